@@ -1,0 +1,1 @@
+"""blizzarr: every Zarr there has been, on one fast native engine."""

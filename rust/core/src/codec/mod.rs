@@ -1,0 +1,31 @@
+//! Codecs that turn bytes into bytes, one file each, and the elements of the `bytes` codec.
+
+use crate::error::Result;
+
+/// One bytes-to-bytes codec, prepared: its options are checked, its sizes can be asked.
+pub trait BytesToBytes: Send + Sync {
+    /// The registered name, for error messages.
+    fn name(&self) -> &'static str;
+
+    /// No encoder makes more than this from `decoded` bytes (generous: other writers' worst case too); bounds decoding of what precedes it.
+    fn max_encoded_len(&self, decoded: usize) -> usize;
+
+    /// The exact encoded length, for codecs whose output size does not depend on the values (crc32c).
+    fn fixed_encoded_len(&self, _decoded: usize) -> Option<usize> {
+        None
+    }
+
+    /// Decodes into exactly `dst`; more, fewer or damaged bytes are an error that names both sizes. Never allocates by what a header claims.
+    fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()>;
+
+    /// Decodes when the size is not known beforehand; `dst` is cleared, more than `limit` bytes are a limit error found before they are produced.
+    fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()>;
+
+    /// Decodes only `[offset, offset + dst.len())` of a value of `decoded` bytes; `Ok(false)` when this codec must decode everything.
+    fn decode_part(&self, _src: &[u8], _decoded: usize, _offset: usize, _dst: &mut [u8]) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Appends the encoded form of `src` to `dst`.
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()>;
+}

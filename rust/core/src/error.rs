@@ -1,0 +1,104 @@
+//! Errors that carry their place: store key, codec, direction, cause.
+
+use std::fmt;
+
+/// What the catcher will do about it; each kind becomes one Python exception class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Stored data is damaged: a codec could not decode it, or its size is wrong.
+    Codec,
+    /// A checksum does not match the bytes it covers.
+    Checksum,
+    /// A shard's index is damaged or points outside the shard.
+    ShardIndex,
+    /// The store failed (I/O, permission); `errno` says how.
+    Store,
+    /// The store does not offer this operation, or is read-only.
+    Unsupported,
+    /// A key or name that may not be used.
+    Path,
+    /// More memory than the cap, or than there is.
+    Limit,
+    /// The request does not fit the array: indices, shapes, buffers.
+    Request,
+    /// A foreign (Python) codec or store raised; the payload holds what it raised.
+    Foreign,
+}
+
+/// Which way the bytes went when it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Decode,
+    Encode,
+}
+
+/// An error with its place. `reason` says what was expected and what was found, without the place.
+pub struct Error {
+    pub kind: Kind,
+    pub reason: String,
+    pub key: Option<String>,
+    pub codec: Option<&'static str>,
+    pub direction: Option<Direction>,
+    pub errno: Option<i32>,
+    /// What foreign code raised, for the border to re-raise as the cause.
+    pub payload: Option<Box<dyn std::any::Any + Send + Sync>>,
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub fn new(kind: Kind, reason: impl Into<String>) -> Self {
+        Error { kind, reason: reason.into(), key: None, codec: None, direction: None, errno: None, payload: None }
+    }
+
+    /// A codec that could not decode: `reason` like "data ended after 137 of 4,096 bytes".
+    pub fn decode(codec: &'static str, reason: impl Into<String>) -> Self {
+        let mut error = Error::new(Kind::Codec, reason);
+        error.codec = Some(codec);
+        error.direction = Some(Direction::Decode);
+        error
+    }
+
+    /// A codec that could not encode.
+    pub fn encode(codec: &'static str, reason: impl Into<String>) -> Self {
+        let mut error = Error::decode(codec, reason);
+        error.direction = Some(Direction::Encode);
+        error
+    }
+
+    /// An I/O failure on `key`; keeps errno.
+    pub fn io(key: &str, what: &str, cause: &std::io::Error) -> Self {
+        let mut error = Error::new(Kind::Store, format!("cannot {what}: {cause}"));
+        error.key = Some(key.to_owned());
+        error.errno = cause.raw_os_error();
+        error
+    }
+
+    /// Names the key, unless a deeper place already did.
+    pub fn at_key(mut self, key: &str) -> Self {
+        if self.key.is_none() {
+            self.key = Some(key.to_owned());
+        }
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(key) = &self.key {
+            write!(f, "{key}: ")?;
+        }
+        if let Some(codec) = self.codec {
+            write!(f, "{codec}: ")?;
+        }
+        f.write_str(&self.reason)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.kind)
+    }
+}
+
+impl std::error::Error for Error {}
