@@ -1,0 +1,322 @@
+"""Every exception that blizzarr raises, in one tree.
+
+::
+
+    BlizzarrError
+    ├── MetadataError (ValueError)              a document does not conform; lists every problem
+    │   └── UnknownExtensionError               it names a codec, data type, ... that is not supported here
+    ├── PathError (ValueError)                  a name or key that may not be used
+    ├── NodeNotFoundError (FileNotFoundError, KeyError)
+    ├── NodeExistsError (FileExistsError)
+    ├── NodeTypeError (TypeError)               an array where a group is expected, or the reverse
+    ├── SelectionError (IndexError)             an index that the array does not understand
+    │   └── OutOfBoundsError                    an index outside the array
+    ├── ChunkError (ValueError)                 stored data is damaged
+    │   └── CodecError                          a codec could not decode or encode it
+    │       ├── ChecksumError                   the bytes are not those that were stored
+    │       └── ShardIndexError                 the index of a shard points nowhere
+    ├── StoreError (OSError)                    the store failed; `errno` says how
+    │   ├── ReadOnlyError (PermissionError)
+    │   └── UnsupportedOperationError           this kind of store cannot do that
+    ├── LimitError (MemoryError)                it would need more memory than the cap
+    └── ConflictError                           somebody else changed it in the meantime
+
+Each class keeps its place as attributes (`None` where it does not apply): `store`, `array`, `key`, `chunk`, `codec`,
+`direction` and `reason`; the text is made from them. The cause is in ``__cause__``. All of them can be pickled.
+"""
+
+from __future__ import annotations
+
+import errno as _errno
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+__all__ = [
+    "BlizzarrError",
+    "ChecksumError",
+    "ChunkError",
+    "CodecError",
+    "ConflictError",
+    "LimitError",
+    "MetadataError",
+    "NodeExistsError",
+    "NodeNotFoundError",
+    "NodeTypeError",
+    "OutOfBoundsError",
+    "PathError",
+    "Problem",
+    "ReadOnlyError",
+    "SelectionError",
+    "ShardIndexError",
+    "StoreError",
+    "UnknownExtensionError",
+    "UnsupportedOperationError",
+]
+
+
+class BlizzarrError(Exception):
+    """The base of all errors of this library.
+
+    Parameters
+    ----------
+    reason
+        What was expected, what was found, what to do; without the place.
+    store
+        The store, as text.
+    array
+        The path of the array or group, like ``/a/b``.
+    key
+        The store key.
+    chunk
+        The position in the chunk grid; in a shard followed by the position of the inner chunk.
+    codec
+        The name of the codec.
+    direction
+        What was being done: ``decode``, ``encode``, ``read``, ``write``, ...
+
+    Examples
+    --------
+    >>> str(CodecError("data ended after 137 of 4,096 bytes", array="/a/b", key="a/b/c/0/1", codec="zstd",
+    ...                direction="decode"))
+    'cannot decode chunk c/0/1 of /a/b: zstd: data ended after 137 of 4,096 bytes'
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("store", "array", "key", "chunk", "codec", "direction")
+    """The names of the keyword arguments, each also an attribute."""
+    thing: ClassVar[str] = "key"
+    """What the key of this error holds, for the text."""
+
+    def __init__(
+        self,
+        reason: str = "",
+        *,
+        store: str | None = None,
+        array: str | None = None,
+        key: str | None = None,
+        chunk: tuple[int, ...] | None = None,
+        codec: str | None = None,
+        direction: str | None = None,
+    ) -> None:
+        self.reason = reason
+        self.store = store
+        self.array = array
+        self.key = key
+        self.chunk = chunk
+        self.codec = codec
+        self.direction = direction
+
+    def __str__(self) -> str:
+        # Also keeps KeyError from quoting the text and OSError from prefixing it.
+        place = self._place()
+        said = f"{self.codec}: {self.reason}" if self.codec else self.reason
+        if not place:
+            return said
+        return f"cannot {self.direction} {place}: {said}" if self.direction else f"{place}: {said}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def _place(self) -> str:
+        """`chunk c/0/1 of /a/b in memory://1`, as much of it as is known."""
+        path = None if self.array is None else "/" + self.array.strip("/")
+        parts = []
+        if self.key is not None:
+            # The key of a chunk is shown below its array, whose path follows.
+            inside = self.key.removeprefix(path[1:] + "/") if path is not None and path != "/" else self.key
+            thing = "chunk" if self.chunk is not None or self.codec else self.thing
+            parts.append(f"{thing} {inside}")
+        elif self.chunk is not None:
+            parts.append(f"chunk {self.chunk}")
+        if path is not None:
+            parts.append(f"of {path}" if parts else path)
+        if self.store is not None:
+            parts.append(f"in {self.store}")
+        return " ".join(parts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = {name: getattr(self, name) for name in self.fields}
+        notes = {"__notes__": self.__notes__} if hasattr(self, "__notes__") else None
+        return _rebuild, (type(self), self.reason, kept), notes
+
+
+def _rebuild(cls: type[BlizzarrError], reason: str, kept: dict[str, Any]) -> BlizzarrError:
+    return cls(reason, **kept)
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong with a document."""
+
+    path: str
+    """Where, like ``codecs[1].configuration.level``; empty for the document as a whole."""
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.path or 'the document'}: expected {self.expected}, found {self.found}"
+
+
+class MetadataError(BlizzarrError, ValueError):
+    """A metadata document does not conform; `problems` holds everything that is wrong with it.
+
+    `document` is what was parsed, as far as it could be, so that the attributes of a node stay readable when
+    the node itself is not.
+
+    Examples
+    --------
+    >>> print(MetadataError(key="a/zarr.json", problems=[Problem("shape[0]", "an integer >= 0", "-1"),
+    ...                                                  Problem("codecs", "a list", "null")]))
+    a/zarr.json does not conform, 2 problems:
+      shape[0]: expected an integer >= 0, found -1
+      codecs: expected a list, found null
+    """
+
+    fields = (*BlizzarrError.fields, "problems", "document")
+
+    def __init__(
+        self,
+        reason: str = "",
+        *,
+        problems: Sequence[Problem] = (),
+        document: Mapping[str, Any] | None = None,
+        **place: Any,
+    ) -> None:
+        super().__init__(reason, **place)
+        self.problems = tuple(Problem(*problem) for problem in problems)
+        self.document = document
+
+    def __str__(self) -> str:
+        if not self.problems:
+            return super().__str__()
+        where = self.key or (f"the metadata of {self.array}" if self.array else "the metadata")
+        inside = f" in {self.store}" if self.store else ""
+        if len(self.problems) == 1:
+            head = f"{where}{inside} does not conform: {self.problems[0]}"
+        else:
+            lines = "".join(f"\n  {problem}" for problem in self.problems)
+            head = f"{where}{inside} does not conform, {len(self.problems)} problems:{lines}"
+        return f"{head}\n{self.reason}" if self.reason else head
+
+
+class UnknownExtensionError(MetadataError):
+    """The document conforms, but needs a codec, data type, grid or key encoding that is not supported here.
+
+    `extensions` holds the names; the problems say what would supply each of them.
+    """
+
+    fields = (*MetadataError.fields, "extensions")
+
+    def __init__(self, reason: str = "", *, extensions: Sequence[str] = (), **rest: Any) -> None:
+        super().__init__(reason, **rest)
+        self.extensions = tuple(extensions)
+
+
+class PathError(BlizzarrError, ValueError):
+    """A node name, path or key that may not be used: ``..``, absolute, with NUL, with an empty segment, ..."""
+
+
+class _NumberedError(BlizzarrError):
+    """An error that is also an `OSError`: it keeps `errno`."""
+
+    fields = (*BlizzarrError.fields, "errno")
+    usual: ClassVar[int | None] = None
+    """The errno when none is given."""
+
+    def __init__(self, reason: str = "", *, errno: int | None = None, **place: Any) -> None:
+        super().__init__(reason, **place)
+        self.errno = self.usual if errno is None else errno
+        # `OSError` offers these two to handlers written for any file.
+        self.strerror = reason
+        self.filename = self.key
+
+
+class NodeNotFoundError(_NumberedError, FileNotFoundError, KeyError):
+    """There is no array or group here; the text says what was looked for and what is there."""
+
+    usual = _errno.ENOENT
+
+
+class NodeExistsError(_NumberedError, FileExistsError):
+    """Something is here already, and it may not be replaced."""
+
+    usual = _errno.EEXIST
+
+
+class NodeTypeError(BlizzarrError, TypeError):
+    """An array where a group is expected, or the reverse."""
+
+
+class SelectionError(BlizzarrError, IndexError):
+    """An index that the array does not understand.
+
+    `index`, `axis` and `size` say which index, on which axis, of which length.
+    """
+
+    fields = (*BlizzarrError.fields, "index", "axis", "size")
+
+    def __init__(
+        self, reason: str = "", *, index: Any = None, axis: int | None = None, size: int | None = None, **place: Any
+    ) -> None:
+        super().__init__(reason, **place)
+        self.index = index
+        self.axis = axis
+        self.size = size
+
+
+class OutOfBoundsError(SelectionError):
+    """An index outside the array.
+
+    Examples
+    --------
+    >>> print(OutOfBoundsError(index=99, axis=1, size=40))
+    index 99 is out of bounds for axis 1 with valid range [-40, 40)
+    """
+
+    def __init__(
+        self, reason: str = "", *, index: Any = None, axis: int | None = None, size: int | None = None, **place: Any
+    ) -> None:
+        if not reason:
+            valid = "no valid index" if size == 0 else f"valid range [{-(size or 0)}, {size})"
+            reason = f"index {index} is out of bounds for axis {axis} with {valid}"
+        super().__init__(reason, index=index, axis=axis, size=size, **place)
+
+
+class ChunkError(BlizzarrError, ValueError):
+    """The stored data of a chunk are damaged."""
+
+    thing = "chunk"
+
+
+class CodecError(ChunkError):
+    """A codec could not decode (damaged data) or encode a chunk; `codec` names it."""
+
+
+class ChecksumError(CodecError):
+    """A checksum does not match: these are not the bytes that were stored."""
+
+
+class ShardIndexError(CodecError):
+    """The index of a shard is damaged or points outside the shard."""
+
+
+class StoreError(_NumberedError, OSError):
+    """The store failed: input or output, permission, ...; `errno` says how. Never "not found"."""
+
+
+class ReadOnlyError(StoreError, PermissionError):
+    """This store, or this handle of it, may not be written."""
+
+    usual = _errno.EROFS
+
+
+class UnsupportedOperationError(StoreError):
+    """This kind of store cannot do that, like deleting from a zip file."""
+
+    usual = _errno.ENOTSUP
+
+
+class LimitError(BlizzarrError, MemoryError):
+    """It would need more memory than the cap, or than there is; nothing was allocated."""
+
+
+class ConflictError(BlizzarrError):
+    """Somebody else changed it in the meantime; read it again and repeat the change."""

@@ -1,0 +1,71 @@
+"""What an array is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from blizzarr.codecs import CodecChain
+from blizzarr.dtypes import DataType
+from blizzarr.model.chunk_grid import RegularGrid
+from blizzarr.model.chunk_keys import ChunkKeys
+
+__all__ = ["MAX_RANK", "ArrayMeta"]
+
+MAX_RANK = 64
+"""The most dimensions an array may have: what NumPy 2 can index."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayMeta:
+    """An array without its data: everything that its documents say, in no format's terms.
+
+    `chunk_grid` is the grid of stored objects: of shards, where there are shards.
+    """
+
+    shape: tuple[int, ...]
+    dtype: DataType
+    chunk_grid: RegularGrid
+    chunk_keys: ChunkKeys
+    fill_value: np.generic
+    """A scalar of the data type, exact to the bit."""
+    codecs: CodecChain
+    attributes: dict[str, Any] = field(default_factory=dict)
+    dimension_names: tuple[str | None, ...] | None = None
+    storage_transformers: tuple[Any, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Members of the document that are unknown but may be ignored; kept when it is written again."""
+    format: str = "v3"
+    source: Mapping[str, Any] | None = field(default=None, repr=False)
+    """The document that it came from; never changed."""
+
+    @property
+    def write_shape(self) -> tuple[int, ...]:
+        """The shape of what one stored object holds: a shard, or a chunk where there are no shards."""
+        return self.chunk_grid.chunk_shape
+
+    @property
+    def chunk_shape(self) -> tuple[int, ...]:
+        """The shape of the smallest part that can be read by itself: the innermost chunk."""
+        return self.codecs.read_shape(self.chunk_grid.chunk_shape)
+
+    @property
+    def shard_shape(self) -> tuple[int, ...] | None:
+        """The shape of a shard, or `None` when chunks are stored one by one."""
+        return self.chunk_grid.chunk_shape if self.codecs.is_sharded else None
+
+    @property
+    def order(self) -> str:
+        """``"F"`` when the elements of a chunk are stored first axis fastest, else ``"C"``."""
+        return self.codecs.order
+
+    def with_shape(self, shape: tuple[int, ...]) -> ArrayMeta:
+        """The same array, resized; the rank stays."""
+        return replace(self, shape=shape)
+
+    def with_attributes(self, attributes: Mapping[str, Any]) -> ArrayMeta:
+        """The same array with these attributes instead."""
+        return replace(self, attributes=dict(attributes))

@@ -1,0 +1,54 @@
+"""How the position of a chunk in its grid becomes a store key.
+
+Every format's keys have one of two shapes, a head followed by the indices with a separator between them, and one
+key for the only chunk of an array without dimensions:
+
+============  ==========  =========  ========  ======================
+name          separator   head       scalar    key of chunk (1, 23)
+============  ==========  =========  ========  ======================
+``default``   ``/``       ``c/``     ``c``     ``c/1/23``
+``default``   ``.``       ``c.``     ``c``     ``c.1.23``
+``v2``        ``.``       (empty)    ``0``     ``1.23``
+``v2``        ``/``       (empty)    ``0``     ``1/23``
+============  ==========  =========  ========  ======================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["ChunkKeys"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkKeys:
+    """A chunk key encoding, prepared.
+
+    Examples
+    --------
+    >>> ChunkKeys.default().key((1, 23, 45))
+    'c/1/23/45'
+    >>> ChunkKeys.v2().key((1, 23, 45))
+    '1.23.45'
+    >>> ChunkKeys.default().key(())
+    'c'
+    """
+
+    name: str
+    separator: str
+    head: str
+    scalar: str
+
+    @classmethod
+    def default(cls, separator: str = "/") -> ChunkKeys:
+        """The encoding that new arrays get: ``c/0/1``."""
+        return cls("default", separator, "c" + separator, "c")
+
+    @classmethod
+    def v2(cls, separator: str = ".") -> ChunkKeys:
+        """The encoding of arrays that were converted from Zarr v2: ``0.1``."""
+        return cls("v2", separator, "", "0")
+
+    def key(self, indices: tuple[int, ...]) -> str:
+        """The key of one chunk, below the array's prefix."""
+        return self.head + self.separator.join(map(str, indices)) if indices else self.scalar

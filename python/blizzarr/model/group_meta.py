@@ -1,0 +1,40 @@
+"""What a group is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from blizzarr.model.array_meta import ArrayMeta
+
+__all__ = ["GroupMeta"]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMeta:
+    """A group: its attributes, and perhaps the metadata of everything below it.
+
+    Examples
+    --------
+    >>> GroupMeta({"title": "brain"}).attributes["title"]
+    'brain'
+    """
+
+    attributes: dict[str, Any] = field(default_factory=dict)
+    consolidated: Mapping[str, ArrayMeta | GroupMeta] | None = None
+    """The metadata of all nodes below, by path relative to this group; `None` when they are not kept here."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Members of the document that are unknown but may be ignored; kept when it is written again."""
+    format: str = "v3"
+    source: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    """The document that it came from; never changed."""
+
+    def with_attributes(self, attributes: Mapping[str, Any]) -> GroupMeta:
+        """The same group with these attributes instead."""
+        return replace(self, attributes=dict(attributes))
+
+    def with_consolidated(self, consolidated: Mapping[str, ArrayMeta | GroupMeta] | None) -> GroupMeta:
+        """The same group with this consolidated metadata, or none."""
+        return replace(self, consolidated=consolidated)
