@@ -1,0 +1,142 @@
+"""The one class of data types: a row of a table, as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from blizzarr.dtypes import fill_json, fill_user
+from blizzarr.dtypes.kinds import Kind
+from blizzarr.errors import MetadataError, Problem
+from blizzarr.problems import Problems
+
+__all__ = ["DataType"]
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """The type of the elements of an array.
+
+    Obtained by `DataType.parse` (from what users say) or `DataType.from_json` (from documents).
+
+    Examples
+    --------
+    >>> DataType.parse("<f4")
+    DataType('float32')
+    >>> DataType.parse("float32").itemsize
+    4
+    >>> DataType.parse("r24").numpy
+    dtype('V3')
+    """
+
+    name: str
+    """The registered name, like ``float32``, ``r24`` or ``numpy.datetime64``."""
+    numpy: np.dtype[Any]
+    """The type in memory, always in the machine's byte order."""
+    kind: Kind
+    swap_unit: int = 0
+    """The bytes that are reversed when the byte order changes: half a complex number; 0 when none applies."""
+    limits: tuple[float, float] | None = None
+    """The least and the greatest finite value, for numbers."""
+    configuration: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self.numpy.itemsize
+
+    @property
+    def boolean(self) -> bool:
+        """Whether the only bytes are 0 and 1."""
+        return self.kind is Kind.BOOL
+
+    @property
+    def default_fill(self) -> np.generic:
+        """What new arrays are filled with unless told otherwise: zero, false, or not-a-time."""
+        return fill_user.default(self)
+
+    @classmethod
+    def parse(cls, value: Any) -> DataType:
+        """The data type that a user means: a name, a NumPy dtype or anything NumPy takes for one.
+
+        The byte order of a NumPy dtype is not part of the data type; it is an option of the ``bytes`` codec.
+        """
+        # The tables make values of this class, so they are imported when first needed.
+        from blizzarr.dtypes import table
+
+        if isinstance(value, cls):
+            return value
+        problems = Problems()
+        found = table.from_user(value, problems)
+        problems.raise_any()
+        assert found is not None
+        return found
+
+    @classmethod
+    def from_json(cls, value: Any, path: str = "data_type", problems: Problems | None = None) -> DataType | None:
+        """The data type that a v3 document names; `None` when a problem was added."""
+        from blizzarr.dtypes import table
+
+        if problems is not None:
+            return table.from_json(value, path, problems)
+        problems = Problems()
+        found = table.from_json(value, path, problems)
+        problems.raise_any()
+        return found
+
+    def to_json(self) -> Any:
+        """What a v3 document says: the name, or an object with the name and the configuration."""
+        if self.configuration:
+            return {"name": self.name, "configuration": dict(self.configuration)}
+        return self.name
+
+    def fill_from_json(self, value: Any, path: str = "fill_value", problems: Problems | None = None) -> Any:
+        """The scalar that a document's fill value means, exact to the bit; `None` when a problem was added."""
+        if problems is not None:
+            return fill_json.decode(self, value, path, problems)
+        problems = Problems()
+        found = fill_json.decode(self, value, path, problems)
+        problems.raise_any()
+        return found
+
+    def fill_to_json(self, value: np.generic) -> Any:
+        """The fill value as a document says it."""
+        return fill_json.encode(self, value)
+
+    def fill(self, value: Any) -> np.generic:
+        """The scalar that a user means by a fill value; `None` means the default.
+
+        Raises
+        ------
+        MetadataError
+            When the value is of another type, or out of range.
+
+        Examples
+        --------
+        >>> DataType.parse("uint8").fill(300)
+        Traceback (most recent call last):
+        ...
+        blizzarr.errors.MetadataError: the metadata does not conform: fill_value: expected an integer in [0, 255], found 300
+        """
+        try:
+            return fill_user.convert(self, value)
+        except fill_user.RefusedError as refused:
+            raise MetadataError(problems=[Problem("fill_value", refused.expected, refused.found)]) from refused
+
+    def __repr__(self) -> str:
+        return f"DataType({self.to_json()!r})"
+
+    def __str__(self) -> str:
+        return str(self.numpy) if self.configuration else self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickle, (self.to_json(),)
+
+
+def _unpickle(value: Any) -> DataType:
+    found = DataType.from_json(value)
+    assert found is not None
+    return found

@@ -1,0 +1,187 @@
+"""Fill values in documents, exact to the bit.
+
+========  ======================================================================  ================================
+kind      read                                                                    written
+========  ======================================================================  ================================
+bool      true, false                                                             the same
+integer   a number without fraction and exponent, in range                        the same
+float     a finite number in range; "NaN", "Infinity", "-Infinity"; "0x7fc00001"  the shortest number that reads
+          (all bits as hexadecimal digits)                                        back; "NaN" only for those bits
+complex   a pair of such values                                                   the same
+raw       a list of bytes                                                         the same
+time      a number, "NaT"                                                         a number
+========  ======================================================================  ================================
+
+Two spellings of earlier drafts are read as well, "+Infinity" and binary digits ("0b01...").
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from blizzarr.dtypes.kinds import Kind
+from blizzarr.problems import Problems
+
+if TYPE_CHECKING:
+    from blizzarr.dtypes.data_type import DataType
+
+__all__ = ["decode", "encode"]
+
+_NOT_A_TIME: Final = -(2**63)
+_NAMED: Final = {"NaN": math.nan, "Infinity": math.inf, "+Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def decode(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
+    """The scalar that a JSON value means; `None` when a problem was added."""
+    kind = dtype.kind
+    if kind is Kind.FLOAT:
+        return decode_real(dtype, dtype.numpy, value, path, problems)
+    if kind is Kind.INTEGER:
+        low, high = dtype.limits or (0, 0)
+        if type(value) is int and low <= value <= high:
+            return _scalar(dtype.numpy, value)
+        problems.add(path, f"an integer in [{low}, {high}]", value)
+        return None
+    if kind is Kind.BOOL:
+        if type(value) is bool:
+            return np.bool_(value)
+        problems.add(path, "true or false", value)
+        return None
+    if kind is Kind.COMPLEX:
+        return _decode_complex(dtype, value, path, problems)
+    if kind is Kind.RAW:
+        return _decode_raw(dtype, value, path, problems)
+    if value == "NaT":
+        value = _NOT_A_TIME
+    if type(value) is int and _NOT_A_TIME <= value < 2**63:
+        return np.int64(value).view(dtype.numpy)
+    problems.add(path, 'a 64-bit integer or "NaT"', value)
+    return None
+
+
+def _scalar(dtype: np.dtype[Any], value: Any) -> np.generic:
+    scalar: np.generic = dtype.type(value)
+    return scalar
+
+
+def decode_real(
+    dtype: DataType, numpy: np.dtype[Any], value: Any, path: str, problems: Problems
+) -> np.generic | None:
+    """A floating-point scalar of NumPy dtype `numpy`, which is `dtype` itself or half of it."""
+    kind = type(value)
+    if kind is float or kind is int:
+        low, high = dtype.limits or (0.0, 0.0)
+        if low <= value <= high:
+            return _scalar(numpy, value)
+        if numpy.kind == "f" and (rounded := _rounded(numpy, value)) is not None:
+            return rounded
+        problems.add(path, f'a finite number in [{low}, {high}], "NaN", "Infinity", "-Infinity" or "0x..."', value)
+        return None
+    if kind is str:
+        if value in _NAMED:
+            named = _scalar(numpy, _NAMED[value])
+            # The narrowest types have no infinity, some not even a NaN; a cast makes another value of it.
+            if str(float(named)) == str(_NAMED[value]):
+                return named if value != "NaN" else _canonical_nan(numpy, named)
+            problems.add(path, f"a value that {dtype.name} has", value)
+            return None
+        bits = _bits(value, numpy.itemsize)
+        if bits is not None:
+            scalar: np.generic = np.frombuffer(bits, dtype=numpy)[0]
+            return scalar
+    digits = numpy.itemsize * 2
+    problems.add(path, f'a number, "NaN", "Infinity", "-Infinity" or "0x" and {digits} hexadecimal digits', value)
+    return None
+
+
+def _rounded(numpy: np.dtype[Any], value: float) -> np.generic | None:
+    """The greatest value of the type, for numbers that are beyond it by less than rounding takes away."""
+    try:
+        with np.errstate(over="ignore"):
+            scalar = _scalar(numpy, float(value))
+    except OverflowError:
+        return None
+    return scalar if np.isfinite(scalar) else None
+
+
+def _canonical_nan(numpy: np.dtype[Any], nan: np.generic) -> np.generic:
+    """The NaN with the sign bit clear, which a cast need not give."""
+    if numpy.itemsize == 1:
+        return nan
+    data = bytearray(nan.tobytes())
+    data[-1 if np.little_endian else 0] &= 0x7F
+    scalar: np.generic = np.frombuffer(bytes(data), dtype=numpy)[0]
+    return scalar
+
+
+def _bits(text: str, itemsize: int) -> bytes | None:
+    """The bytes, in the machine's order, of a number that is spelled out digit by digit."""
+    base, width = {"0x": (16, 2), "0b": (2, 8)}.get(text[:2], (0, 0))
+    digits = text[2:]
+    if not base or len(digits) != width * itemsize or not digits.isascii() or not digits.isalnum():
+        return None
+    try:
+        return int(digits, base).to_bytes(itemsize, "little" if np.little_endian else "big")
+    except ValueError:
+        return None
+
+
+def _decode_complex(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
+    if type(value) is not list or len(value) != 2:
+        problems.add(path, "a pair [real, imaginary]", value)
+        return None
+    half = _half(dtype)
+    real = decode_real(dtype, half, value[0], f"{path}[0]", problems)
+    imaginary = decode_real(dtype, half, value[1], f"{path}[1]", problems)
+    if real is None or imaginary is None:
+        return None
+    scalar: np.generic = np.frombuffer(real.tobytes() + imaginary.tobytes(), dtype=dtype.numpy)[0]
+    return scalar
+
+
+def _half(dtype: DataType) -> np.dtype[Any]:
+    return np.dtype(f"f{dtype.itemsize // 2}")
+
+
+def _decode_raw(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
+    size = dtype.itemsize
+    if type(value) is not list or len(value) != size:
+        problems.add(path, f"a list of {size} integers in [0, 255]", value)
+        return None
+    before = len(problems.items)
+    for index, byte in enumerate(value):
+        if type(byte) is not int or not 0 <= byte <= 255:
+            problems.add(f"{path}[{index}]", "an integer in [0, 255]", byte)
+    return np.void(bytes(value)) if len(problems.items) == before else None
+
+
+def encode(dtype: DataType, value: np.generic) -> Any:
+    """The JSON value that `decode` turns into exactly these bits."""
+    kind = dtype.kind
+    if kind is Kind.FLOAT:
+        return _encode_real(value)
+    if kind is Kind.INTEGER:
+        return int(value)  # type: ignore[call-overload]
+    if kind is Kind.BOOL:
+        return bool(value)
+    if kind is Kind.COMPLEX:
+        real, imaginary = np.frombuffer(value.tobytes(), dtype=_half(dtype))
+        return [_encode_real(real), _encode_real(imaginary)]
+    if kind is Kind.RAW:
+        return list(value.tobytes())
+    return int(value.view(np.int64))
+
+
+def _encode_real(value: np.generic) -> float | str:
+    number = float(value)  # type: ignore[arg-type]
+    if math.isfinite(number):
+        # str() gives the fewest digits that tell a NumPy float from its neighbours of the same width.
+        return float(str(value)) if isinstance(value, np.floating) else number
+    if math.isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    if value.tobytes() == _canonical_nan(value.dtype, _scalar(value.dtype, math.nan)).tobytes():
+        return "NaN"
+    return "0x" + value.tobytes()[:: -1 if np.little_endian else 1].hex()

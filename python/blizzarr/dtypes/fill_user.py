@@ -1,0 +1,137 @@
+"""Fill values as users give them: more forgiving than documents, but never a value that changes on the way."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from blizzarr.dtypes import fill_json
+from blizzarr.dtypes.kinds import Kind
+from blizzarr.problems import Problems
+
+if TYPE_CHECKING:
+    from blizzarr.dtypes.data_type import DataType
+
+__all__ = ["RefusedError", "convert", "default"]
+
+
+class RefusedError(ValueError):
+    """A value that cannot be a fill value of the data type."""
+
+    def __init__(self, expected: str, found: Any) -> None:
+        super().__init__(expected, found)
+        self.expected = expected
+        self.found = str(found) if isinstance(found, np.generic) else repr(found)
+
+
+def default(dtype: DataType) -> np.generic:
+    """Zero, false, or not-a-time."""
+    if dtype.kind is Kind.TIME:
+        return dtype.numpy.type("NaT", np.datetime_data(dtype.numpy))  # type: ignore[no-any-return]
+    scalar: np.generic = np.frombuffer(bytes(dtype.itemsize), dtype=dtype.numpy)[0]
+    return scalar
+
+
+def convert(dtype: DataType, value: Any) -> np.generic:
+    """The scalar of this data type that is equal to `value`."""
+    if value is None:
+        return default(dtype)
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, np.generic) and value.dtype == dtype.numpy:
+        return value
+    scalar = _CONVERT[dtype.kind](dtype, value)
+    return scalar
+
+
+def _bool(dtype: DataType, value: Any) -> np.generic:
+    if isinstance(value, bool | np.bool_) or (isinstance(value, int | np.integer) and value in (0, 1)):
+        return np.bool_(value)
+    raise RefusedError("true or false", value)
+
+
+def _integer(dtype: DataType, value: Any) -> np.generic:
+    low, high = dtype.limits or (0, 0)
+    whole = isinstance(value, int | np.integer) or (isinstance(value, float | np.floating) and float(value).is_integer())
+    if whole and not isinstance(value, np.timedelta64) and low <= int(value) <= high:
+        return dtype.numpy.type(int(value))  # type: ignore[no-any-return]
+    raise RefusedError(f"an integer in [{low}, {high}]", value)
+
+
+def _float(dtype: DataType, value: Any) -> np.generic:
+    if isinstance(value, str):
+        return _as_document(dtype, value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise RefusedError(f"a number in the range of {dtype.name}", value) from None
+    return _real(dtype, dtype.numpy, number, value)
+
+
+def _real(dtype: DataType, numpy: np.dtype[Any], number: float, value: Any) -> np.generic:
+    low, high = dtype.limits or (0.0, 0.0)
+    if math.isfinite(number) and not low <= number <= high:
+        raise RefusedError(f"a number in [{low}, {high}]", value)
+    if math.isfinite(number):
+        return numpy.type(number)  # type: ignore[no-any-return]
+    text = "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+    problems = Problems()
+    scalar = fill_json.decode_real(dtype, numpy, text, "", problems)
+    if scalar is None:
+        raise RefusedError(problems.items[0].expected, value)
+    return scalar
+
+
+def _complex(dtype: DataType, value: Any) -> np.generic:
+    if isinstance(value, list | tuple):
+        return _as_document(dtype, list(value))
+    try:
+        number = complex(value)
+    except (TypeError, ValueError, OverflowError):
+        raise RefusedError("a complex number", value) from None
+    half = np.dtype(f"f{dtype.itemsize // 2}")
+    parts = [_real(dtype, half, part, value).tobytes() for part in (number.real, number.imag)]
+    scalar: np.generic = np.frombuffer(b"".join(parts), dtype=dtype.numpy)[0]
+    return scalar
+
+
+def _raw(dtype: DataType, value: Any) -> np.generic:
+    if isinstance(value, list | tuple):
+        return _as_document(dtype, list(value))
+    if isinstance(value, bytes | bytearray | memoryview | np.void | np.bytes_):
+        data = value.tobytes() if isinstance(value, np.void) else bytes(value)
+        if len(data) == dtype.itemsize:
+            return np.void(data)
+    elif isinstance(value, int | np.integer) and value == 0:
+        return default(dtype)
+    raise RefusedError(f"{dtype.itemsize} bytes", value)
+
+
+def _time(dtype: DataType, value: Any) -> np.generic:
+    try:
+        if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
+            return np.int64(value).view(dtype.numpy)
+        made = np.array(value, dtype=dtype.numpy)[()]
+    except (TypeError, ValueError, OverflowError):
+        raise RefusedError(f"a value of {dtype.numpy}", value) from None
+    return made  # type: ignore[no-any-return]
+
+
+def _as_document(dtype: DataType, value: Any) -> np.generic:
+    problems = Problems()
+    scalar = fill_json.decode(dtype, value, "fill_value", problems)
+    if scalar is None:
+        raise RefusedError(problems.items[0].expected, value)
+    return scalar
+
+
+_CONVERT = {
+    Kind.BOOL: _bool,
+    Kind.INTEGER: _integer,
+    Kind.FLOAT: _float,
+    Kind.COMPLEX: _complex,
+    Kind.RAW: _raw,
+    Kind.TIME: _time,
+}

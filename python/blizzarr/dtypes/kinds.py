@@ -1,0 +1,18 @@
+"""The kinds of data types; types of one kind differ by width only, and share the forms of their fill values."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["Kind"]
+
+
+class Kind(Enum):
+    """What the values of a data type are."""
+
+    BOOL = "bool"
+    INTEGER = "integer"
+    FLOAT = "float"
+    COMPLEX = "complex"
+    RAW = "raw"
+    TIME = "time"

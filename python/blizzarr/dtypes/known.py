@@ -1,0 +1,50 @@
+"""Data types that are registered but not supported, and what would supply each of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["is_known", "supplier"]
+
+_VARIABLE = "elements of variable length"
+_SUBBYTE = "a complex number with parts narrower than 16 bits; zarrs reads it"
+
+_KNOWN: Final[dict[str, str]] = {
+    "bytes": f"{_VARIABLE} (byte strings); zarr-python and zarrs read it",
+    "string": f"{_VARIABLE} (text); zarr-python, zarrs and zarrita read it",
+    "struct": "records of named fields; zarr-python 3.2 reads it",
+    "fixed_length_utf32": "text of a fixed number of characters; zarr-python and zarrs read it",
+    "null_terminated_bytes": "byte strings of a fixed length; zarr-python reads it",
+    "raw_bytes": "the same as r*, under a name that is not registered; zarr-python reads it",
+    "structured": "records of named fields (the older name of struct); zarr-python reads it",
+    "variable_length_utf8": f"{_VARIABLE} (text); zarr-python reads it",
+    "variable_length_bytes": f"{_VARIABLE} (byte strings); zarr-python reads it",
+    "complex_bfloat16": "a complex number with bfloat16 parts; zarrs reads it",
+    "complex_float16": "a complex number with float16 parts; zarrs reads it",
+    "complex_float4_e2m1fn": _SUBBYTE,
+    "complex_float6_e2m3fn": _SUBBYTE,
+    "complex_float6_e3m2fn": _SUBBYTE,
+    "complex_float8_e3m4": _SUBBYTE,
+    "complex_float8_e4m3": _SUBBYTE,
+    "complex_float8_e4m3b11fnuz": _SUBBYTE,
+    "complex_float8_e4m3fnuz": _SUBBYTE,
+    "complex_float8_e5m2": _SUBBYTE,
+    "complex_float8_e5m2fnuz": _SUBBYTE,
+    "complex_float8_e8m0fnu": _SUBBYTE,
+}
+
+
+def supplier(name: str) -> str:
+    """What would supply a data type of this name.
+
+    Examples
+    --------
+    >>> supplier("complex_float16")
+    'a complex number with float16 parts; zarrs reads it'
+    """
+    return _KNOWN.get(name, "not in the registry of Zarr extensions; ask whoever wrote it, or check the spelling")
+
+
+def is_known(name: str) -> bool:
+    """Whether a data type of this name is registered."""
+    return name in _KNOWN

@@ -1,0 +1,55 @@
+"""The data types that NumPy lacks; their arithmetic comes from the ``ml_dtypes`` package.
+
+Narrow types take one byte per element in memory and in the ``bytes`` codec, as zarr-extensions says. ``ml_dtypes`` is
+imported when the first such type is met.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final
+
+import numpy as np
+
+from blizzarr.dtypes.data_type import DataType
+from blizzarr.dtypes.kinds import Kind
+
+__all__ = ["ROWS", "data_type"]
+
+ROWS: Final[dict[str, tuple[Kind, int]]] = {
+    # name: kind, bytes that swap (0: none)
+    "int2": (Kind.INTEGER, 0),
+    "int4": (Kind.INTEGER, 0),
+    "uint2": (Kind.INTEGER, 0),
+    "uint4": (Kind.INTEGER, 0),
+    "bfloat16": (Kind.FLOAT, 2),
+    "float4_e2m1fn": (Kind.FLOAT, 0),
+    "float6_e2m3fn": (Kind.FLOAT, 0),
+    "float6_e3m2fn": (Kind.FLOAT, 0),
+    "float8_e3m4": (Kind.FLOAT, 0),
+    "float8_e4m3": (Kind.FLOAT, 0),
+    "float8_e4m3b11fnuz": (Kind.FLOAT, 0),
+    # Not registered, but TensorStore writes it.
+    "float8_e4m3fn": (Kind.FLOAT, 0),
+    "float8_e4m3fnuz": (Kind.FLOAT, 0),
+    "float8_e5m2": (Kind.FLOAT, 0),
+    "float8_e5m2fnuz": (Kind.FLOAT, 0),
+    "float8_e8m0fnu": (Kind.FLOAT, 0),
+}
+
+
+def data_type(name: str) -> DataType | None:
+    """The data type of this name; `None` when ``ml_dtypes`` is not installed or too old to have it."""
+    try:
+        package = importlib.import_module("ml_dtypes")
+        dtype: np.dtype[Any] = np.dtype(getattr(package, name))
+    except (ImportError, AttributeError):
+        return None
+    kind, swap_unit = ROWS[name]
+    if kind is Kind.INTEGER:
+        whole = package.iinfo(dtype)
+        limits = (int(whole.min), int(whole.max))
+    else:
+        real = package.finfo(dtype)
+        limits = (float(real.min), float(real.max))
+    return DataType(name, dtype, kind, swap_unit, limits)

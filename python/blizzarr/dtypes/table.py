@@ -1,0 +1,144 @@
+"""The table of data types, and how names and NumPy dtypes are looked up in it.
+
+=====================================  ===========================================  ==========================
+names                                  source                                       built by
+=====================================  ===========================================  ==========================
+bool, int8 ... complex128              Zarr v3 core, "Data types"                   `_ROWS`
+complex_float32, complex_float64       zarr-extensions, other names for two rows    `_ALIASES`
+r8, r16, r24, ...                      Zarr v3 core, raw bits                       `_raw`
+bfloat16, int4, float8_e5m2, ...       zarr-extensions, need ``ml_dtypes``          `blizzarr.dtypes.ml`
+numpy.datetime64, numpy.timedelta64    zarr-extensions                              `blizzarr.dtypes.time`
+=====================================  ===========================================  ==========================
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from blizzarr.dtypes import known, ml, time
+from blizzarr.dtypes.data_type import DataType
+from blizzarr.dtypes.kinds import Kind
+from blizzarr.errors import Problem
+from blizzarr.problems import Problems, extension
+
+__all__ = ["from_json", "from_user"]
+
+MAX_RAW_BYTES: Final = 2**31 - 1
+"""The widest element that NumPy can hold."""
+
+_ROWS: Final = (
+    # name, kind, bytes that swap (0: none)
+    ("bool", Kind.BOOL, 0),
+    ("int8", Kind.INTEGER, 0),
+    ("int16", Kind.INTEGER, 2),
+    ("int32", Kind.INTEGER, 4),
+    ("int64", Kind.INTEGER, 8),
+    ("uint8", Kind.INTEGER, 0),
+    ("uint16", Kind.INTEGER, 2),
+    ("uint32", Kind.INTEGER, 4),
+    ("uint64", Kind.INTEGER, 8),
+    ("float16", Kind.FLOAT, 2),
+    ("float32", Kind.FLOAT, 4),
+    ("float64", Kind.FLOAT, 8),
+    ("complex64", Kind.COMPLEX, 4),
+    ("complex128", Kind.COMPLEX, 8),
+)
+_ALIASES: Final = {"complex_float32": "complex64", "complex_float64": "complex128"}
+
+
+def _limits(dtype: np.dtype[Any], kind: Kind) -> tuple[float, float] | None:
+    if kind is Kind.INTEGER:
+        whole = np.iinfo(dtype)
+        return int(whole.min), int(whole.max)
+    if kind in (Kind.FLOAT, Kind.COMPLEX):
+        real = np.finfo(dtype)
+        return float(real.min), float(real.max)
+    return None
+
+
+def _row(name: str, kind: Kind, swap_unit: int) -> DataType:
+    dtype = np.dtype(name)
+    return DataType(name, dtype, kind, swap_unit, _limits(dtype, kind))
+
+
+_TABLE: Final[dict[str, DataType]] = {row[0]: _row(*row) for row in _ROWS}
+_TABLE.update({alias: _TABLE[name] for alias, name in _ALIASES.items()})
+
+
+def from_json(value: Any, path: str, problems: Problems) -> DataType | None:
+    """The data type that a v3 document names."""
+    if type(value) is str and (found := _TABLE.get(value)) is not None:
+        return found
+    named = extension(value, path, problems, "data type")
+    if named is None:
+        return None
+    name, configuration = named
+    if name in time.NAMES:
+        return time.from_json(name, configuration, path, problems)
+    if configuration:
+        if name in _TABLE or name in ml.ROWS or _is_raw(name):
+            problems.add(f"{path}.configuration", f"no options for {name}", dict(configuration))
+        else:
+            problems.unknown(path, "data type", name, known.supplier(name))
+        return None
+    if (found := _TABLE.get(name)) is not None:
+        return found
+    if _is_raw(name):
+        return _raw(name, path, problems)
+    if name in ml.ROWS:
+        if (found := ml.data_type(name)) is None:
+            problems.unknown(path, "data type", name, "install `blizzarr[ml]`, which brings the ml_dtypes package")
+        else:
+            _TABLE[name] = found
+        return found
+    problems.unknown(path, "data type", name, known.supplier(name))
+    return None
+
+
+def _is_raw(name: str) -> bool:
+    return name[:1] == "r" and name[1:].isascii() and name[1:].isdigit()
+
+
+def _raw(name: str, path: str, problems: Problems) -> DataType | None:
+    digits = name[1:]
+    # Very many digits are not worth turning into an integer.
+    bits = int(digits) if len(digits) < 12 and digits[0] != "0" else 0
+    if bits == 0 or bits % 8 or bits // 8 > MAX_RAW_BYTES:
+        problems.add(path, f"r followed by a positive multiple of 8, at most {MAX_RAW_BYTES * 8}", name)
+        return None
+    return DataType(name, np.dtype((np.void, bits // 8)), Kind.RAW)
+
+
+def from_user(value: Any, problems: Problems) -> DataType | None:
+    """The data type that a user means: a name of ours, else whatever NumPy takes for a dtype."""
+    if isinstance(value, str | dict):
+        name = value if isinstance(value, str) else value.get("name")
+        if name in _TABLE or name in ml.ROWS or isinstance(value, dict) or _is_raw(value):
+            return from_json(value, "data_type", problems)
+    try:
+        dtype = np.dtype(value)
+    except (TypeError, ValueError, SyntaxError) as error:
+        if isinstance(value, str) and known.is_known(value):
+            problems.unknown("data_type", "data type", value, known.supplier(value))
+        else:
+            problems.items.append(Problem("data_type", "the name of a data type, or a NumPy dtype", f"{value!r} ({error})"))
+        return None
+    return from_numpy(dtype, problems)
+
+
+def from_numpy(dtype: np.dtype[Any], problems: Problems) -> DataType | None:
+    """The data type of a NumPy dtype; its byte order does not matter."""
+    if dtype.kind in "Mm":
+        return time.from_numpy(dtype)
+    if dtype.kind == "V" and dtype.fields is None and dtype.subdtype is None and dtype.name not in ml.ROWS:
+        return from_json(f"r{dtype.itemsize * 8}", "data_type", problems)
+    if dtype.name in _TABLE or dtype.name in ml.ROWS:
+        return from_json(dtype.name, "data_type", problems)
+    for kinds, name in (("U", "fixed_length_utf32"), ("S", "null_terminated_bytes"), ("OT", "string"), ("V", "struct")):
+        if dtype.kind in kinds:
+            problems.unknown("data_type", "data type", str(dtype), f"it would be {name}, {known.supplier(name)}")
+            return None
+    problems.unknown("data_type", "data type", str(dtype), "no Zarr data type holds it")
+    return None

@@ -1,0 +1,155 @@
+"""Collecting everything that is wrong with a document, each problem with its place.
+
+A decoder gets one `Problems` and goes on after a problem, so that the reader learns of all of them at once. The
+functions here check what comes back in many members: integers, lists of lengths, extension objects. They return
+`None` after adding a problem, so that what depends on the value can be left out.
+
+JSON's types are checked exactly: ``true`` is no integer, and neither is ``64.0`` (the specification asks for numbers
+without fraction or exponent).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from blizzarr.errors import LimitError, MetadataError, Problem, UnknownExtensionError
+
+__all__ = ["INT64_MAX", "MISSING", "Problems", "describe", "extension", "lengths", "members"]
+
+INT64_MAX: Final = 2**63 - 1
+MISSING: Final = type("Missing", (), {"__repr__": lambda self: "nothing"})()
+"""Stands for a member that is not there."""
+
+_NO_CONFIGURATION: Final[Mapping[str, Any]] = {}
+_SHOWN = 80
+
+
+class Problems:
+    """A list of problems that grows while a document is read.
+
+    Examples
+    --------
+    >>> problems = Problems()
+    >>> problems.add("shape[0]", "an integer >= 0", -1)
+    >>> problems.add("codecs", "a list", MISSING)
+    >>> [str(problem) for problem in problems.items]
+    ['shape[0]: expected an integer >= 0, found -1', 'codecs: expected a list, found nothing']
+    """
+
+    __slots__ = ("extensions", "items", "limits")
+
+    def __init__(self) -> None:
+        self.items: list[Problem] = []
+        self.extensions: list[str] = []
+        self.limits: list[Problem] = []
+
+    def add(self, path: str, expected: str, found: Any) -> None:
+        """Adds one problem; `found` is the offending JSON value."""
+        self.items.append(Problem(path, expected, describe(found)))
+
+    def unknown(self, path: str, point: str, name: str, supplier: str) -> None:
+        """Adds an extension that is not supported; `supplier` says what would supply it."""
+        self.extensions.append(name)
+        self.items.append(Problem(path, f"a {point} that is supported here", f"{describe(name)}: {supplier}"))
+
+    def limit(self, path: str, expected: str, found: Any) -> None:
+        """Adds something that conforms but is too big for us; reported only when there is no problem."""
+        self.limits.append(Problem(path, expected, describe(found)))
+
+    def raise_any(self, *, key: str | None = None, document: Mapping[str, Any] | None = None) -> None:
+        """Raises one error for everything collected; returns when there is nothing."""
+        if self.items:
+            if len(self.extensions) == len(self.items):
+                raise UnknownExtensionError(
+                    key=key, problems=self.items, document=document, extensions=self.extensions
+                )
+            raise MetadataError(key=key, problems=self.items, document=document)
+        if self.limits:
+            raise LimitError("; ".join(map(str, self.limits)), key=key)
+
+
+def describe(value: Any) -> str:
+    """A JSON value as text for a message, cut where it is long.
+
+    Examples
+    --------
+    >>> describe(True), describe(None), describe("64"), describe(MISSING)
+    ('true', 'null', '"64"', 'nothing')
+    """
+    if value is MISSING:
+        return "nothing"
+    if type(value) is int and value.bit_length() > 256:
+        return f"an integer of {value.bit_length()} bits"
+    if isinstance(value, list | dict) and len(value) > _SHOWN:
+        return f"{'a list' if isinstance(value, list) else 'an object'} with {len(value)} members"
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        text = repr(value)
+    # A lone surrogate can be read but not printed.
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def lengths(value: Any, path: str, problems: Problems, least: int) -> tuple[int, ...] | None:
+    """A list of integers in ``[least, 2**63)``."""
+    if type(value) is not list:
+        problems.add(path, "a list of integers", value)
+        return None
+    for item in value:
+        if type(item) is not int or not least <= item <= INT64_MAX:
+            break
+    else:
+        return tuple(value)
+    for index, item in enumerate(value):
+        if type(item) is not int or not least <= item <= INT64_MAX:
+            problems.add(f"{path}[{index}]", f"an integer in [{least}, 2^63)", item)
+    return None
+
+
+def extension(
+    value: Any, path: str, problems: Problems, point: str, optional: bool = False
+) -> tuple[str, Mapping[str, Any]] | None:
+    """The name and the configuration of an extension object or short-hand name.
+
+    `optional` says whether ``"must_understand": false`` may stand here.
+    """
+    if type(value) is str:
+        return value, _NO_CONFIGURATION
+    if type(value) is dict:
+        name = value.get("name")
+        configuration = value.get("configuration", _NO_CONFIGURATION)
+        if type(name) is str and type(configuration) is dict and len(value) == 2:
+            return name, configuration
+    else:
+        problems.add(path, f"the {point}: an object with a name, or a name", value)
+        return None
+    # Rare forms and everything wrong: slower, and precise.
+    before = len(problems.items)
+    if type(name) is not str:
+        problems.add(f"{path}.name", f"the name of a {point}", value.get("name", MISSING))
+    if not isinstance(configuration, Mapping):
+        problems.add(f"{path}.configuration", "an object", configuration)
+    understand = value.get("must_understand", True)
+    if type(understand) is not bool:
+        problems.add(f"{path}.must_understand", "true or false", understand)
+    elif not understand and not optional:
+        problems.add(f"{path}.must_understand", f"true: a {point} cannot be ignored", understand)
+    for member in value:
+        if member not in ("name", "configuration", "must_understand"):
+            problems.add(f"{path}.{member}", "no such member", value[member])
+    return (name, configuration) if len(problems.items) == before else None
+
+
+def members(
+    configuration: Mapping[str, Any], path: str, problems: Problems, required: Iterable[str], optional: Iterable[str] = ()
+) -> None:
+    """Checks which members a configuration has, not their values."""
+    for name in required:
+        if name not in configuration:
+            problems.add(f"{path}.configuration.{name}", "this option", MISSING)
+    for name in configuration:
+        if name not in required and name not in optional:
+            problems.add(f"{path}.configuration.{name}", "no such option", configuration[name])
