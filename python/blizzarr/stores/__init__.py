@@ -1,0 +1,30 @@
+"""Stores: where values live under keys."""
+
+from __future__ import annotations
+
+from blizzarr.stores.base import BaseStore
+from blizzarr.stores.foreign import ForeignStore
+from blizzarr.stores.local import LocalStore
+from blizzarr.stores.mapping import MappingStore
+from blizzarr.stores.memory import MemoryStore
+from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
+from blizzarr.stores.readonly import ReadOnlyStore, read_only
+from blizzarr.stores.urls import StoreLike, resolve
+from blizzarr.stores.zip import ZipStore
+
+__all__ = [
+    "BaseStore",
+    "ByteRange",
+    "ForeignStore",
+    "Listing",
+    "LocalStore",
+    "MappingStore",
+    "MemoryStore",
+    "ReadOnlyStore",
+    "Store",
+    "StoreLike",
+    "Value",
+    "ZipStore",
+    "read_only",
+    "resolve",
+]

@@ -1,0 +1,136 @@
+"""Any object with the methods of a store, as a store."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from blizzarr.errors import UnsupportedOperationError
+from blizzarr.stores.base import BaseStore
+from blizzarr.stores.failures import failures
+from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.listing import list_sorted_dir
+from blizzarr.stores.protocol import ByteRange, Listing, Value
+from blizzarr.stores.ranges import slice_ranges
+
+__all__ = ["ForeignStore"]
+
+
+class ForeignStore(BaseStore):
+    """Checks keys, names the place of what goes wrong, and makes up for methods that the object lacks.
+
+    Only `get` is required. Without `set` the store is read only; without `delete` it says so; without `list` (and
+    `list_dir`) it cannot say what is in it, though nodes whose path is known still open.
+
+    Examples
+    --------
+    >>> class Letters:
+    ...     def get(self, key): return key.encode() if key.isalpha() else None
+    >>> store = ForeignStore(Letters())
+    >>> store.get("abc"), store.get("a1"), store.read_only
+    (b'abc', None, True)
+    """
+
+    def __init__(self, target: Any, *, read_only: bool = False) -> None:
+        kind = type(target).__name__
+        if not callable(getattr(target, "get", None)):
+            raise TypeError(f"expected an object with the methods of a store, found {kind}, which has no get")
+        if inspect.iscoroutinefunction(target.get):
+            raise TypeError(
+                f"{kind} is asynchronous; pass the path or mapping that it stands for, "
+                "or an object whose get, set, delete and list return values"
+            )
+        self.target = target
+        self.read_only = read_only or bool(getattr(target, "read_only", False)) or not self._has("set")
+        self.supports_delete = self._has("delete") and bool(getattr(target, "supports_delete", True))
+
+    def __repr__(self) -> str:
+        return f"<ForeignStore over {self.target!r}>"
+
+    def get(self, key: str) -> Value | None:
+        """The value, or None when there is none."""
+        check_key(key)
+        with failures("read", key, self):
+            value: Value | None = self.target.get(key)
+            return value if value is None or isinstance(value, bytes) else memoryview(value).cast("B")
+
+    def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
+        """The values under many keys, in one request when the object has one."""
+        if not self._has("get_many"):
+            return [self.get(key) for key in keys]
+        for key in keys:
+            check_key(key)
+        with failures("read", ", ".join(keys[:3]), self):
+            return builtins.list(self.target.get_many(keys))
+
+    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
+        """Parts of the value; None when there is no value."""
+        if not self._has("get_ranges"):
+            value = self.get(key)
+            return None if value is None else slice_ranges(value, ranges)
+        check_key(key)
+        with failures("read", key, self):
+            parts = self.target.get_ranges(key, ranges)
+            return None if parts is None else builtins.list(parts)
+
+    def set(self, key: str, value: Value) -> None:
+        """Replace the value."""
+        self._check_writable(check_key(key))
+        with failures("write", key, self):
+            self.target.set(key, value)
+
+    def delete(self, key: str) -> object:
+        """Remove the value; one that is missing is fine."""
+        self._check_writable(check_key(key))
+        if not self._has("delete"):
+            raise self._lacks("delete", key)
+        with failures("delete", key, self):
+            return self.target.delete(key)
+
+    def delete_prefix(self, prefix: str) -> None:
+        """Remove every key under the prefix."""
+        prefix = check_prefix(prefix)
+        if not self._has("delete_prefix"):
+            super().delete_prefix(prefix)
+            return
+        self._check_writable(prefix)
+        with failures("delete", prefix, self):
+            self.target.delete_prefix(prefix)
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        """All keys under the prefix, sorted."""
+        prefix = check_prefix(prefix)
+        if not self._has("list"):
+            raise self._lacks("list", prefix)
+        with failures("list", prefix, self):
+            return sorted(key for key in self.target.list(prefix) if key.startswith(prefix))
+
+    def list_dir(self, prefix: str = "") -> Listing:
+        """The keys and prefixes directly under the prefix."""
+        prefix = check_prefix(prefix)
+        if not self._has("list_dir"):
+            return list_sorted_dir(self.list(prefix), prefix)
+        with failures("list", prefix, self):
+            keys, prefixes = self.target.list_dir(prefix)
+            return Listing(tuple(sorted(keys)), tuple(sorted(prefixes)))
+
+    def flush(self) -> None:
+        """Flush the object, when it has a way."""
+        if self._has("flush"):
+            with failures("flush", "", self):
+                self.target.flush()
+
+    def close(self) -> None:
+        """Close the object, when it has a way."""
+        if self._has("close"):
+            with failures("close", "", self):
+                self.target.close()
+
+    def _has(self, method: str) -> bool:
+        return callable(getattr(self.target, method, None))
+
+    def _lacks(self, method: str, key: str) -> UnsupportedOperationError:
+        kind = type(self.target).__name__
+        return UnsupportedOperationError(f"{kind} has no method {method!r}", key=key, store=str(self), direction=method)

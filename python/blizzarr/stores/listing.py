@@ -1,0 +1,50 @@
+"""Listing stores that only know their keys: answers from a sorted list of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from blizzarr.stores.protocol import Listing
+
+__all__ = ["list_sorted", "list_sorted_dir"]
+
+# Follows "/" in the order of characters: prefix[:-1] + _AFTER_SLASH is the first key behind all keys under the prefix.
+_AFTER_SLASH = chr(ord("/") + 1)
+
+
+def list_sorted(keys: Sequence[str], prefix: str) -> Sequence[str]:
+    """All of the sorted keys under the prefix, which is empty or ends with a slash.
+
+    Examples
+    --------
+    >>> list_sorted(["a-b", "a/c", "a/d/e", "f"], "a/")
+    ['a/c', 'a/d/e']
+    """
+    if not prefix:
+        return keys
+    return keys[bisect_left(keys, prefix) : bisect_left(keys, prefix[:-1] + _AFTER_SLASH)]
+
+
+def list_sorted_dir(keys: Sequence[str], prefix: str) -> Listing:
+    """What lies directly under the prefix; whole subtrees are stepped over.
+
+    Examples
+    --------
+    >>> list_sorted_dir(["a/c", "a/d/e", "a/d/f", "g"], "a/")
+    Listing(keys=('a/c',), prefixes=('a/d/',))
+    """
+    found: list[str] = []
+    prefixes: list[str] = []
+    at = bisect_left(keys, prefix)
+    end = bisect_left(keys, prefix[:-1] + _AFTER_SLASH) if prefix else len(keys)
+    while at < end:
+        key = keys[at]
+        slash = key.find("/", len(prefix))
+        if slash < 0:
+            found.append(key)
+            at += 1
+        else:
+            prefixes.append(key[: slash + 1])
+            at = bisect_left(keys, key[:slash] + _AFTER_SLASH, at, end)
+    return Listing(tuple(found), tuple(prefixes))

@@ -1,0 +1,80 @@
+"""Any mutable mapping as a store: a dict, a shelf, an fsspec mapper."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import MutableMapping
+from typing import Any
+
+from blizzarr.errors import PathError
+from blizzarr.stores.base import BaseStore
+from blizzarr.stores.failures import failures
+from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.listing import list_sorted
+from blizzarr.stores.protocol import Value
+
+__all__ = ["MappingStore"]
+
+
+class MappingStore(BaseStore):
+    """The items of a mapping from keys to bytes.
+
+    What the mapping raises `KeyError` for is missing; whatever else it raises becomes a `StoreError`. Keys in it that
+    are no store keys are left alone and not listed. The mapping must take calls from several threads, as a dict does.
+
+    Examples
+    --------
+    >>> values = {}
+    >>> store = MappingStore(values)
+    >>> store.set("a/b", b"value")
+    >>> values
+    {'a/b': b'value'}
+    """
+
+    def __init__(self, mapping: MutableMapping[str, Any], *, read_only: bool = False) -> None:
+        self.mapping = mapping
+        self.read_only = read_only
+
+    def __repr__(self) -> str:
+        return f"<MappingStore over {type(self.mapping).__name__} at {id(self.mapping):#x}>"
+
+    def get(self, key: str) -> Value | None:
+        """The value, or None when there is none."""
+        check_key(key)
+        with failures("read", key, self):
+            try:
+                value = self.mapping[key]
+            except KeyError:
+                return None
+            return value if isinstance(value, bytes) else memoryview(value).cast("B")
+
+    def set(self, key: str, value: Value) -> None:
+        """Replace the value by a copy of these bytes."""
+        self._check_writable(check_key(key))
+        with failures("write", key, self):
+            self.mapping[key] = bytes(value)
+
+    def delete(self, key: str) -> bool:
+        """Remove the value; False when there was none."""
+        self._check_writable(check_key(key))
+        with failures("delete", key, self):
+            try:
+                del self.mapping[key]
+            except KeyError:
+                return False
+            return True
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        """All keys under the prefix, sorted."""
+        prefix = check_prefix(prefix)
+        with failures("list", prefix, self):
+            # Copying the keys of a dict is one step for other threads; iterating over it is not.
+            keys = builtins.list(self.mapping)
+        return builtins.list(list_sorted(sorted(filter(_is_key, keys)), prefix))
+
+
+def _is_key(key: object) -> bool:
+    try:
+        return isinstance(key, str) and bool(check_key(key))
+    except PathError:
+        return False

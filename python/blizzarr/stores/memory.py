@@ -1,0 +1,40 @@
+"""Memory as a store."""
+
+from __future__ import annotations
+
+from blizzarr import _native
+from blizzarr.stores.native import NativeStore
+
+__all__ = ["MemoryStore"]
+
+
+class MemoryStore(NativeStore):
+    """Values in the memory of this process; `set` copies, so later changes to the caller's buffer do not show.
+
+    Pickling takes a snapshot that can be read only: a copy in another process that could be written would lose what
+    is written to it.
+
+    Examples
+    --------
+    >>> store = MemoryStore()
+    >>> store.set("a/b", b"value")
+    >>> store.get("a/b"), store.get("a/c")
+    (b'value', None)
+    """
+
+    def __init__(self, *, read_only: bool = False) -> None:
+        self.read_only = read_only
+        self.native = _native.MemoryStore()
+
+    def __repr__(self) -> str:
+        return f"<MemoryStore at {id(self):#x}{', read only' if self.read_only else ''}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _snapshot, ({key: bytes(value) for key in self.list() if (value := self.get(key)) is not None},)
+
+
+def _snapshot(values: dict[str, bytes]) -> MemoryStore:
+    store = MemoryStore(read_only=True)
+    for key, value in values.items():
+        store.native.set(key, value)
+    return store

@@ -1,0 +1,36 @@
+"""Ranges of a value that is in memory, or whose length is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from blizzarr.stores.protocol import ByteRange, Value
+
+__all__ = ["resolve_range", "slice_ranges"]
+
+
+def resolve_range(start: int, length: int | None, size: int) -> tuple[int, int]:
+    """Where the range begins and ends in a value of `size` bytes, cut to what is there.
+
+    Examples
+    --------
+    >>> resolve_range(2, 4, 10), resolve_range(2, None, 10), resolve_range(-3, None, 10), resolve_range(8, 4, 10)
+    ((2, 6), (2, 10), (7, 10), (8, 10))
+    """
+    if length is not None and length < 0:
+        raise ValueError(f"a range cannot be {length} bytes long; use None for all bytes to the end")
+    begin = max(0, size + start) if start < 0 else min(start, size)
+    return begin, size if length is None else min(begin + length, size)
+
+
+def slice_ranges(value: Value, ranges: Sequence[ByteRange]) -> list[Value]:
+    """Parts of a value, without copying it.
+
+    Examples
+    --------
+    >>> [bytes(part) for part in slice_ranges(b"abcdef", [(0, 2), (-1, None)])]
+    [b'ab', b'f']
+    """
+    view = memoryview(value).cast("B")
+    bounds = (resolve_range(start, length, len(view)) for start, length in ranges)
+    return [view[begin:end] for begin, end in bounds]

@@ -1,0 +1,133 @@
+"""From what a user passes to a store, and the path in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from blizzarr.errors import NodeNotFoundError, UnsupportedOperationError
+from blizzarr.stores.base import BaseStore
+from blizzarr.stores.foreign import ForeignStore
+from blizzarr.stores.keys import check_path, join
+from blizzarr.stores.local import LocalStore
+from blizzarr.stores.mapping import MappingStore
+from blizzarr.stores.memory import MemoryStore
+from blizzarr.stores.protocol import Store
+from blizzarr.stores.readonly import read_only
+from blizzarr.stores.zip import ZipStore
+
+__all__ = ["StoreLike", "check_mode", "resolve"]
+
+StoreLike: TypeAlias = str | os.PathLike[str] | Store | MutableMapping[str, Any] | Any
+"""A path, a URL (``file://``, ``memory://``), a store, a mapping, or any object with the methods of a store."""
+
+MODES = ("r", "r+", "a", "w", "w-")
+
+# Two letters at least: C: is a drive.
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(?:::|://)")
+
+_shared_memory: MemoryStore | None = None
+
+
+def resolve(target: StoreLike | None, mode: str = "r+", path: str = "") -> tuple[Store, str]:
+    """The store that `target` means, and the path of the node in it.
+
+    Parameters
+    ----------
+    target
+        A directory or a zip file by path or ``file://`` URL (behind the name of a zip file a path in it may follow);
+        ``memory://a/b``, which is the node ``a/b`` in memory that this whole process shares; a store; a mutable
+        mapping; any object with the methods of a store; None for new memory.
+    mode
+        With ``"r"`` the store cannot be written through what is given back. With ``"w"`` and no path in it a zip file
+        is replaced; other stores are not touched.
+    path
+        The node in the store.
+
+    Examples
+    --------
+    >>> store, path = resolve({}, path="a/b")
+    >>> type(store).__name__, path
+    ('MappingStore', 'a/b')
+    >>> resolve("memory://a/b")[1]
+    'a/b'
+    """
+    check_mode(mode)
+    check_path(path)
+    if isinstance(target, str | os.PathLike):
+        store, inner = _from_text(os.fspath(target), mode, path)
+        return store, join(inner, path) if path else inner
+    if target is None:
+        store = MemoryStore()
+    elif isinstance(target, BaseStore):
+        store = target
+    elif isinstance(target, MutableMapping):
+        store = MappingStore(target)
+    else:
+        store = ForeignStore(target)
+    return (read_only(store) if mode == "r" else store), path
+
+
+def check_mode(mode: str) -> str:
+    """Give the mode back if there is such a mode."""
+    if mode not in MODES:
+        raise ValueError(
+            f"expected mode 'r' (read), 'r+' (read and write, must exist), 'a' (make if missing), 'w' (replace) "
+            f"or 'w-' (make, must not exist), found {mode!r}"
+        )
+    return mode
+
+
+def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
+    scheme = _SCHEME.match(text)
+    if scheme is None:
+        return _from_path(text, mode, path)
+    name = scheme[1].lower()
+    if name == "file":
+        parts = urlsplit(text)
+        if parts.netloc not in ("", "localhost"):
+            raise ValueError(f"expected file:///path on this machine, found the host {parts.netloc!r}")
+        return _from_path(unquote(parts.path), mode, path)
+    if name == "memory":
+        store = _memory()
+        return (read_only(store) if mode == "r" else store), check_path(text[scheme.end() :].strip("/"))
+    # The URL itself is not shown: it may hold credentials.
+    raise UnsupportedOperationError(
+        f"cannot open a {name}:// URL: this release opens directories, zip files and memory:// by itself. "
+        f"For the rest pass a store or a mutable mapping, for example fsspec.get_mapper('{name}://...')"
+    )
+
+
+def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:
+    if not text:
+        raise ValueError("expected a path or URL, found an empty string; '.' is the current directory")
+    archive, inner = _split_zip(Path(text))
+    if archive is None:
+        return LocalStore(text, read_only=mode == "r"), ""
+    inner = check_path(inner)
+    if mode in ("r", "r+"):
+        if not archive.exists():
+            raise NodeNotFoundError(f"there is no file {archive}")
+        return ZipStore(archive, "r" if mode == "r" else "a"), inner
+    return ZipStore(archive, "w" if mode == "w" and not (inner or path) else "a"), inner
+
+
+def _split_zip(path: Path) -> tuple[Path | None, str]:
+    """The zip file that the path goes into, if any, and the path in it."""
+    for number, part in enumerate(path.parts, 1):
+        if part.lower().endswith(".zip"):
+            archive = Path(*path.parts[:number])
+            if not archive.is_dir():
+                return archive, "/".join(path.parts[number:])
+    return None, ""
+
+
+def _memory() -> MemoryStore:
+    global _shared_memory
+    if _shared_memory is None:
+        _shared_memory = MemoryStore()
+    return _shared_memory

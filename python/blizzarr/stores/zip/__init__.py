@@ -1,0 +1,7 @@
+"""Zip files as stores."""
+
+from __future__ import annotations
+
+from blizzarr.stores.zip.store import ZipStore
+
+__all__ = ["ZipStore"]

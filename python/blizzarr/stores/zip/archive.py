@@ -1,0 +1,117 @@
+"""An open zip file: its entries, reading them, appending to them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from blizzarr.errors import ConflictError, StoreError
+from blizzarr.stores.protocol import ByteRange, Value
+from blizzarr.stores.zip.directory import read_directory
+from blizzarr.stores.zip.entries import read_entry, read_entry_ranges
+from blizzarr.stores.zip.file import AppendFile, sync_directory
+from blizzarr.stores.zip.records import DEFLATED, STORED, Entry, new_entry, pack_directory, pack_local
+
+__all__ = ["Archive"]
+
+_numbers = itertools.count()
+
+
+class Archive:
+    """Entries in a file, and a file that is made when the first entry comes.
+
+    New entries go behind the directory of the last flush, which stays in the file as dead bytes: a writer that dies
+    thus never takes with it what was listed before.
+    """
+
+    def __init__(self, path: Path, file: AppendFile | None, final: Path | None = None) -> None:
+        self.path = path
+        self.entries: dict[str, Entry] = {}
+        self.complaints: tuple[str, ...] = ()
+        self._file = file
+        self._final = final  # where the file goes on the first flush, when it is written under another name
+        self._changed = False
+        self._closed = False
+        if file is not None and file.size:
+            directory = read_directory(file.read_at, file.size, str(path))
+            self.entries, self.complaints = directory.entries, directory.complaints
+
+    @classmethod
+    def open(cls, path: Path, mode: str) -> Archive:
+        """The file to read, to add to, or to replace."""
+        if mode == "r":
+            return cls(path, AppendFile(path, os.O_RDONLY))
+        if mode == "a" and path.exists():
+            return cls(path, AppendFile(path, os.O_RDWR))
+        return cls(path, None, path if mode == "w" else None)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not been closed."""
+        return not self._closed
+
+    def read(self, key: str, limit: int) -> bytes | None:
+        """The value of a key."""
+        entry = self.entries.get(key)
+        return None if entry is None else read_entry(self._opened(), entry, limit)
+
+    def read_ranges(self, key: str, ranges: Sequence[ByteRange], limit: int) -> list[Value] | None:
+        """Parts of the value of a key."""
+        entry = self.entries.get(key)
+        return None if entry is None else read_entry_ranges(self._opened(), entry, ranges, limit)
+
+    def append(self, key: str, plain: memoryview, crc: int, packed: bytes | None) -> None:
+        """Add a value at the end of the file, as it is or `packed`. One caller at a time."""
+        file = self._opened()
+        data = plain if packed is None else packed
+        method = STORED if packed is None else DEFLATED
+        entry = new_entry(
+            key, method=method, crc=crc, stored_size=len(data), size=len(plain), offset=file.size
+        )
+        file.append(pack_local(entry), data)
+        self.entries[key] = entry
+        self._changed = True
+
+    def flush(self) -> None:
+        """Write the directory of all entries and publish the file. One caller at a time."""
+        if not self._changed:
+            return
+        file = self._opened()
+        file.append(pack_directory(self.entries.values(), file.size))
+        file.sync()
+        if self._final is not None:
+            os.replace(file.path, self._final)
+            sync_directory(self._final.parent)
+            file.path = self._final
+            self._final = None
+        self._changed = False
+
+    def close(self) -> None:
+        """Flush, and give the file back."""
+        if self._closed:
+            return
+        self.flush()
+        self._closed = True
+        if self._file is not None:
+            self._file.close()
+
+    def _opened(self) -> AppendFile:
+        if self._closed:
+            raise StoreError("the zip file has been closed", store=str(self.path))
+        if self._file is None:
+            self._file = self._make()
+        return self._file
+
+    def _make(self) -> AppendFile:
+        """The new file, when the first entry comes: nothing is touched before."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        path = self.path
+        if self._final is not None:
+            path = path.with_name(f"{path.name}.{os.getpid():x}-{next(_numbers)}.partial")
+        file = AppendFile(path, os.O_RDWR | os.O_CREAT)
+        if file.size:
+            file.close()
+            raise ConflictError("somebody else has made this file in the meantime", store=str(path))
+        return file

@@ -1,0 +1,84 @@
+"""The bytes of one entry, checked: its size, its checksum, and that it says the truth about both."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+from blizzarr.errors import LimitError, StoreError
+from blizzarr.stores.protocol import ByteRange, Value
+from blizzarr.stores.ranges import resolve_range, slice_ranges
+from blizzarr.stores.zip.file import AppendFile
+from blizzarr.stores.zip.records import DEFLATED, LOCAL, STORED, Entry
+
+__all__ = ["read_entry", "read_entry_ranges"]
+
+
+def read_entry(file: AppendFile, entry: Entry, limit: int) -> bytes:
+    """The value of an entry; at most `limit` bytes are made from compressed ones."""
+    start = _start(file, entry)
+    stored = file.read_at(start, entry.stored_size)
+    if len(stored) != entry.stored_size:
+        raise _damaged(file, entry, f"the file ended after {len(stored):,} of {entry.stored_size:,} bytes")
+    value = stored if entry.method == STORED else _inflate(file, entry, stored, limit)
+    if len(value) != entry.size:
+        raise _damaged(file, entry, f"expected {entry.size:,} bytes as its directory says, found {len(value):,}")
+    if zlib.crc32(value) != entry.crc:
+        raise _damaged(file, entry, f"checksum mismatch: expected {entry.crc:08x}, found {zlib.crc32(value):08x}")
+    return value
+
+
+def read_entry_ranges(file: AppendFile, entry: Entry, ranges: Sequence[ByteRange], limit: int) -> list[Value]:
+    """Parts of the value; of an uncompressed entry only these are read, which leaves its checksum unused."""
+    if entry.method != STORED:
+        return slice_ranges(read_entry(file, entry, limit), ranges)
+    begin = _start(file, entry)
+    parts: list[Value] = []
+    for start, length in ranges:
+        low, high = resolve_range(start, length, entry.size)
+        part = file.read_at(begin + low, high - low)
+        if len(part) != high - low:
+            raise _damaged(file, entry, f"the file ended after {low + len(part):,} of {entry.size:,} bytes")
+        parts.append(part)
+    return parts
+
+
+def _start(file: AppendFile, entry: Entry) -> int:
+    """Where the bytes begin: behind the local record, which must be that of this entry."""
+    if entry.encrypted:
+        raise _damaged(file, entry, "it is encrypted, which is not supported")
+    if entry.method not in (STORED, DEFLATED):
+        raise _damaged(file, entry, f"compression method {entry.method} is not supported, only stored and deflated")
+    if entry.method == STORED and entry.stored_size != entry.size:
+        raise _damaged(file, entry, f"it is stored, but said to be {entry.stored_size:,} and {entry.size:,} bytes")
+    head = file.read_at(entry.offset, LOCAL.size + len(entry.raw_name))
+    if len(head) < LOCAL.size or not head.startswith(b"PK\3\4"):
+        raise _damaged(file, entry, f"expected its local record at byte {entry.offset:,}, found none")
+    if head[LOCAL.size :] != entry.raw_name:
+        raise _damaged(file, entry, f"the record at byte {entry.offset:,} is that of another entry")
+    *_, name_length, extra_length = LOCAL.unpack_from(head)
+    return entry.offset + LOCAL.size + int(name_length) + int(extra_length)
+
+
+def _inflate(file: AppendFile, entry: Entry, stored: bytes, limit: int) -> bytes:
+    if entry.size > limit:
+        raise LimitError(
+            f"it says it decompresses to {entry.size:,} bytes, more than the limit of {limit:,}; "
+            "open the store with a higher 'limit' if that is right",
+            key=entry.name,
+            store=str(file.path),
+            direction="read",
+        )
+    stream = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        # One byte more than it should be is enough to know that it lies.
+        value = stream.decompress(stored, entry.size + 1)
+    except zlib.error as error:
+        raise _damaged(file, entry, f"its deflated bytes are damaged: {error}") from error
+    if len(value) > entry.size:
+        raise _damaged(file, entry, f"it decompresses to more than the {entry.size:,} bytes that its directory says")
+    return value
+
+
+def _damaged(file: AppendFile, entry: Entry, reason: str) -> StoreError:
+    return StoreError(reason, key=entry.name, store=str(file.path), direction="read")

@@ -1,0 +1,97 @@
+"""A file read at any place by many threads, and written at its end by one."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+from blizzarr.errors import ConflictError, StoreError
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where the system itself refuses a second writer
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["AppendFile", "sync_directory"]
+
+
+class AppendFile:
+    """An open file; with `write` it is locked against other writers as long as it is open."""
+
+    def __init__(self, path: Path, flags: int) -> None:
+        self.path = path
+        self._seek = threading.Lock()
+        self._descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0), 0o666)
+        if flags & os.O_RDWR and fcntl is not None:
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                self.close()
+                raise ConflictError("another writer has this zip file open; close it first", store=str(path)) from error
+            except OSError:
+                pass  # a file system without locks: one writer at a time is then up to the user, as the docs say
+        self.size = os.fstat(self._descriptor).st_size
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not been closed."""
+        return self._descriptor >= 0
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """As many of these bytes as there are."""
+        if not self.is_open:
+            raise StoreError("the zip file has been closed", store=str(self.path))
+        parts: list[bytes] = []
+        while length > 0:
+            part = self._pread(min(length, 1 << 30), offset)
+            if not part:
+                break
+            parts.append(part)
+            offset += len(part)
+            length -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def append(self, *parts: bytes | memoryview) -> None:
+        """Write all of this at the end, or nothing."""
+        if not self.is_open:
+            raise StoreError("the zip file has been closed", store=str(self.path))
+        with self._seek:
+            end = os.lseek(self._descriptor, self.size, os.SEEK_SET)
+            try:
+                for part in parts:
+                    view = memoryview(part).cast("B")
+                    while view:
+                        view = view[os.write(self._descriptor, view[: 1 << 30]) :]
+            except OSError:
+                os.ftruncate(self._descriptor, end)
+                raise
+            self.size += sum(len(part) for part in parts)
+
+    def sync(self) -> None:
+        """Wait until what was appended would survive a power cut."""
+        os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        """Give the file back."""
+        if self.is_open:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _pread(self, length: int, offset: int) -> bytes:
+        if hasattr(os, "pread"):
+            return os.pread(self._descriptor, length, offset)
+        with self._seek:
+            os.lseek(self._descriptor, offset, os.SEEK_SET)
+            return os.read(self._descriptor, length)
+
+
+def sync_directory(path: Path) -> None:
+    """Wait until a new name in the directory would survive a power cut, where the system can promise that."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

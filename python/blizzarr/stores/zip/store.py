@@ -1,0 +1,156 @@
+"""A zip file as a store."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import threading
+import warnings
+import weakref
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from blizzarr.errors import StoreError, UnsupportedOperationError
+from blizzarr.stores.base import BaseStore
+from blizzarr.stores.failures import failures
+from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.listing import list_sorted, list_sorted_dir
+from blizzarr.stores.protocol import ByteRange, Listing, Value
+from blizzarr.stores.zip.archive import Archive
+
+__all__ = ["ZipStore"]
+
+DEFAULT_LIMIT = 1 << 30
+
+
+class ZipStore(BaseStore):
+    """The entries of a zip file, stored or deflated; one writer, any number of readers.
+
+    - A zip file cannot forget: `delete` of a key that is there raises `UnsupportedOperationError`, and setting a key
+      again appends the new value, which is then the one that counts (the old one keeps its room in the file).
+    - What was set is in the file for others after `flush` or `close`, which write the directory at its end. A writer
+      that is killed leaves what the last `flush` listed; opening the file again says that there was more.
+    - With mode ``"w"`` a file that is there already is replaced by the first `flush` or `close`, not before.
+    - Entries that could lead out of the store (``../x``, ``/x``, links, backslashes) are passed over with a warning.
+      Those that cannot be read (encrypted, another compression, wrong size or checksum) are an error, never missing.
+    - Reading a range of an uncompressed entry reads only that range, and so cannot check the checksum of the entry.
+
+    Parameters
+    ----------
+    path
+        The file.
+    mode
+        ``"r"`` to read, ``"a"`` to add (the file is made if missing), ``"w"`` to replace.
+    compression
+        How new values are put into the file. Chunks are compressed already, hence ``"stored"``.
+    limit
+        Deflated entries that claim to be larger than this many bytes are refused.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "data.zip")
+    >>> with ZipStore(path, mode="w") as store:
+    ...     store.set("a/b", b"value")
+    >>> ZipStore(path).get("a/b")
+    b'value'
+    """
+
+    supports_delete = False
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        mode: Literal["r", "a", "w"] = "r",
+        *,
+        compression: Literal["stored", "deflated"] = "stored",
+        limit: int = DEFAULT_LIMIT,
+    ) -> None:
+        if mode not in ("r", "a", "w"):
+            raise ValueError(f"expected mode 'r', 'a' or 'w', found {mode!r}")
+        if compression not in ("stored", "deflated"):
+            raise ValueError(f"expected compression 'stored' or 'deflated', found {compression!r}")
+        self.path = Path(os.path.abspath(os.fspath(path)))
+        self.read_only = mode == "r"
+        self.compression = compression
+        self.limit = limit
+        self._lock = threading.Lock()
+        self._sorted: builtins.list[str] | None = None
+        with failures("open", "", self):
+            self._archive = Archive.open(self.path, mode)
+        if complaints := self._archive.complaints:
+            shown = "; ".join(complaints[:5]) + (f"; and {len(complaints) - 5} more" if len(complaints) > 5 else "")
+            warnings.warn(f"{self.path}: {shown}", stacklevel=2)
+        # Also when the program ends, so that forgetting `close` loses nothing.
+        self._finish = weakref.finalize(self, self._archive.close)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        return f"ZipStore({str(self.path)!r}{'' if self.read_only else ', writable'})"
+
+    def get(self, key: str) -> Value | None:
+        """The value, or None when there is none."""
+        check_key(key)
+        with failures("read", key, self):
+            return self._archive.read(key, self.limit)
+
+    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
+        """Parts of the value; None when there is no value."""
+        check_key(key)
+        with failures("read", key, self):
+            return self._archive.read_ranges(key, ranges, self.limit)
+
+    def set(self, key: str, value: Value) -> None:
+        """Append the value; it replaces an earlier one of that key."""
+        self._check_writable(check_key(key))
+        plain = memoryview(value).cast("B")
+        crc = zlib.crc32(plain)
+        packed = None
+        if self.compression == "deflated":
+            stream = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+            packed = stream.compress(plain) + stream.flush()
+        with failures("write", key, self), self._lock:
+            self._archive.append(key, plain, crc, packed)
+            self._sorted = None
+
+    def delete(self, key: str) -> bool:
+        """Refuse, unless there is no such key."""
+        self._check_writable(check_key(key))
+        if key not in self._archive.entries:
+            return False
+        raise UnsupportedOperationError(
+            "a zip file cannot delete; copy what you want to keep into a new file", key=key, store=str(self)
+        )
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        """All keys under the prefix, sorted."""
+        return builtins.list(list_sorted(self._keys(), check_prefix(prefix)))
+
+    def list_dir(self, prefix: str = "") -> Listing:
+        """The keys and prefixes directly under the prefix."""
+        return list_sorted_dir(self._keys(), check_prefix(prefix))
+
+    def flush(self) -> None:
+        """Write the directory, and wait until all of it is on disk."""
+        with failures("write", "", self), self._lock:
+            self._archive.flush()
+
+    def close(self) -> None:
+        """Write the directory if anything was set, and give the file back; the store cannot be used afterwards."""
+        with failures("close", "", self), self._lock:
+            self._archive.close()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if not self.read_only and self._archive.is_open:
+            raise StoreError("a zip file that is being written cannot be pickled; close it first", store=str(self))
+        return ZipStore, (str(self.path),)
+
+    def _keys(self) -> builtins.list[str]:
+        with self._lock:
+            if self._sorted is None:
+                self._sorted = sorted(self._archive.entries)
+            return self._sorted

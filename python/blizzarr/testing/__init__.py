@@ -1,0 +1,1 @@
+"""For those who test against blizzarr: contract suites and reference models."""

@@ -1,0 +1,68 @@
+"""Every store that comes with the library keeps the contract."""
+
+from __future__ import annotations
+
+from collections import UserDict
+from pathlib import Path
+
+from blizzarr.stores import ForeignStore, LocalStore, MappingStore, MemoryStore, Store, ZipStore
+from blizzarr.testing.stores import StoreContract
+
+
+class TestLocalStore(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return LocalStore(tmp_path / "root")
+
+
+class TestMemoryStore(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return MemoryStore()
+
+
+class TestMappingStore(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return MappingStore({})
+
+
+class TestMappingStoreOverAnotherMapping(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return MappingStore(UserDict())
+
+
+class TestZipStoreStored(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return ZipStore(tmp_path / "root.zip", mode="w")
+
+
+class TestZipStoreDeflated(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return ZipStore(tmp_path / "root.zip", mode="a", compression="deflated")
+
+
+class Few:
+    """As little as a store can have and still be written."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, bytes] = {}
+
+    def get(self, key: str) -> bytes | None:
+        return self.values.get(key)
+
+    def set(self, key: str, value: bytes) -> None:
+        self.values[key] = bytes(value)
+
+    def delete(self, key: str) -> None:
+        self.values.pop(key, None)
+
+    def list(self, prefix: str = "") -> list[str]:
+        return [key for key in tuple(self.values) if key.startswith(prefix)]
+
+
+class TestForeignStoreOverFewMethods(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return ForeignStore(Few())
+
+
+class TestForeignStoreOverAllMethods(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return ForeignStore(MappingStore({}))

@@ -1,0 +1,151 @@
+"""From what a user passes to a store."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from blizzarr.errors import NodeNotFoundError, PathError, ReadOnlyError, StoreError, UnsupportedOperationError
+from blizzarr.stores import (
+    ForeignStore,
+    LocalStore,
+    MappingStore,
+    MemoryStore,
+    ReadOnlyStore,
+    ZipStore,
+    read_only,
+    resolve,
+)
+
+
+def test_paths(tmp_path: Path) -> None:
+    """A path as text, as a Path and as a file URL is a directory; nothing is made by looking (row 89)."""
+    for target in (tmp_path / "a b", str(tmp_path / "a b"), (tmp_path / "a b").as_uri()):
+        store, path = resolve(target, "r")
+        assert isinstance(store, LocalStore)
+        assert (store.root, path, store.read_only) == (tmp_path / "a b", "", True)
+        assert store.get("zarr.json") is None
+        assert store.list_dir().prefixes == ()
+    assert not (tmp_path / "a b").exists()
+
+
+def test_memory_url() -> None:
+    """`memory://` is one store for the process; None is a new one."""
+    store, path = resolve("memory://test-urls/a", "a")
+    store.set("test-urls/a/x", b"value")
+    assert path == "test-urls/a"
+    assert resolve("memory://")[0].get("test-urls/a/x") == b"value"
+    with pytest.raises(ReadOnlyError):
+        resolve("memory://", "r")[0].set("x", b"")
+    store.delete("test-urls/a/x")
+    assert isinstance(resolve(None)[0], MemoryStore)
+    assert resolve(None)[0] is not resolve(None)[0]
+
+
+def test_objects() -> None:
+    """Stores pass as they are; mappings and objects with methods are wrapped."""
+    store = MappingStore({})
+    assert resolve(store, path="a/b") == (store, "a/b")
+    assert isinstance(resolve(store, "r")[0], ReadOnlyStore)
+    assert isinstance(resolve({})[0], MappingStore)
+
+    class Reader:
+        def get(self, key: str) -> bytes | None:
+            return b"value" if key == "a" else None
+
+    reader, _ = resolve(Reader())
+    assert isinstance(reader, ForeignStore)
+    assert reader.get("a") == b"value"
+    assert reader.read_only
+    with pytest.raises(UnsupportedOperationError, match="'list'"):
+        reader.list()
+    with pytest.raises(TypeError, match="expected an object with the methods of a store, found int"):
+        resolve(3)
+
+
+def test_asynchronous_objects_are_refused_with_advice() -> None:
+    """zarr-python's own stores are asynchronous."""
+
+    class Waits:
+        async def get(self, key: str) -> bytes | None:
+            return None
+
+    with pytest.raises(TypeError, match="asynchronous; pass the path"):
+        resolve(Waits())
+
+
+def test_zip(tmp_path: Path) -> None:
+    """A .zip is a file with a store in it, and the path may go on inside; a directory named so stays one."""
+    with ZipStore(tmp_path / "x.zip", "w") as made:
+        made.set("a/b", b"value")
+    store, path = resolve(tmp_path / "x.zip" / "a", "r")
+    assert isinstance(store, ZipStore)
+    assert (path, store.get("a/b")) == ("a", b"value")
+    assert resolve(str(tmp_path / "x.zip"), "r", path="a")[1] == "a"
+    with pytest.raises(NodeNotFoundError, match=r"no file .*y\.zip"):
+        resolve(tmp_path / "y.zip", "r")
+    (tmp_path / "d.zip").mkdir()
+    assert isinstance(resolve(tmp_path / "d.zip")[0], LocalStore)
+
+
+def test_urls_of_other_places() -> None:
+    """Other schemes say what to pass instead, and show no credentials (row 128)."""
+    with pytest.raises(UnsupportedOperationError, match=r"fsspec\.get_mapper\('s3://") as caught:
+        resolve("s3://key:secret@bucket/x")
+    assert "secret" not in str(caught.value)
+    with pytest.raises(ValueError, match="on this machine"):
+        resolve("file://elsewhere/x")
+
+
+def test_wrong_arguments(tmp_path: Path) -> None:
+    """A mode that is none, a path that leads out, a file where a directory is expected."""
+    with pytest.raises(ValueError, match="expected mode 'r'"):
+        resolve({}, "rw")
+    with pytest.raises(PathError):
+        resolve({}, path="../a")
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(StoreError, match="expected a directory, found a file"):
+        resolve(tmp_path / "file")
+
+
+def test_failures_of_a_mapping_carry_the_place() -> None:
+    """Only KeyError is "missing"; the rest is a StoreError with key, cause and errno."""
+
+    class Broken(dict[str, bytes]):
+        def __getitem__(self, key: str) -> bytes:
+            raise PermissionError(13, "Permission denied")
+
+    with pytest.raises(StoreError, match="cannot read key a/b in .*Permission denied") as caught:
+        MappingStore(Broken()).get("a/b")
+    assert (caught.value.key, caught.value.errno) == ("a/b", 13)
+    assert isinstance(caught.value.__cause__, PermissionError)
+    with pytest.raises(StoreError, match="TypeError"):
+        MappingStore({"a": 3}).get("a")
+    assert MappingStore({"a": b"", "/b": b"", 3: b""}).list() == ["a"]  # type: ignore[dict-item]
+
+
+def test_pickling(tmp_path: Path) -> None:
+    """A directory opens elsewhere; memory travels as a snapshot that cannot be written."""
+    store = LocalStore(tmp_path)
+    store.set("a", b"value")
+    again = pickle.loads(pickle.dumps(store))
+    assert again == store
+    assert again.get("a") == b"value"
+    memory = MemoryStore()
+    memory.set("a", b"value")
+    copy = pickle.loads(pickle.dumps(memory))
+    assert copy.get("a") == b"value"
+    with pytest.raises(ReadOnlyError):
+        copy.set("a", b"lost")
+
+
+def test_read_only_is_a_handle() -> None:
+    """Making a handle read only twice changes nothing, and the store behind it can still be written."""
+    store = MappingStore({})
+    handle = read_only(store)
+    assert read_only(handle) is handle
+    store.set("a", b"value")
+    assert handle.get("a") == b"value"
+    assert list(handle.list()) == ["a"]

@@ -1,0 +1,296 @@
+"""Zip files: what others wrote, what is damaged, and what a crash leaves."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import struct
+import warnings
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from blizzarr.errors import ConflictError, LimitError, StoreError, UnsupportedOperationError
+from blizzarr.stores import Listing, ZipStore
+
+
+def foreign(path: Path, entries: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> Path:
+    """A zip file made by the standard library."""
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, value in entries.items():
+            archive.writestr(name, value)
+    return path
+
+
+def patched(path: Path, old: bytes, new: bytes, count: int = -1) -> None:
+    """Replace bytes of the file by as many others."""
+    data = path.read_bytes()
+    assert old in data
+    assert len(old) == len(new)
+    path.write_bytes(data.replace(old, new, count))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_reads_what_others_wrote(tmp_path: Path, method: int) -> None:
+    """Stored and deflated entries, whole and in parts."""
+    entries = {"zarr.json": b"{}", "a/c/0": bytes(range(256)) * 40, "ü": b"", "a/": b""}
+    store = ZipStore(foreign(tmp_path / "x.zip", entries, method))
+    assert store.list() == ["a/c/0", "zarr.json", "ü"]
+    assert store.get("a/c/0") == entries["a/c/0"]
+    assert store.get("ü") == b""
+    assert store.get_ranges("a/c/0", [(3, 2), (-1, None)]) == [b"\3\4", b"\xff"]
+    assert store.get("a/c/1") is None
+    assert store.list_dir("a") == Listing((), ("a/c/",))
+
+
+@pytest.mark.parametrize("compression", ["stored", "deflated"])
+def test_others_read_what_we_wrote(tmp_path: Path, compression: str) -> None:
+    """The standard library finds no fault, and of a key set twice it sees the last value."""
+    path = tmp_path / "sub" / "x.zip"
+    with ZipStore(path, mode="w", compression=compression) as store:  # type: ignore[arg-type]
+        store.set("a/b", b"first" * 100)
+        store.set("ü/c", b"value")
+        store.set("a/b", b"second" * 100)
+        assert store.get("a/b") == b"second" * 100
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert {name: archive.read(name) for name in archive.namelist()} == {"a/b": b"second" * 100, "ü/c": b"value"}
+    assert [item.name for item in path.parent.iterdir()] == ["x.zip"]
+
+
+def test_appending_keeps_what_was_there(tmp_path: Path) -> None:
+    """Entries of others and ours live side by side; each flush lists all of them."""
+    path = foreign(tmp_path / "x.zip", {"a": b"old", "b": b"old"})
+    with ZipStore(path, mode="a") as store:
+        store.set("b", b"new")
+        store.flush()
+        assert ZipStore(path).get("b") == b"new"
+        store.set("c", b"newest")
+    assert {key: ZipStore(path).get(key) for key in ZipStore(path).list()} == {"a": b"old", "b": b"new", "c": b"newest"}
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+
+
+def test_delete_says_that_zip_cannot(tmp_path: Path) -> None:
+    """D-102: a store that cannot delete says so, and keeps the value."""
+    store = ZipStore(foreign(tmp_path / "x.zip", {"a": b"1"}), mode="a")
+    with pytest.raises(UnsupportedOperationError, match="zip file cannot delete") as caught:
+        store.delete("a")
+    assert caught.value.key == "a"
+    assert store.get("a") == b"1"
+    assert not store.supports_delete
+    store.close()
+
+
+def test_a_killed_writer_loses_only_what_it_added(tmp_path: Path) -> None:
+    """Row 82: what was listed before is there, whatever number of bytes of the rest reached the file."""
+    path = tmp_path / "x.zip"
+    with ZipStore(path, mode="w") as store:
+        store.set("a", b"kept" * 50)
+        store.set("b", foreign(tmp_path / "inner.zip", {"zarr.json": b"a zip file as a value"}).read_bytes())
+    before = path.read_bytes()
+    store = ZipStore(path, mode="a")
+    store.set("c", foreign(tmp_path / "inner.zip", {"zarr.json": b"another"}).read_bytes())
+    store.set("a", b"lost" * 40_000)
+    after = path.read_bytes()
+    store.close()
+    assert after.startswith(before)
+    for length in [*range(len(before), len(before) + 600, 7), len(after)]:
+        path.write_bytes(after[:length])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            survivor = ZipStore(path)
+        assert survivor.get("a") == b"kept" * 50
+        assert survivor.list() == ["a", "b"]
+        assert ("never listed" in str(caught[0].message)) if length > len(before) else not caught
+
+
+def test_replacing_a_file_happens_at_the_end(tmp_path: Path) -> None:
+    """Row 81: mode "w" leaves the old file as it is until the new one is complete."""
+    path = foreign(tmp_path / "x.zip", {"a": b"old"})
+    store = ZipStore(path, mode="w")
+    store.set("a", b"new")
+    assert ZipStore(path).get("a") == b"old"
+    store.close()
+    assert ZipStore(path).get("a") == b"new"
+    ZipStore(path, mode="w").close()
+    assert ZipStore(path).get("a") == b"new"
+
+
+def test_one_writer(tmp_path: Path) -> None:
+    """A second writer is told, and a reader is not disturbed."""
+    path = foreign(tmp_path / "x.zip", {"a": b"old"})
+    store = ZipStore(path, mode="a")
+    with pytest.raises(ConflictError, match="another writer"):
+        ZipStore(path, mode="a")
+    assert ZipStore(path).get("a") == b"old"
+    store.close()
+    ZipStore(path, mode="a").close()
+
+
+def test_forgotten_close(tmp_path: Path) -> None:
+    """A writer that goes out of use is closed."""
+    path = tmp_path / "x.zip"
+    ZipStore(path, mode="w").set("a", b"value")
+    assert ZipStore(path).get("a") == b"value"
+
+
+def test_entries_that_lead_out_are_passed_over(tmp_path: Path) -> None:
+    """Row 76: `../x`, absolute, backslash and links are reported; the rest is readable, the last duplicate counts."""
+    path = tmp_path / "x.zip"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in ("../x", "/abs", "good"):
+                archive.writestr(name, b"first")
+            archive.writestr("good", b"last")
+            archive.writestr("back_slash", b"")
+            link = zipfile.ZipInfo("link")
+            link.external_attr = 0o120777 << 16
+            link.create_system = 3
+            archive.writestr(link, "/etc/passwd")
+    patched(path, b"back_slash", b"back\\slash")
+    with pytest.warns(UserWarning, match="symbolic link") as caught:
+        store = ZipStore(path)
+    text = str(caught[0].message)
+    assert all(name in text for name in ("'../x'", "'/abs'", "slash'", "'link'"))
+    assert store.list() == ["good"]
+    assert store.get("good") == b"last"
+
+
+def test_wrong_checksum(tmp_path: Path) -> None:
+    """Row 122: the entry is named; it is not missing."""
+    path = foreign(tmp_path / "x.zip", {"a/b": b"the value"})
+    patched(path, b"the value", b"the VALUE")
+    with pytest.raises(StoreError, match=r"key a/b in .*checksum mismatch") as caught:
+        ZipStore(path).get("a/b")
+    assert caught.value.key == "a/b"
+
+
+def test_damaged_deflated_bytes(tmp_path: Path) -> None:
+    """Row 122: garbage in a deflated entry is an error that names it."""
+    path = foreign(tmp_path / "x.zip", {"a/b": bytes(range(200)) * 10}, zipfile.ZIP_DEFLATED)
+    data = bytearray(path.read_bytes())
+    data[33 + 20 : 33 + 60] = b"\xff" * 40
+    path.write_bytes(data)
+    with pytest.raises(StoreError, match="a/b"):
+        ZipStore(path).get("a/b")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_compression_is_no_missing_key(tmp_path: Path, method: int) -> None:
+    """Row 122: unsupported is never "missing", and other entries are readable."""
+    path = foreign(tmp_path / "x.zip", {"a": b"value" * 10}, method)
+    store = ZipStore(path)
+    with pytest.raises(StoreError, match=f"compression method {method} is not supported"):
+        store.get("a")
+    with pytest.raises(StoreError, match="not supported"):
+        store.get_ranges("a", [(0, 1)])
+    assert store.list() == ["a"]
+
+
+def test_encrypted(tmp_path: Path) -> None:
+    """Row 122: an entry that needs a password says so."""
+    path = foreign(tmp_path / "x.zip", {"a": b"value"})
+    data = bytearray(path.read_bytes())
+    central = data.rfind(b"PK\1\2")
+    data[central + 8] |= 1
+    path.write_bytes(data)
+    with pytest.raises(StoreError, match="encrypted"):
+        ZipStore(path).get("a")
+
+
+@pytest.mark.parametrize("claim", [4, 10_000, 0])
+def test_a_size_that_lies(tmp_path: Path, claim: int) -> None:
+    """Row 25: the size in the directory is not what comes out: an error, never missing, never short."""
+    path = foreign(tmp_path / "x.zip", {"a": b"v" * 5_000}, zipfile.ZIP_DEFLATED)
+    patched(path, struct.pack("<I", 5_000), struct.pack("<I", claim))
+    with pytest.raises(StoreError, match=r"key a in .*directory says"):
+        ZipStore(path).get("a")
+
+
+def test_a_bomb(tmp_path: Path) -> None:
+    """Row 25: an entry beyond the limit is refused before it is expanded; the limit can be raised."""
+    path = foreign(tmp_path / "x.zip", {"a": b"\0" * 1_000_000}, zipfile.ZIP_DEFLATED)
+    with pytest.raises(LimitError, match="1,000,000 bytes, more than the limit of 65,536") as caught:
+        ZipStore(path, limit=65_536).get("a")
+    assert caught.value.key == "a"
+    assert len(ZipStore(path).get("a") or b"") == 1_000_000
+
+
+def test_every_cut(tmp_path: Path) -> None:
+    """Row 122: a file cut anywhere is an error that names the file."""
+    whole = foreign(tmp_path / "x.zip", {"a": b"value", "b/c": b"other"}).read_bytes()
+    path = tmp_path / "cut.zip"
+    for length in range(1, len(whole)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(StoreError, match=r"cut\.zip"):
+            ZipStore(path)
+
+
+def test_every_byte_changed(tmp_path: Path) -> None:
+    """P1: whatever a byte becomes, there is a value, an error of ours, or a warning; checksums catch the values."""
+    values = {"a": b"value", "b/c": b"other" * 9}
+    whole = foreign(tmp_path / "x.zip", values, zipfile.ZIP_DEFLATED).read_bytes()
+    path = tmp_path / "changed.zip"
+    for at in range(len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                store = ZipStore(path)
+            except StoreError:
+                continue
+        for key in store.list():
+            try:
+                value = store.get(key)
+            except (StoreError, LimitError):
+                continue
+            assert value in (*values.values(), b"")
+
+
+def test_prepended_data_comment_and_no_entries(tmp_path: Path) -> None:
+    """Row 122: a program before the entries, a comment of 64 KB behind them, and an empty file of entries."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a", b"value")
+        archive.comment = b"PK\5\6" * 16_000
+    path = tmp_path / "x.zip"
+    path.write_bytes(b"#!/bin/sh\n" * 100 + buffer.getvalue())
+    assert ZipStore(path).get("a") == b"value"
+    assert ZipStore(foreign(tmp_path / "empty.zip", {})).list() == []
+
+
+def test_more_entries_than_sixteen_bits_count(tmp_path: Path) -> None:
+    """Row 122: zip64, ours read by the standard library and by us."""
+    path = tmp_path / "x.zip"
+    with ZipStore(path, mode="w") as store:
+        for number in range(65_536):
+            store.set(f"c/{number}", b"")
+    assert len(ZipStore(path).list()) == 65_536
+    with zipfile.ZipFile(path) as archive:
+        assert len(archive.namelist()) == 65_536
+
+
+def test_pickling(tmp_path: Path) -> None:
+    """Row 109: a reader opens elsewhere; a writer says that it cannot."""
+    path = tmp_path / "x.zip"
+    store = ZipStore(path, mode="w")
+    store.set("a", b"value")
+    with pytest.raises(StoreError, match="close it first"):
+        pickle.dumps(store)
+    store.close()
+    assert pickle.loads(pickle.dumps(store)).get("a") == b"value"
+    with pytest.raises(StoreError, match="closed"):
+        store.get("a")
+
+
+def test_no_zip_file(tmp_path: Path) -> None:
+    """Something else, and nothing: the error says what was expected."""
+    path = tmp_path / "x.zip"
+    path.write_bytes(b"no zip file at all, and long enough to hold a record")
+    with pytest.raises(StoreError, match="expected a zip file, found no directory"):
+        ZipStore(path)
+    with pytest.raises(StoreError, match="No such file"):
+        ZipStore(tmp_path / "nothing.zip")
