@@ -62,9 +62,7 @@ class Problems:
         """Raises one error for everything collected; returns when there is nothing."""
         if self.items:
             if len(self.extensions) == len(self.items):
-                raise UnknownExtensionError(
-                    key=key, problems=self.items, document=document, extensions=self.extensions
-                )
+                raise UnknownExtensionError(key=key, problems=self.items, document=document, extensions=self.extensions)
             raise MetadataError(key=key, problems=self.items, document=document)
         if self.limits:
             raise LimitError("; ".join(map(str, self.limits)), key=key)
@@ -144,7 +142,11 @@ def extension(
 
 
 def members(
-    configuration: Mapping[str, Any], path: str, problems: Problems, required: Iterable[str], optional: Iterable[str] = ()
+    configuration: Mapping[str, Any],
+    path: str,
+    problems: Problems,
+    required: Iterable[str],
+    optional: Iterable[str] = (),
 ) -> None:
     """Checks which members a configuration has, not their values."""
     for name in required:

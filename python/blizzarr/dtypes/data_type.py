@@ -116,10 +116,9 @@ class DataType:
 
         Examples
         --------
-        >>> DataType.parse("uint8").fill(300)
+        >>> DataType.parse("uint8").fill(300)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        ...
-        blizzarr.errors.MetadataError: the metadata does not conform: fill_value: expected an integer in [0, 255], found 300
+        blizzarr.errors.MetadataError: ...: fill_value: expected an integer in [0, 255], found 300
         """
         try:
             return fill_user.convert(self, value)

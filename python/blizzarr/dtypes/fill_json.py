@@ -67,9 +67,7 @@ def _scalar(dtype: np.dtype[Any], value: Any) -> np.generic:
     return scalar
 
 
-def decode_real(
-    dtype: DataType, numpy: np.dtype[Any], value: Any, path: str, problems: Problems
-) -> np.generic | None:
+def decode_real(dtype: DataType, numpy: np.dtype[Any], value: Any, path: str, problems: Problems) -> np.generic | None:
     """A floating-point scalar of NumPy dtype `numpy`, which is `dtype` itself or half of it."""
     kind = type(value)
     if kind is float or kind is int:

@@ -42,8 +42,7 @@ def convert(dtype: DataType, value: Any) -> np.generic:
         value = value[()]
     if isinstance(value, np.generic) and value.dtype == dtype.numpy:
         return value
-    scalar = _CONVERT[dtype.kind](dtype, value)
-    return scalar
+    return _CONVERT[dtype.kind](dtype, value)
 
 
 def _bool(dtype: DataType, value: Any) -> np.generic:
@@ -54,7 +53,9 @@ def _bool(dtype: DataType, value: Any) -> np.generic:
 
 def _integer(dtype: DataType, value: Any) -> np.generic:
     low, high = dtype.limits or (0, 0)
-    whole = isinstance(value, int | np.integer) or (isinstance(value, float | np.floating) and float(value).is_integer())
+    whole = isinstance(value, int | np.integer) or (
+        isinstance(value, float | np.floating) and float(value).is_integer()
+    )
     if whole and not isinstance(value, np.timedelta64) and low <= int(value) <= high:
         return dtype.numpy.type(int(value))  # type: ignore[no-any-return]
     raise RefusedError(f"an integer in [{low}, {high}]", value)

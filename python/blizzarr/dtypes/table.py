@@ -118,12 +118,15 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
         if name in _TABLE or name in ml.ROWS or isinstance(value, dict) or _is_raw(value):
             return from_json(value, "data_type", problems)
     try:
+        if value is None:
+            raise TypeError("NumPy would take it for float64")
         dtype = np.dtype(value)
     except (TypeError, ValueError, SyntaxError) as error:
         if isinstance(value, str) and known.is_known(value):
             problems.unknown("data_type", "data type", value, known.supplier(value))
         else:
-            problems.items.append(Problem("data_type", "the name of a data type, or a NumPy dtype", f"{value!r} ({error})"))
+            expected = "the name of a data type, or a NumPy dtype"
+            problems.items.append(Problem("data_type", expected, f"{value!r} ({error})"))
         return None
     return from_numpy(dtype, problems)
 

@@ -41,6 +41,4 @@ def from_numpy(dtype: np.dtype[Any]) -> DataType:
     """The data type of a NumPy dtype of kind ``M`` or ``m``."""
     unit, scale = np.datetime_data(dtype)
     name = "numpy.datetime64" if dtype.kind == "M" else "numpy.timedelta64"
-    return DataType(
-        name, dtype.newbyteorder("="), Kind.TIME, 8, configuration={"unit": unit, "scale_factor": scale}
-    )
+    return DataType(name, dtype.newbyteorder("="), Kind.TIME, 8, configuration={"unit": unit, "scale_factor": scale})

@@ -1,0 +1,72 @@
+"""``blosc`` (bytes -> bytes): shuffled blocks, each compressed by one of six algorithms.
+
+https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/
+
+>>> BloscCodec(cname="zstd", clevel=3, shuffle="shuffle", typesize=4).to_json()["configuration"]
+{'cname': 'zstd', 'clevel': 3, 'shuffle': 'shuffle', 'typesize': 4, 'blocksize': 0}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Self
+
+from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer, one_of
+from blizzarr.problems import MISSING, Problems
+
+__all__ = ["BloscCodec"]
+
+_SHUFFLES: Final = ("noshuffle", "shuffle", "bitshuffle")
+"""In the order of their numbers in Blosc itself."""
+_WIDEST: Final = 255
+"""Blosc takes wider elements for single bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class BloscCodec(Codec):
+    """Blosc; what is left `None` is chosen for the data type when an array is created.
+
+    `shuffle` is then ``bitshuffle`` for elements of one byte and ``shuffle`` for others; `typesize` is the bytes per
+    element.
+    """
+
+    name: ClassVar[str] = "blosc"
+    stage: ClassVar[Stage] = Stage.COMPRESSOR
+    options: ClassVar[tuple[Option, ...]] = (
+        one_of("cname", ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")),
+        integer("clevel", 0, 9),
+        one_of("shuffle", _SHUFFLES),
+        integer("typesize", 0, 2**31 - 1, required=False),
+        integer("blocksize", 0, 2**31 - 1),
+    )
+
+    cname: str = "lz4"
+    clevel: int = 5
+    shuffle: str | None = None
+    typesize: int | None = None
+    blocksize: int = 0
+
+    @classmethod
+    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
+        values = cls.read_options(configuration, path, problems)
+        # Without shuffling the type size means nothing; with it, decoding does not need it but encoding does.
+        if configuration.get("shuffle") in ("shuffle", "bitshuffle") and configuration.get("typesize", 0) == 0:
+            expected = "a positive integer, as there is shuffling"
+            problems.add(f"{path}.configuration.typesize", expected, configuration.get("typesize", MISSING))
+            return None
+        return None if values is None else cls(**values)
+
+    def resolve(self, chunk: Chunk) -> Self:
+        if chunk.dtype is None:
+            return self
+        itemsize = chunk.dtype.itemsize
+        typesize = itemsize if self.typesize is None else self.typesize
+        shuffle = self.shuffle or ("bitshuffle" if itemsize == 1 else "shuffle")
+        return replace(self, typesize=typesize if typesize <= _WIDEST else 1, shuffle=shuffle)
+
+    def step(self, chunk: Chunk) -> Step:
+        resolved = self.resolve(chunk)
+        assert resolved.shuffle is not None
+        shuffle = _SHUFFLES.index(resolved.shuffle)
+        return ("blosc", self.cname, self.clevel, shuffle, resolved.typesize or 1, self.blocksize)

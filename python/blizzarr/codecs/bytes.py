@@ -1,0 +1,58 @@
+"""``bytes`` (array -> bytes): the elements one after the other, in C order.
+
+https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/
+
+>>> BytesCodec(endian="big").to_json()
+{'name': 'bytes', 'configuration': {'endian': 'big'}}
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, one_of
+from blizzarr.problems import MISSING, Problems
+
+__all__ = ["BytesCodec"]
+
+
+@dataclass(frozen=True, slots=True)
+class BytesCodec(Codec):
+    """Elements as bytes; `endian` is the order of the bytes of one element, ``None`` where they have but one."""
+
+    name: ClassVar[str] = "bytes"
+    stage: ClassVar[Stage] = Stage.SERIALIZER
+    options: ClassVar[tuple[Option, ...]] = (one_of("endian", ("little", "big"), required=False),)
+    fixed_size: ClassVar[bool] = True
+
+    endian: str | None = "little"
+
+    @classmethod
+    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
+        values = cls.read_options(configuration, path, problems)
+        if values is None:
+            return None
+        # In a document, unlike in a call, what is left out is not little-endian but unsaid.
+        codec = cls(values.get("endian"))
+        return codec if codec.fits(chunk, path, problems) else None
+
+    def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
+        if self.endian is None and chunk.dtype is not None and chunk.dtype.swap_unit:
+            problems.add(f"{path}.configuration.endian", f'"little" or "big", for {chunk.dtype}', MISSING)
+            return False
+        return True
+
+    def resolve(self, chunk: Chunk) -> Self:
+        if chunk.dtype is None:
+            return self
+        if chunk.dtype.swap_unit == 0:
+            return replace(self, endian=None)
+        return replace(self, endian=self.endian or "little")
+
+    def step(self, chunk: Chunk) -> Step:
+        assert chunk.dtype is not None
+        swapped = self.endian is not None and self.endian != sys.byteorder
+        return ("bytes", chunk.dtype.swap_unit if swapped else 0)

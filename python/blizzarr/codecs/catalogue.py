@@ -1,0 +1,42 @@
+"""The catalogue of codecs: one row per name that documents may have."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from blizzarr.codecs.codec import Codec
+
+__all__ = ["CATALOGUE", "supplier"]
+
+CATALOGUE: Final[dict[str, type[Codec]]] = {}
+"""Filled by the package when it is imported, as sharding needs chains and chains need the catalogue."""
+
+_KNOWN: Final[dict[str, str]] = {
+    "bitround": "rounds floating-point numbers; zarr-python (numcodecs) and zarrs read it",
+    "cast_value": "casts elements to another data type; zarr-python 3.2 reads it",
+    "conditional": "chooses codecs by the data; registered, no reader is known",
+    "n5_default": "the chunk header of N5; registered, no reader is known",
+    "packbits": "packs narrow elements; zarrs reads it",
+    "reshape": "changes the shape of chunks; zarrs reads it",
+    "scale_offset": "scales numbers to smaller types; zarr-python 3.2 reads it",
+    "vlen-bytes": "byte strings of variable length; zarr-python and zarrs read it",
+    "vlen-utf8": "text of variable length; zarr-python, zarrs and zarrita read it",
+    "vlen-array": "arrays of variable length; zarrs reads it",
+    "zfp": "lossy floating-point compression; zarrs reads it",
+    "crc32": "a checksum that is not registered; zarr-python (numcodecs) reads it",
+}
+
+
+def supplier(name: str) -> str:
+    """What would supply a codec of this name.
+
+    Examples
+    --------
+    >>> supplier("numcodecs.bz2")
+    'a codec of the numcodecs package; zarr-python reads it'
+    """
+    if name.startswith("numcodecs."):
+        return "a codec of the numcodecs package; zarr-python reads it"
+    if name.startswith("zarrs."):
+        return "an experimental codec of zarrs; zarrs reads it"
+    return _KNOWN.get(name, "not in the registry of Zarr extensions; ask whoever wrote it, or check the spelling")

@@ -1,0 +1,227 @@
+"""The codecs of an array, in order: filters, one serializer, compressors.
+
+``filters`` turn arrays into arrays, the ``serializer`` turns an array into bytes, ``compressors`` turn bytes into
+bytes. Encoding goes through them in this order, decoding in the reverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from blizzarr.codecs.catalogue import CATALOGUE, supplier
+from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
+from blizzarr.codecs.transpose import TransposeCodec
+from blizzarr.dtypes import DataType
+from blizzarr.problems import Problems, describe, extension
+
+__all__ = ["MAX_CODECS", "MAX_DEPTH", "CodecChain", "decode", "resolve"]
+
+MAX_CODECS: Final = 64
+"""The most codecs of one chain."""
+MAX_DEPTH: Final = 16
+"""The most shardings within each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodecChain:
+    """The codecs of an array or of a shard's inner chunks, complete and in order.
+
+    Examples
+    --------
+    >>> chain = CodecChain.from_list(["bytes", {"name": "gzip", "configuration": {"level": 1}}], "uint16", (4,))
+    >>> [codec.name for codec in chain.all]
+    ['bytes', 'gzip']
+    >>> chain.steps(DataType.parse("uint16"), (4,))
+    [('bytes', 0), ('gzip', 1)]
+    """
+
+    filters: tuple[Codec, ...]
+    serializer: Codec
+    compressors: tuple[Codec, ...]
+
+    @classmethod
+    def from_json(
+        cls,
+        value: Any,
+        *,
+        dtype: DataType | None = None,
+        chunk_shape: tuple[int, ...] | None = None,
+        path: str = "codecs",
+        problems: Problems | None = None,
+    ) -> CodecChain | None:
+        """The chain that a document lists, checked for chunks of this type and shape as far as they are known."""
+        if problems is not None:
+            return decode(value, path, problems, Chunk(dtype, chunk_shape))
+        problems = Problems()
+        chain = decode(value, path, problems, Chunk(dtype, chunk_shape))
+        problems.raise_any()
+        return chain
+
+    @classmethod
+    def from_list(cls, codecs: Any, dtype: Any, chunk_shape: Sequence[int]) -> CodecChain:
+        """The chain that a user lists; what is left open is chosen for chunks of this type and shape."""
+        chunk = Chunk(DataType.parse(dtype), tuple(chunk_shape))
+        return _checked(resolve(codecs, chunk), chunk)
+
+    @classmethod
+    def from_user(
+        cls,
+        filters: Any = "auto",
+        serializer: Any = "auto",
+        compressors: Any = "auto",
+        *,
+        dtype: Any,
+        chunk_shape: Sequence[int],
+        shard_shape: Sequence[int] | None = None,
+        endian: str = "little",
+    ) -> CodecChain:
+        """The chain for the three arguments that `create_array` takes.
+
+        Each is a codec, a list of codecs, ``None`` for none or ``"auto"`` for the default: no filters, ``bytes``,
+        ``zstd``. A codec is one of ours, a name, an object as in documents, or a codec of zarr-python or numcodecs that
+        has an equivalent. With `shard_shape`, the chain becomes that of the inner chunks, inside ``sharding_indexed``.
+        """
+        from blizzarr.codecs import user
+
+        chunk = Chunk(DataType.parse(dtype), tuple(chunk_shape))
+        codecs = user.arrange(filters, serializer, compressors, endian)
+        chain = _checked(resolve(codecs, chunk), chunk)
+        if shard_shape is None:
+            return chain
+        from blizzarr.codecs.sharding import ShardingCodec
+
+        shard = Chunk(chunk.dtype, tuple(shard_shape))
+        return _checked(resolve([ShardingCodec(tuple(chunk_shape), chain)], shard), shard)
+
+    @property
+    def all(self) -> tuple[Codec, ...]:
+        """All codecs in the order of encoding."""
+        return (*self.filters, self.serializer, *self.compressors)
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether what is stored as one object can be read in parts."""
+        return self.serializer.inner() is not None
+
+    def read_shape(self, chunk_shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape, in the axes of the array, of the smallest part of a chunk that can be read by itself."""
+        inner = self.serializer.inner()
+        if inner is None:
+            return chunk_shape
+        shape, chain = inner
+        shape = chain.read_shape(shape)
+        for codec in reversed(self.filters):
+            if isinstance(codec, TransposeCodec):
+                shape = codec.before(shape)
+        return shape
+
+    @property
+    def order(self) -> str:
+        """``"F"`` when elements lie in memory first axis fastest, ``"C"`` for every other order."""
+        chain: CodecChain | None = self
+        shape: tuple[int, ...] = ()
+        while chain is not None:
+            for codec in chain.filters:
+                if isinstance(codec, TransposeCodec):
+                    axes = shape or tuple(range(len(codec.order)))
+                    shape = tuple(axes[axis] for axis in codec.order)
+            inner = chain.serializer.inner()
+            chain = None if inner is None else inner[1]
+        return "F" if len(shape) > 1 and shape == tuple(range(len(shape)))[::-1] else "C"
+
+    def steps(self, dtype: DataType, chunk_shape: tuple[int, ...]) -> list[Step]:
+        """The chain as the native engine takes it, for chunks of this type and shape."""
+        chunk = Chunk(dtype, chunk_shape)
+        steps = []
+        for codec in self.all:
+            steps.append(codec.step(chunk))
+            chunk = codec.after(chunk)
+        return steps
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The chain as documents list it."""
+        return [codec.to_json() for codec in self.all]
+
+
+def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChain | None:
+    """The chain that a document lists; `None` when a problem was added."""
+    if type(value) is not list:
+        problems.add(path, "a list of codecs", value)
+        return None
+    if len(value) > MAX_CODECS:
+        problems.limit(path, f"at most {MAX_CODECS} codecs", len(value))
+        return None
+    if chunk.depth > MAX_DEPTH:
+        problems.limit(path, f"at most {MAX_DEPTH} shardings within each other", chunk.depth)
+        return None
+    before = len(problems.items)
+    stages: list[list[Codec]] = [[], [], []]
+    order: list[tuple[Stage, str]] = []
+    complete = True
+    for position, item in enumerate(value):
+        here = f"{path}[{position}]"
+        named = extension(item, here, problems, "codec", optional=True)
+        if named is None:
+            complete = False
+            continue
+        name, configuration = named
+        row = CATALOGUE.get(name)
+        if row is None:
+            problems.unknown(f"{here}.name" if type(item) is dict else here, "codec", name, supplier(name))
+            complete = False
+            continue
+        order.append((row.stage, here))
+        codec = row.from_json(configuration, here, problems, chunk)
+        if codec is not None:
+            stages[row.stage].append(codec)
+            chunk = codec.after(chunk)
+    _check_order(order, complete, path, problems)
+    if len(problems.items) > before or not stages[1]:
+        return None
+    return CodecChain(tuple(stages[0]), stages[1][0], tuple(stages[2]))
+
+
+def _check_order(order: list[tuple[Stage, str]], complete: bool, path: str, problems: Problems) -> None:
+    """Filters first, then exactly one serializer, then compressors."""
+    latest = Stage.FILTER
+    serializers = 0
+    for stage, here in order:
+        serializers += stage is Stage.SERIALIZER
+        if stage is Stage.SERIALIZER and serializers > 1:
+            problems.add(here, f"no second {stage} codec", stage.name.lower())
+        elif stage < latest:
+            problems.add(here, f"no {stage} codec after a codec that is {latest}", stage.name.lower())
+        latest = max(latest, stage)
+    # A codec that is not known may have been the one.
+    if complete and not serializers:
+        problems.add(path, f"one {Stage.SERIALIZER} codec, like bytes", [str(stage) for stage, _ in order])
+
+
+def resolve(codecs: Any, chunk: Chunk) -> CodecChain:
+    """A chain of what a user lists, everything that was left open chosen."""
+    from blizzarr.codecs import user
+
+    if isinstance(codecs, CodecChain):
+        listed: Sequence[Codec] = codecs.all
+    else:
+        listed = user.arrange("auto", "auto", "auto", "little") if codecs is None else user.codecs_of(codecs)
+    resolved: list[Codec] = []
+    for codec in listed:
+        resolved.append(codec.resolve(chunk))
+        chunk = codec.after(chunk)
+    problems = Problems()
+    _check_order([(codec.stage, f"codecs[{i}]") for i, codec in enumerate(resolved)], True, "codecs", problems)
+    problems.raise_any()
+    stages = [tuple(codec for codec in resolved if codec.stage is stage) for stage in Stage]
+    return CodecChain(stages[0], stages[1][0], stages[2])
+
+
+def _checked(chain: CodecChain, chunk: Chunk) -> CodecChain:
+    """The same chain, gone through the checks that documents go through."""
+    problems = Problems()
+    checked = decode(chain.to_json(), "codecs", problems, chunk)
+    problems.raise_any()
+    assert checked is not None, describe(chain.to_json())
+    return checked

@@ -1,0 +1,127 @@
+"""``sharding_indexed`` (array -> bytes): a chunk that is itself a grid of inner chunks, with an index.
+
+https://zarr-specs.readthedocs.io/en/latest/v3/codecs/sharding-indexed/
+
+Each inner chunk goes through `codecs`; the index, two 64-bit numbers per inner chunk, goes through `index_codecs`,
+whose output must have a fixed size so that it can be found from either end of the shard.
+
+>>> ShardingCodec(chunk_shape=(32, 32)).index_location
+'end'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+from blizzarr.codecs import chain as chains
+from blizzarr.codecs.bytes import BytesCodec
+from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, one_of
+from blizzarr.codecs.crc32c import Crc32cCodec
+from blizzarr.dtypes import DataType
+from blizzarr.problems import MISSING, Problems, lengths
+
+if TYPE_CHECKING:
+    from blizzarr.codecs.chain import CodecChain
+
+__all__ = ["MAX_INDEX_BYTES", "ShardingCodec"]
+
+MAX_INDEX_BYTES: Final = 2**30
+"""The largest index of a shard; it is held in memory whole."""
+
+_NESTED: Final = ("chunk_shape", "codecs", "index_codecs")
+_INDEX_TYPE: Final = DataType.parse("uint64")
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingCodec(Codec):
+    """Shards of inner chunks of `chunk_shape`.
+
+    `codecs` and `index_codecs` are chains, or whatever `CodecChain.from_list` takes; what is left `None` is chosen when
+    an array is created.
+    """
+
+    name: ClassVar[str] = "sharding_indexed"
+    stage: ClassVar[Stage] = Stage.SERIALIZER
+    options: ClassVar[tuple[Option, ...]] = (one_of("index_location", ("start", "end"), required=False),)
+
+    chunk_shape: tuple[int, ...]
+    codecs: CodecChain | tuple[Any, ...] | list[Any] | None = None
+    index_codecs: CodecChain | tuple[Any, ...] | list[Any] | None = None
+    index_location: str = "end"
+
+    @classmethod
+    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
+        inside = f"{path}.configuration"
+        own = {name: value for name, value in configuration.items() if name not in _NESTED}
+        values = cls.read_options(own, path, problems)
+        inner = lengths(configuration.get("chunk_shape", MISSING), f"{inside}.chunk_shape", problems, 1)
+        grid = None if inner is None else _grid(inner, chunk, f"{inside}.chunk_shape", problems)
+        part = Chunk(chunk.dtype, inner, chunk.depth + 1)
+        codecs = chains.decode(configuration.get("codecs", MISSING), f"{inside}.codecs", problems, part)
+        index = Chunk(_INDEX_TYPE, None if grid is None else (*grid, 2), chunk.depth + 1)
+        where = f"{inside}.index_codecs"
+        index_codecs = chains.decode(configuration.get("index_codecs", MISSING), where, problems, index)
+        if index_codecs is not None:
+            for position, codec in enumerate(index_codecs.all):
+                if not codec.fixed_size:
+                    problems.add(f"{where}[{position}]", "a codec whose output has a fixed size", codec.name)
+                    index_codecs = None
+        if values is None or inner is None or codecs is None or index_codecs is None:
+            return None
+        return cls(inner, codecs, index_codecs, **values)
+
+    def inner(self) -> tuple[tuple[int, ...], CodecChain]:
+        return self.chunk_shape, _resolved(self.codecs)
+
+    def resolve(self, chunk: Chunk) -> Self:
+        inner = Chunk(chunk.dtype, tuple(self.chunk_shape))
+        codecs = chains.resolve(self.codecs, inner)
+        listed = (BytesCodec(), Crc32cCodec()) if self.index_codecs is None else self.index_codecs
+        index_codecs = chains.resolve(listed, Chunk(_INDEX_TYPE, None))
+        return replace(self, chunk_shape=tuple(self.chunk_shape), codecs=codecs, index_codecs=index_codecs)
+
+    def step(self, chunk: Chunk) -> Step:
+        assert chunk.shape is not None
+        assert chunk.dtype is not None
+        grid = tuple(outer // inner for outer, inner in zip(chunk.shape, self.chunk_shape, strict=True))
+        steps = _resolved(self.codecs).steps(chunk.dtype, self.chunk_shape)
+        index_steps = _resolved(self.index_codecs).steps(_INDEX_TYPE, (*grid, 2))
+        return ("shard", self.chunk_shape, steps, index_steps, self.index_location == "start")
+
+    def configuration(self) -> dict[str, Any]:
+        return {
+            "chunk_shape": list(self.chunk_shape),
+            "codecs": _resolved(self.codecs).to_json(),
+            "index_codecs": _resolved(self.index_codecs).to_json(),
+            "index_location": self.index_location,
+        }
+
+
+def _resolved(codecs: Any) -> CodecChain:
+    assert isinstance(codecs, chains.CodecChain), "a ShardingCodec is resolved before it is used"
+    return codecs
+
+
+def _grid(inner: tuple[int, ...], chunk: Chunk, path: str, problems: Problems) -> tuple[int, ...] | None:
+    """How many inner chunks a shard has along each axis; `None` when they do not divide it."""
+    shard = chunk.shape
+    if shard is None:
+        return None
+    if len(inner) != len(shard):
+        problems.add(path, f"{len(shard)} lengths, one for each axis of the shard", list(inner))
+        return None
+    right = True
+    for axis, (outer, length) in enumerate(zip(shard, inner, strict=True)):
+        if outer % length:
+            right = False
+            problems.add(f"{path}[{axis}]", f"a divisor of {outer}, the length of the shard", length)
+    if not right:
+        return None
+    grid = tuple(outer // length for outer, length in zip(shard, inner, strict=True))
+    size = 16 * prod(grid)
+    if size > MAX_INDEX_BYTES:
+        problems.limit(path, f"an index of at most {MAX_INDEX_BYTES:,} bytes", size)
+    return grid
