@@ -1,0 +1,78 @@
+"""Settings of this process.
+
+Examples
+--------
+>>> from blizzarr.config import config
+>>> with config.set(chunk_bytes=8 << 20):
+...     config.chunk_bytes
+8388608
+>>> config.chunk_bytes
+1048576
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from blizzarr import _native
+
+__all__ = ["Config", "config"]
+
+
+@dataclass(slots=True)
+class Config:
+    """The settings; change them with `set`, for good or for the length of a ``with`` block."""
+
+    threads: int = 0
+    """Threads that read and write chunks; 0 means one per core."""
+    write_empty_chunks: bool = False
+    """Whether chunks that hold nothing but the fill value are stored."""
+    chunk_bytes: int = 1 << 20
+    """What ``chunks="auto"`` aims at, before compression."""
+    shard_bytes: int = 64 << 20
+    """What ``shards="auto"`` aims at, before compression."""
+    copy_bytes: int = 256 << 20
+    """How much of an array `copy` holds in memory at a time, at most, unless a single shard is larger."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("threads", 0), ("chunk_bytes", 1), ("shard_bytes", 1), ("copy_bytes", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ValueError(f"expected {name} to be an integer of at least {least}, found {value!r}")
+        if not isinstance(self.write_empty_chunks, bool):
+            raise ValueError(f"expected write_empty_chunks to be True or False, found {self.write_empty_chunks!r}")
+
+    def set(self, **values: Any) -> _Restore:
+        """Change settings now; used in a ``with`` statement, they are put back at its end."""
+        names = [field.name for field in fields(self)]
+        for name in values:
+            if name not in names:
+                raise ValueError(f"expected one of the settings {', '.join(names)}, found {name!r}")
+        before = replace(self)
+        self._take(replace(self, **values))
+        return _Restore(self, before)
+
+    def _take(self, other: Config) -> None:
+        if other.threads != self.threads:
+            _native.threads_set(other.threads)
+        for field in fields(self):
+            setattr(self, field.name, getattr(other, field.name))
+
+
+class _Restore:
+    """Puts settings back at the end of a ``with`` block."""
+
+    def __init__(self, changed: Config, before: Config) -> None:
+        self._changed = changed
+        self._before = before
+
+    def __enter__(self) -> Config:
+        return self._changed
+
+    def __exit__(self, *_: object) -> None:
+        self._changed._take(self._before)
+
+
+config = Config()
+"""The settings of this process."""

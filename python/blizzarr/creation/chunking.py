@@ -1,0 +1,167 @@
+"""How large chunks and shards should be, from what the user says or leaves to us.
+
+**Chunks.** Begin with the whole array and cut its longest axis in two, again and again, until a chunk has no more than
+`config.chunk_bytes` (1 MiB): small enough that a point costs little, large enough that a request, a file and a
+compressed stream are worth their overhead, and near to a cube, so that slices along any axis touch about equally many
+chunks. Cutting into equal parts leaves at most a little of the last chunks hanging over. An axis of length 0 is one
+that will grow: it gets what the other axes leave of the aim.
+
+**Shards.** Begin with one chunk and double the shorter axes first, until a shard has `config.shard_bytes` (64 MiB) or
+holds the array: a shard is what is written at once, so it should fit several times into memory. An array that would be
+a single chunk gets no shards.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from blizzarr.config import config
+from blizzarr.errors import MetadataError, Problem
+
+__all__ = ["ChunksLike", "ShardsLike", "auto_chunks", "auto_shards", "parse_bytes", "resolve_chunks", "resolve_shards"]
+
+ChunksLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None]
+"""``"auto"``, an aim like ``"8MB"``, one length for all axes, or a length for each; -1 or None is the whole axis."""
+
+ShardsLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None] | None
+"""As for chunks; None means no shards."""
+
+_BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B\s*")
+_POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+def parse_bytes(text: str) -> int:
+    """A number of bytes with its unit: powers of 1000 for kB, MB, GB, of 1024 for KiB, MiB, GiB.
+
+    Examples
+    --------
+    >>> parse_bytes("8MB"), parse_bytes("1.5 MiB"), parse_bytes("512B")
+    (8000000, 1572864, 512)
+    """
+    match = _BYTES.fullmatch(text)
+    if match is None:
+        raise ValueError(f"expected a size like '8MB' or '512KiB', found {text!r}")
+    number, power, binary = match.groups()
+    return int(float(number) * (1024 if binary else 1000) ** _POWERS[power])
+
+
+def auto_chunks(shape: Sequence[int], itemsize: int, aim: int | None = None) -> tuple[int, ...]:
+    """Chunks of at most about `aim` bytes, see above.
+
+    Examples
+    --------
+    >>> auto_chunks((10_000, 10_000), 4)
+    (313, 625)
+    >>> auto_chunks((100,), 8)
+    (100,)
+    >>> auto_chunks((0, 256, 256), 2)
+    (8, 256, 256)
+    """
+    elements = max(1, (config.chunk_bytes if aim is None else aim) // max(1, itemsize))
+    chunks = [max(1, length) for length in shape]
+    parts = [1] * len(chunks)
+    while math.prod(chunks) > elements:
+        # Of axes of one length the first is cut: the last ones lie together in memory.
+        axis = max(range(len(chunks)), key=lambda axis: chunks[axis])
+        parts[axis] *= 2
+        chunks[axis] = max(1, -(-shape[axis] // parts[axis]))
+    for axis, length in enumerate(shape):
+        if length == 0:
+            chunks[axis] = max(1, elements // math.prod(chunks))
+    return tuple(chunks)
+
+
+def auto_shards(shape: Sequence[int], chunks: Sequence[int], itemsize: int, aim: int | None = None) -> tuple[int, ...]:
+    """Shards of at most about `aim` bytes, in whole chunks, see above.
+
+    Examples
+    --------
+    >>> auto_shards((10_000, 10_000), (500, 500), 4)
+    (4000, 4000)
+    >>> auto_shards((100, 100), (50, 100), 4)
+    (100, 100)
+    """
+    elements = max(1, (config.shard_bytes if aim is None else aim) // max(1, itemsize))
+    # An axis of length 0 will grow; there is no telling how far.
+    needed = [math.inf if length == 0 else -(-length // chunk) for length, chunk in zip(shape, chunks, strict=True)]
+    counts = [1] * len(chunks)
+    while True:
+        size = math.prod(count * chunk for count, chunk in zip(counts, chunks, strict=True))
+        open_axes = [axis for axis in range(len(chunks)) if counts[axis] < needed[axis]]
+        if not open_axes:
+            break
+        axis = min(open_axes, key=lambda axis: counts[axis] * chunks[axis])
+        grown = int(min(2 * counts[axis], needed[axis]))
+        if size // counts[axis] * grown > elements:
+            break
+        counts[axis] = grown
+    return tuple(count * chunk for count, chunk in zip(counts, chunks, strict=True))
+
+
+def resolve_chunks(chunks: ChunksLike, shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
+    """The chunk shape that the user means.
+
+    Examples
+    --------
+    >>> resolve_chunks(100, (1000, 1000), 4), resolve_chunks((10, -1), (1000, 1000), 4)
+    ((100, 100), (10, 1000))
+    """
+    if isinstance(chunks, str):
+        return auto_chunks(shape, itemsize, None if chunks == "auto" else parse_bytes(chunks))
+    return _lengths(chunks, shape, "chunks")
+
+
+def resolve_shards(
+    shards: ShardsLike, chunks: tuple[int, ...], shape: Sequence[int], itemsize: int
+) -> tuple[int, ...] | None:
+    """The shard shape that the user means, in whole chunks; None for no shards.
+
+    Examples
+    --------
+    >>> resolve_shards((100, -1), (10, 30), (1000, 100), 4)
+    (100, 120)
+    """
+    if shards is None:
+        return None
+    if isinstance(shards, str):
+        found = auto_shards(shape, chunks, itemsize, None if shards == "auto" else parse_bytes(shards))
+        return None if found == chunks else found
+    lengths = _lengths(shards, shape, "shards")
+    given = [shards] * len(lengths) if isinstance(shards, int) else shards
+    whole = [
+        # The whole axis means enough chunks to hold it.
+        -(-length // chunk) * chunk if asked in (None, -1) else length
+        for asked, length, chunk in zip(given, lengths, chunks, strict=True)
+    ]
+    problems = [
+        Problem(f"shards[{axis}]", f"a multiple of the chunk length {chunk}", str(length))
+        for axis, (length, chunk) in enumerate(zip(whole, chunks, strict=True))
+        if length % chunk
+    ]
+    if problems:
+        raise MetadataError(problems=problems)
+    return tuple(whole)
+
+
+def _lengths(given: int | Sequence[int | None], shape: Sequence[int], name: str) -> tuple[int, ...]:
+    if isinstance(given, bool) or (not isinstance(given, int) and not hasattr(given, "__len__")):
+        raise MetadataError(problems=[Problem(name, "'auto', a size like '8MB', a length or lengths", repr(given))])
+    lengths = [given] * len(shape) if isinstance(given, int) else list(given)
+    if len(lengths) != len(shape):
+        expected = f"{len(shape)} lengths, one for each dimension of the shape {tuple(shape)}"
+        raise MetadataError(problems=[Problem(name, expected, f"{len(lengths)}: {tuple(lengths)}")])
+    problems = []
+    for axis, (length, whole) in enumerate(zip(lengths, shape, strict=True)):
+        if length is None or length == -1:
+            lengths[axis] = max(1, whole)
+        elif isinstance(length, bool) or not hasattr(length, "__index__") or length.__index__() < 1:
+            expected = "an integer of at least 1, or -1 for the whole axis"
+            problems.append(Problem(f"{name}[{axis}]", expected, repr(length)))
+        else:
+            lengths[axis] = length.__index__()
+    if problems:
+        raise MetadataError(problems=problems)
+    return tuple(length for length in lengths if length is not None)

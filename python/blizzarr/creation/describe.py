@@ -1,0 +1,189 @@
+"""From the arguments of `create_array` to what the array will be; nothing is stored here."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+
+from blizzarr.codecs import CodecChain, TransposeCodec
+from blizzarr.creation.chunking import ChunksLike, ShardsLike, resolve_chunks, resolve_shards
+from blizzarr.creation.json_values import check_attributes
+from blizzarr.dtypes import DataType
+from blizzarr.errors import MetadataError, Problem, UnknownExtensionError
+from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
+
+__all__ = ["ChunkKeysLike", "ShapeLike", "describe_array", "describe_group"]
+
+ShapeLike: TypeAlias = int | Sequence[int]
+ChunkKeysLike: TypeAlias = ChunkKeys | str | Sequence[str] | Mapping[str, Any] | None
+"""``"default"``, ``"v2"``, ``("v2", ".")``, or an object as in documents."""
+
+_MAX_LENGTH = 2**63
+
+
+def describe_array(
+    *,
+    shape: ShapeLike,
+    dtype: Any,
+    chunks: ChunksLike = "auto",
+    shards: ShardsLike = None,
+    filters: Any = "auto",
+    serializer: Any = "auto",
+    compressors: Any = "auto",
+    codecs: Any = None,
+    fill_value: Any = None,
+    order: Literal["C", "F"] | None = None,
+    chunk_key_encoding: ChunkKeysLike = None,
+    dimension_names: Iterable[str | None] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    zarr_format: int | None = 3,
+) -> ArrayMeta:
+    """Everything that `create_array` is told, as an `ArrayMeta`; see there for the arguments.
+
+    Examples
+    --------
+    >>> meta = describe_array(shape=(1000, 1000), dtype="uint16", chunks=(100, -1), shards=(500, -1), order="F")
+    >>> meta.chunk_shape, meta.shard_shape, meta.order
+    ((100, 1000), (500, 1000), 'F')
+    """
+    _check_format(zarr_format)
+    lengths = _shape(shape)
+    kind = DataType.parse(dtype)
+    chunk_shape = resolve_chunks(chunks, lengths, kind.itemsize)
+    shard_shape = resolve_shards(shards, chunk_shape, lengths, kind.itemsize)
+    if codecs is None:
+        chain = CodecChain.from_user(
+            _with_order(filters, order, len(lengths)),
+            serializer,
+            compressors,
+            dtype=kind,
+            chunk_shape=chunk_shape,
+            shard_shape=shard_shape,
+            endian=_endian(dtype),
+        )
+    else:
+        _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
+        chain = CodecChain.from_list(codecs, kind, chunk_shape)
+    return ArrayMeta(
+        shape=lengths,
+        dtype=kind,
+        chunk_grid=RegularGrid(shard_shape or chunk_shape),
+        chunk_keys=_chunk_keys(chunk_key_encoding),
+        fill_value=kind.fill(fill_value),
+        codecs=chain,
+        attributes=check_attributes(attributes),
+        dimension_names=_names(dimension_names, len(lengths)),
+    )
+
+
+def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: int | None = 3) -> GroupMeta:
+    """A group with these attributes.
+
+    Examples
+    --------
+    >>> describe_group({"title": "brain"}).attributes
+    {'title': 'brain'}
+    """
+    _check_format(zarr_format)
+    return GroupMeta(attributes=check_attributes(attributes))
+
+
+def _check_format(zarr_format: int | None) -> None:
+    if zarr_format not in (None, 3):
+        raise UnknownExtensionError(
+            "this release reads and writes Zarr format 3",
+            problems=[Problem("zarr_format", "3", repr(zarr_format))],
+            extensions=(f"zarr_format {zarr_format}",),
+        )
+
+
+def _shape(shape: ShapeLike) -> tuple[int, ...]:
+    given = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    if len(given) > MAX_RANK:
+        raise MetadataError(problems=[Problem("shape", f"at most {MAX_RANK} dimensions", str(len(given)))])
+    lengths, problems = [], []
+    for axis, value in enumerate(given):
+        try:
+            length = -1 if isinstance(value, bool) else operator.index(value)
+        except TypeError:
+            length = -1
+        if not 0 <= length < _MAX_LENGTH:
+            problems.append(Problem(f"shape[{axis}]", "an integer in [0, 2^63)", repr(value)))
+        lengths.append(length)
+    if problems:
+        raise MetadataError(problems=problems)
+    return tuple(lengths)
+
+
+def _endian(dtype: Any) -> str:
+    """The byte order that a NumPy type names; the data type itself has none."""
+    if isinstance(dtype, DataType):
+        return "little"
+    try:
+        return "big" if np.dtype(dtype).newbyteorder("=") != np.dtype(dtype) else "little"
+    except TypeError:
+        return "little"
+
+
+def _with_order(filters: Any, order: str | None, rank: int) -> Any:
+    """The filters, behind a transposition that lays out the first axis fastest when `order` is ``"F"``."""
+    if order not in (None, "C", "F"):
+        raise MetadataError(problems=[Problem("order", "'C' or 'F'", repr(order))])
+    if order != "F" or rank < 2:
+        return filters
+    turned = TransposeCodec(tuple(reversed(range(rank))))
+    if filters is None or (isinstance(filters, str) and filters == "auto"):
+        return [turned]
+    return [turned, *(filters if isinstance(filters, list | tuple) else [filters])]
+
+
+def _check_alone(**arguments: Any) -> None:
+    """A whole chain leaves nothing for the arguments that make up a chain."""
+    for name, value in arguments.items():
+        if value is not None and not (isinstance(value, str) and value in ("auto", "C")):
+            raise ValueError(
+                f"expected either codecs= (the whole chain) or {name}=, found both; with codecs= sharding and order "
+                "are codecs too, and chunks= is the shape of what is stored as one object"
+            )
+
+
+def _chunk_keys(given: ChunkKeysLike) -> ChunkKeys:
+    if isinstance(given, ChunkKeys):
+        return given
+    if given is not None and hasattr(given, "to_dict"):  # zarr-python's
+        given = cast("Mapping[str, Any]", given.to_dict())
+    name: Any = given
+    separator: Any = None
+    if given is None:
+        name = "default"
+    elif isinstance(given, Mapping):
+        options = given.get("configuration", given)
+        name, separator = given.get("name"), options.get("separator") if isinstance(options, Mapping) else options
+    elif not isinstance(given, str) and isinstance(given, Sequence) and len(given) == 2:
+        name, separator = given
+    if name not in ("default", "v2"):
+        raise MetadataError(problems=[Problem("chunk_key_encoding.name", "'default' or 'v2'", repr(name))])
+    if separator not in (None, "/", "."):
+        raise MetadataError(problems=[Problem("chunk_key_encoding.separator", "'/' or '.'", repr(separator))])
+    make = ChunkKeys.default if name == "default" else ChunkKeys.v2
+    return make() if separator is None else make(separator)
+
+
+def _names(given: Iterable[str | None] | None, rank: int) -> tuple[str | None, ...] | None:
+    if given is None:
+        return None
+    names = None if isinstance(given, str) else tuple(given)
+    expected = f"{rank} names, one for each dimension; None for one without a name"
+    if names is None or len(names) != rank:
+        raise MetadataError(problems=[Problem("dimension_names", expected, repr(given))])
+    problems = [
+        Problem(f"dimension_names[{axis}]", "a string or None", repr(name))
+        for axis, name in enumerate(names)
+        if not (name is None or isinstance(name, str))
+    ]
+    if problems:
+        raise MetadataError(problems=problems)
+    return names

@@ -1,0 +1,83 @@
+"""What may be an attribute: exactly what JSON can say, so that every reader gets back what was stored."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from blizzarr.errors import MetadataError, Problem
+
+__all__ = ["check_attributes", "check_value"]
+
+MAX_DEPTH = 100
+"""Objects and lists nested deeper than this are refused; some parsers of JSON stop not far beyond."""
+
+_FINITE = "a finite number (JSON has no others; a string or null can stand for it)"
+
+
+def check_attributes(attributes: Mapping[str, Any] | None, path: str = "attributes") -> dict[str, Any]:
+    """A deep copy in plain types, or an error that lists everything JSON cannot say.
+
+    NumPy scalars become numbers, tuples become lists. What would come back as something else is refused: arrays, bytes,
+    dates, keys that are no strings, and NaN and infinity, which are not JSON and stop other readers from opening
+    the node at all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_attributes({"scale": np.float32(0.5), "axes": ("z", "y")})
+    {'scale': 0.5, 'axes': ['z', 'y']}
+    >>> check_attributes({"a": [1, float("nan")], "b": b"x"})
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.MetadataError: the metadata does not conform, 2 problems:
+      attributes.a[1]: expected a finite number (JSON has no others; a string or null can stand for it), found nan
+      attributes.b: expected text (bytes can be stored in an array), found b'x'
+    """
+    if attributes is None:
+        return {}
+    if not isinstance(attributes, Mapping):
+        raise MetadataError(problems=[Problem(path, "a mapping from strings to values", repr(attributes))])
+    plain: dict[str, Any] = check_value(dict(attributes), path)
+    return plain
+
+
+def check_value(value: Any, path: str) -> Any:
+    """A deep copy of one value in plain types; see `check_attributes`."""
+    problems: list[Problem] = []
+    plain = _plain(value, path, problems, MAX_DEPTH)
+    if problems:
+        raise MetadataError(problems=problems)
+    return plain
+
+
+def _plain(value: Any, path: str, problems: list[Problem], depth: int) -> Any:
+    if isinstance(value, np.generic) and value.dtype.kind in "biufU":
+        value = value.item()
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str):
+        # Half of a surrogate pair cannot be written as UTF-8.
+        expected = None if value.isascii() or value == value.encode("utf-8", "replace").decode() else "valid Unicode"
+    elif isinstance(value, float):
+        expected = None if math.isfinite(value) else _FINITE
+    elif depth == 0:
+        expected = f"at most {MAX_DEPTH} levels of lists and objects"
+    elif isinstance(value, Mapping):
+        problems += [Problem(path, "keys that are strings", repr(key)) for key in value if not isinstance(key, str)]
+        return {str(key): _plain(item, f"{path}.{key}", problems, depth - 1) for key, item in value.items()}
+    elif isinstance(value, list | tuple):
+        return [_plain(item, f"{path}[{index}]", problems, depth - 1) for index, item in enumerate(value)]
+    elif isinstance(value, np.ndarray):
+        expected = "a list (arrays have .tolist())"
+    elif isinstance(value, bytes | bytearray | memoryview):
+        expected = "text (bytes can be stored in an array)"
+    else:
+        expected = "a string, number, boolean, null, list or object"
+    if expected is not None:
+        shown = repr(value) if depth else type(value).__name__
+        problems.append(Problem(path, expected, shown if len(shown) <= 80 else shown[:79] + "…"))
+    return value
