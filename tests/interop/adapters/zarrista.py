@@ -1,0 +1,65 @@
+"""zarrista: zarrs under a Python face of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import zarrista
+from numpy.typing import NDArray
+from zarrista.store import FilesystemStore
+
+from interop.case import numpy_dtype
+from interop.message import Message, array_answer, box_of, pack, values_of
+
+
+def version() -> str:
+    return zarrista.__version__
+
+
+def write(message: Message) -> Message:
+    array = _create(FilesystemStore(message["root"]), message["path"], message["document"])
+    array.store_array_subset(box_of(message), _input(values_of(message)))
+    return {}
+
+
+def read(message: Message) -> Message:
+    array = zarrista.Array.open(FilesystemStore(message["root"]), f"/{message['path']}")
+    data_type = array.metadata["data_type"]
+    return array_answer(
+        _output(array),
+        data_type=data_type,
+        fill=np.frombuffer(array.fill_value.as_bytes(), numpy_dtype(data_type))[0],
+        attributes=array.attrs,
+        names=array.dimension_names,
+    )
+
+
+def read_group(message: Message) -> Message:
+    group = zarrista.Group.open(FilesystemStore(message["root"]))
+    found = {"": {"attributes": group.attrs}}
+    for node in group.traverse():
+        found[node.path.lstrip("/")] = {"attributes": node.attrs}
+        if isinstance(node, zarrista.Array):
+            found[node.path.lstrip("/")]["values"] = pack(_output(node))
+    return {"nodes": found}
+
+
+def _input(values: NDArray[Any]) -> NDArray[Any] | bytes:
+    """Return what it takes as data: arrays of types that DLPack knows, and bytes for the others."""
+    return values if values.dtype.kind in "biuf" else values.tobytes()
+
+
+def _output(array: zarrista.Array) -> NDArray[Any]:
+    """Return the whole array; NumPy has no type of the name r16, so raw bits come as bytes."""
+    tensor = array.retrieve_array_subset(...)
+    data_type = array.metadata["data_type"]
+    if data_type.startswith("r"):
+        return np.frombuffer(tensor.buffer(), numpy_dtype(data_type)).reshape(tensor.shape)
+    return tensor.to_numpy()
+
+
+def _create(store: FilesystemStore, path: str, document: Any) -> zarrista.Array:
+    array = zarrista.Array.from_metadata(document, store, f"/{path}")
+    array.store_metadata()
+    return array

@@ -1,0 +1,106 @@
+"""Arrays cross between blizzarr and every peer, both ways, without a difference.
+
+A failure names the case and the peer. What a peer does not support is skipped with the reason from
+:mod:`interop.peers`; it is tried nevertheless, and a peer that has learned it fails the test until its rule is removed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from interop import subject
+from interop.case import Case
+from interop.cases import CASES
+from interop.conftest import EVERYTHING
+from interop.message import Message, pack
+from interop.peer import PeerError, PeerMissing
+from interop.peers import PEERS, Direction, Peer
+
+pytestmark = [
+    pytest.mark.parametrize("case", [case for case in CASES if EVERYTHING or case.quick], ids=lambda case: case.name),
+    pytest.mark.parametrize("peer", [peer for peer in PEERS if EVERYTHING or peer.quick], ids=lambda peer: peer.name),
+]
+
+
+def test_we_read_what_the_peer_writes(case: Case, peer: Peer, root: Path) -> None:
+    expect(case, peer, "writes", writer=peer, reader=subject(), root=root)
+
+
+def test_the_peer_reads_what_we_write(case: Case, peer: Peer, root: Path) -> None:
+    expect(case, peer, "reads", writer=subject(), reader=peer, root=root)
+
+
+def expect(case: Case, peer: Peer, direction: Direction, *, writer: Peer, reader: Peer, root: Path) -> None:
+    """Let one write and the other read; fail on a difference, unless the peer is known not to support the case."""
+    rule = peer.rule(direction, case.tags)
+    if rule is not None and rule.fatal:
+        pytest.skip(f"{peer.name} {rule.reason}")
+    try:
+        problems = differences(case, exchange(case, writer, reader, root), writer)
+    except PeerMissing as missing:
+        pytest.skip(f"{peer.name}: {missing}")
+    except PeerError as error:
+        if rule is None:
+            raise
+        problems = [str(error)]
+    if rule is not None:
+        assert problems, f"{peer.name} now {direction} {case.name!r}: remove its rule {rule.reason!r}"
+        pytest.skip(f"{peer.name} {rule.reason}")
+    assert not problems, f"{writer.name} wrote {case.name!r} and {reader.name} read it with\n  " + "\n  ".join(problems)
+
+
+def exchange(case: Case, writer: Peer, reader: Peer, root: Path) -> Message:
+    """Have the case written by one and read by the other; return what was read."""
+    place = {"root": str(root), "path": "a"}
+    box = [list(edge) for edge in case.written_box]
+    writer.call("write", {**place, "document": case.document, "box": box, "values": pack(case.values())})
+    return reader.call("read", place)
+
+
+def differences(case: Case, answer: Message, writer: Peer) -> list[str]:
+    """Say what was read otherwise than it was written."""
+    expected = case.expected()
+    attributes = {key: value for key, value in answer["attributes"].items() if key not in writer.own_attributes}
+    pairs: dict[str, tuple[Any, Any]] = {
+        "shape": (list(expected.shape), answer["shape"]),
+        "data type": (case.document["data_type"], answer["data_type"]),
+        "fill value": (case.fill.hex(), base64.b64decode(answer["fill"]).hex()),
+        "attributes": (_text(case.document["attributes"]), _text(attributes)),
+        "dimension names": (_names(case.document.get("dimension_names")), _names(answer["dimension_names"])),
+    }
+    problems = [
+        f"{what}: expected {wanted}, found {found}" for what, (wanted, found) in pairs.items() if wanted != found
+    ]
+    read = base64.b64decode(answer["values"])
+    if read != expected.tobytes():
+        problems.append(_first_difference(expected, read))
+    return problems
+
+
+def _first_difference(expected: np.ndarray[Any, Any], read: bytes) -> str:
+    wanted = expected.tobytes()
+    if len(read) != len(wanted):
+        return f"values: expected {len(wanted)} bytes, found {len(read)}"
+    size = expected.itemsize
+    elements = [slice(at, at + size) for at in range(0, len(wanted), size)]
+    wrong = [element for element in elements if read[element] != wanted[element]]
+    first = wrong[0]
+    place = tuple(int(index) for index in np.unravel_index(first.start // size, expected.shape))
+    found = f"expected {wanted[first].hex()}, found {read[first].hex()}"
+    return f"values: {len(wrong)} of {expected.size} differ, first at {place}: {found}"
+
+
+def _text(value: Any) -> str:
+    """Write JSON so that 1, 1.0 and true differ and the order of members does not."""
+    return json.dumps(value, sort_keys=True)
+
+
+def _names(names: list[str | None] | None) -> list[str | None] | None:
+    """Take names that are all null for none: the specification gives both one meaning."""
+    return names if names and any(name is not None for name in names) else None
