@@ -1,0 +1,35 @@
+"""Formats: translators between documents in a store and the one model.
+
+Each format is a module with the same functions:
+
+- ``name``: what `ArrayMeta.format` says;
+- ``document_keys(path)``: the keys of the documents that make the node at a path;
+- ``decode(path, documents)``: the node, or `None` when these are not documents of this format;
+- ``encode(meta, path)``: the documents of a node;
+- ``chunk_prefix(path)``: what the keys of an array's chunks begin with;
+- ``node_prefix(path)``: what all keys of a node, and of the nodes below it, begin with.
+
+Nothing outside this package asks which format a node has. The functions here work for all of them.
+"""
+
+from blizzarr.formats.nodes import (
+    FORMATS,
+    Child,
+    children,
+    chunk_prefix,
+    detect,
+    document_keys,
+    read_node,
+    write_node,
+)
+
+__all__ = [
+    "FORMATS",
+    "Child",
+    "children",
+    "chunk_prefix",
+    "detect",
+    "document_keys",
+    "read_node",
+    "write_node",
+]

@@ -1,0 +1,173 @@
+"""Reading and writing JSON documents, strictly.
+
+Python's own parser is lenient where a metadata document must not be: it takes other encodings, a byte order mark, the
+last of several equal names, and any depth that the stack allows.
+
+- Duplicate names are a problem, but for attributes, where the last one counts (and a `UserWarning` says so).
+- The tokens ``NaN``, ``Infinity`` and ``-Infinity`` are not JSON, but they are in the attributes of many stored arrays,
+  because Python writes them. They are read and written there, and refused where the specification says what stands.
+- Numbers are kept exactly: integers of up to 4,300 digits (Python's limit), others as 64-bit floating point.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from blizzarr.errors import MetadataError, Problem
+from blizzarr.problems import Problems
+
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "dump", "is_deeper", "load"]
+
+MAX_BYTES: Final = 2**28
+"""The largest document that is read: 256 MiB."""
+MAX_DEPTH: Final = 128
+"""How deep values may be nested in one member of a document."""
+
+_WANTED: Final = "one JSON object in UTF-8"
+
+
+class _Pairs:
+    """Notices duplicate names; what they were is only asked when there are some."""
+
+    __slots__ = ("duplicated",)
+
+    def __init__(self) -> None:
+        self.duplicated = False
+
+    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            self.duplicated = True
+        return made
+
+
+def load(raw: bytes, problems: Problems) -> dict[str, Any] | None:
+    """The object that a document holds; `None` when a problem was added."""
+    if len(raw) > MAX_BYTES:
+        problems.items.append(Problem("", f"at most {MAX_BYTES:,} bytes", f"{len(raw):,}"))
+        return None
+    pairs = _Pairs()
+    try:
+        text = raw.decode("utf-8")
+        value = json.loads(text, object_pairs_hook=pairs)
+    except UnicodeDecodeError as error:
+        problems.items.append(Problem("", _WANTED, f"byte 0x{raw[error.start]:02x} at {error.start:,}"))
+    except json.JSONDecodeError as error:
+        problems.items.append(Problem("", _WANTED, _syntax(text, error)))
+    except ValueError:
+        problems.items.append(Problem("", "integers of at most 4,300 digits", "a longer one"))
+    except RecursionError:
+        problems.items.append(Problem("", f"values at most {MAX_DEPTH} levels deep", "more"))
+    else:
+        if type(value) is not dict:
+            problems.add("", "an object", value)
+        elif pairs.duplicated:
+            return _report_duplicates(text, value, problems)
+        else:
+            return value
+    return None
+
+
+def _syntax(text: str, error: json.JSONDecodeError) -> str:
+    if not text.strip():
+        return "an empty document" if not text else "only white space"
+    if text.startswith("\ufeff"):
+        return "a byte order mark at the start"
+    what = error.msg[:1].lower() + error.msg[1:]
+    return f"{what} at line {error.lineno}, column {error.colno}"
+
+
+class _Object(dict[str, Any]):
+    """An object that still knows which of its names came twice."""
+
+    twice: tuple[str, ...] = ()
+
+
+def _remember(pairs: list[tuple[str, Any]]) -> _Object:
+    made = _Object(pairs)
+    names = [name for name, _ in pairs]
+    made.twice = tuple(name for name in made if names.count(name) > 1) if len(made) != len(names) else ()
+    return made
+
+
+def _report_duplicates(text: str, value: dict[str, Any], problems: Problems) -> dict[str, Any]:
+    """Parses once more to find where the duplicates are."""
+    marked = json.loads(text, object_pairs_hook=_remember)
+    stack: list[tuple[str, Any]] = [("", marked)]
+    while stack:
+        path, item = stack.pop()
+        if isinstance(item, list):
+            stack.extend((f"{path}[{index}]", inner) for index, inner in enumerate(item))
+        elif isinstance(item, _Object):
+            for name in item.twice:
+                place = f"{path}.{name}" if path else name
+                if _in_attributes(path):
+                    warnings.warn(f"{place} is there more than once; the last one counts", UserWarning, stacklevel=2)
+                else:
+                    problems.items.append(Problem(place, "each name once", "it more than once"))
+            stack.extend((f"{path}.{name}" if path else name, inner) for name, inner in item.items())
+    return value
+
+
+def _in_attributes(path: str) -> bool:
+    return path == "attributes" or path.startswith(("attributes.", "attributes[")) or ".attributes" in path
+
+
+def is_deeper(value: Any, depth: int) -> bool:
+    """Whether lists and objects are nested deeper than `depth` in this value."""
+    level = [value]
+    for _ in range(depth + 1):
+        level = [
+            inner
+            for item in level
+            for inner in (item.values() if type(item) is dict else item)
+            if type(inner) is dict or type(inner) is list
+        ]
+        if not level:
+            return False
+    return True
+
+
+def dump(document: Mapping[str, Any], key: str) -> bytes:
+    """The bytes of a document: indented by two, ASCII, like zarr-python's."""
+    try:
+        return json.dumps(document, indent=2, default=_plain).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        path, found = _culprit(document)
+        problem = Problem(path, "a value that JSON has", found)
+        raise MetadataError(key=key, problems=[problem]) from error
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's values, and other mappings and sequences, in JSON's terms."""
+    if isinstance(value, np.bool_ | np.integer | np.floating):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not a value that JSON has")
+
+
+def _culprit(document: Mapping[str, Any]) -> tuple[str, str]:
+    """Where the value is that cannot be written."""
+    stack: list[tuple[str, Any, int]] = [("", document, 0)]
+    while stack:
+        path, item, depth = stack.pop()
+        if depth > 2 * MAX_DEPTH:
+            return path[:80], "values nested too deeply, perhaps within themselves"
+        if isinstance(item, Mapping):
+            for name, inner in item.items():
+                if not isinstance(name, str | int | float | bool | None):
+                    return path, f"the name {name!r}"
+                stack.append((f"{path}.{name}" if path else str(name), inner, depth + 1))
+        elif isinstance(item, list | tuple):
+            stack.extend((f"{path}[{index}]", inner, depth + 1) for index, inner in enumerate(item))
+        elif not isinstance(item, str | int | float | bool | np.bool_ | np.integer | np.floating | np.ndarray | None):
+            return path, f"{item!r} ({type(item).__name__})"
+    return "", "a value that it has not"

@@ -1,0 +1,110 @@
+"""Zarr v3: one document per node, ``zarr.json``, beside the node's children and chunks.
+
+https://zarr-specs.readthedocs.io/en/latest/v3/core/
+
+Opening the same document again, byte by byte, is remembered; see `decode`.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from blizzarr.errors import LimitError, MetadataError
+from blizzarr.formats import v3_group
+from blizzarr.formats.document import dump, load
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.problems import Problems
+
+__all__ = ["chunk_prefix", "decode", "document_keys", "encode", "name", "node_prefix"]
+
+name: Final = "v3"
+
+_REMEMBERED: Final = 512
+"""How many documents are remembered, each of at most `_SMALL` bytes."""
+_SMALL: Final = 2**14
+_PLAIN: Final = (str, int, float, bool, type(None))
+
+
+def document_keys(path: str) -> tuple[str, ...]:
+    """The keys of the documents that make a node, the one without which there is no node first."""
+    return (f"{path}/zarr.json" if path else "zarr.json",)
+
+
+def node_prefix(path: str) -> str:
+    """The prefix of all keys that belong to a node and to what is below it."""
+    return f"{path}/" if path else ""
+
+
+def chunk_prefix(path: str) -> str:
+    """The prefix that the keys of an array's chunks have."""
+    return f"{path}/" if path else ""
+
+
+def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:
+    """The node at a path; `None` when its document is not among these.
+
+    Raises
+    ------
+    MetadataError
+        With everything that is wrong with the document.
+    LimitError
+        When the document conforms but asks for too much.
+    """
+    key = f"{path}/zarr.json" if path else "zarr.json"
+    raw = documents.get(key)
+    if raw is None:
+        return None
+    if type(raw) is not bytes:
+        raw = bytes(raw)
+    try:
+        if len(raw) > _SMALL:
+            return _decode(raw, key)
+        meta, packed = _remember(raw)
+    except (MetadataError, LimitError) as error:
+        error.key = key
+        raise
+    # Whoever gets a node may change its attributes: they are made anew for each.
+    attributes = dict(meta.attributes) if packed is None else marshal.loads(packed)
+    if type(meta) is ArrayMeta:
+        return ArrayMeta(
+            meta.shape,
+            meta.dtype,
+            meta.chunk_grid,
+            meta.chunk_keys,
+            meta.fill_value,
+            meta.codecs,
+            attributes,
+            meta.dimension_names,
+            meta.storage_transformers,
+            meta.extra,
+            meta.format,
+            meta.source,
+        )
+    return replace(meta, attributes=attributes)
+
+
+@lru_cache(_REMEMBERED)
+def _remember(raw: bytes) -> tuple[ArrayMeta | GroupMeta, bytes | None]:
+    """A node, and its attributes packed for copying where they hold lists or objects."""
+    meta = _decode(raw, None)
+    flat = all(type(value) in _PLAIN for value in meta.attributes.values())
+    return meta, None if flat else marshal.dumps(meta.attributes)
+
+
+def _decode(raw: bytes, key: str | None) -> ArrayMeta | GroupMeta:
+    problems = Problems()
+    document = load(raw, problems)
+    meta = None if document is None else v3_group.decode_node(document, problems, key or "zarr.json")
+    problems.raise_any(key=key, document=document)
+    assert meta is not None
+    return meta
+
+
+def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
+    """The documents of a node, by key; they are stored in this order, the one without which there is no node last."""
+    key = document_keys(path)[0]
+    return {key: dump(v3_group.encode_node(meta), key)}

@@ -1,0 +1,259 @@
+"""Array documents of Zarr v3.
+
+https://zarr-specs.readthedocs.io/en/latest/v3/core/#array-metadata
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any, Final
+
+from blizzarr.codecs import CodecChain
+from blizzarr.dtypes import DataType
+from blizzarr.formats.document import MAX_DEPTH, is_deeper
+from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, RegularGrid
+from blizzarr.problems import INT64_MAX, MISSING, Problems, extension, lengths, members
+
+__all__ = ["decode", "encode"]
+
+_MEMBERS: Final = frozenset(
+    (
+        "zarr_format",
+        "node_type",
+        "shape",
+        "data_type",
+        "chunk_grid",
+        "chunk_key_encoding",
+        "fill_value",
+        "codecs",
+        "attributes",
+        "dimension_names",
+        "storage_transformers",
+    )
+)
+_KEYS: Final = {
+    (keys.name, keys.separator): keys
+    for keys in (ChunkKeys.default("/"), ChunkKeys.default("."), ChunkKeys.v2("."), ChunkKeys.v2("/"))
+}
+_SEPARATORS: Final = {"default": "/", "v2": "."}
+_NOTHING: Final[Mapping[str, Any]] = {}
+_NOT_HERE: Final = "not in the registry of Zarr extensions; ask whoever wrote it, or check the spelling"
+
+
+def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
+    """The array that a document describes; `None` when a problem was added."""
+    before = len(problems.items)
+    get = document.get
+    shape = lengths(get("shape", MISSING), "shape", problems, 0)
+    if shape is not None:
+        if len(shape) > MAX_RANK:
+            problems.add("shape", f"at most {MAX_RANK} dimensions", len(shape))
+        elif prod(shape) > INT64_MAX:
+            problems.add("shape", "fewer than 2^63 elements", list(shape))
+    rank = None if shape is None else len(shape)
+    dtype = DataType.from_json(get("data_type", MISSING), "data_type", problems)
+    fill_value = None
+    value = get("fill_value", MISSING)
+    if dtype is not None:
+        fill_value = dtype.fill_from_json(value, "fill_value", problems)
+    elif value is MISSING:
+        problems.add("fill_value", "a value of the data type", MISSING)
+    chunk_shape = _chunk_shape(get("chunk_grid", MISSING), rank, dtype, problems)
+    chunk_keys = _chunk_keys(get("chunk_key_encoding", MISSING), problems)
+    codecs = CodecChain.from_json(get("codecs", MISSING), dtype=dtype, chunk_shape=chunk_shape, problems=problems)
+    attributes = decode_attributes(document, problems)
+    names = get("dimension_names", MISSING)
+    dimension_names = None if names is MISSING else _dimension_names(names, rank, problems)
+    transformers = get("storage_transformers")
+    if transformers or "storage_transformers" in document:
+        _check_transformers(transformers, problems)
+    extra = unknown_members(document, _MEMBERS, problems)
+    if len(problems.items) > before:
+        return None
+    # Each of them is there, or there would be a problem (or a limit, which is reported when there are no problems).
+    if shape is None or dtype is None or chunk_shape is None or chunk_keys is None or codecs is None:
+        return None
+    return ArrayMeta(
+        shape,
+        dtype,
+        RegularGrid(chunk_shape),
+        chunk_keys,
+        fill_value,
+        codecs,
+        attributes,
+        dimension_names,
+        (),
+        extra,
+        "v3",
+        document,
+    )
+
+
+def _chunk_shape(
+    value: Any, rank: int | None, dtype: DataType | None, problems: Problems
+) -> tuple[int, ...] | None:
+    """The shape in a regular chunk grid."""
+    named = extension(value, "chunk_grid", problems, "chunk grid")
+    if named is None:
+        return None
+    name, configuration = named
+    if name != "regular":
+        known = "chunks of different lengths; zarr-python 3.2 reads it" if name == "rectilinear" else _NOT_HERE
+        problems.unknown("chunk_grid.name" if type(value) is dict else "chunk_grid", "chunk grid", name, known)
+        return None
+    path = "chunk_grid.configuration.chunk_shape"
+    if len(configuration) > 1:
+        members(configuration, "chunk_grid", problems, ("chunk_shape",))
+    shape = lengths(configuration.get("chunk_shape", MISSING), path, problems, 1)
+    if shape is None:
+        return None
+    if rank is not None and len(shape) != rank:
+        problems.add(path, f"{rank} lengths, one for each dimension", list(shape))
+        return None
+    if prod(shape) * (1 if dtype is None else dtype.itemsize) > INT64_MAX:
+        problems.add(path, "chunks of fewer than 2^63 bytes", list(shape))
+    return shape
+
+
+def _chunk_keys(value: Any, problems: Problems) -> ChunkKeys | None:
+    """The encoding of chunk keys."""
+    named = extension(value, "chunk_key_encoding", problems, "chunk key encoding")
+    if named is None:
+        return None
+    name, configuration = named
+    usual = _SEPARATORS.get(name)
+    if usual is None:
+        path = "chunk_key_encoding.name" if type(value) is dict else "chunk_key_encoding"
+        problems.unknown(path, "chunk key encoding", name, _NOT_HERE)
+        return None
+    separator = configuration.get("separator", usual)
+    if len(configuration) > 1 or (configuration and "separator" not in configuration):
+        members(configuration, "chunk_key_encoding", problems, (), ("separator",))
+    if type(separator) is str and (keys := _KEYS.get((name, separator))) is not None:
+        return keys
+    problems.add("chunk_key_encoding.configuration.separator", '"/" or "."', separator)
+    return None
+
+
+def _dimension_names(value: Any, rank: int | None, problems: Problems) -> tuple[str | None, ...] | None:
+    """One name or null for each dimension; equal names are allowed."""
+    if type(value) is not list:
+        problems.add("dimension_names", "a list of names", value)
+        return None
+    if rank is not None and len(value) != rank:
+        problems.add("dimension_names", f"{rank} names, one for each dimension", value)
+    for index, name in enumerate(value):
+        if name is not None and type(name) is not str:
+            problems.add(f"dimension_names[{index}]", "a string or null", name)
+    return tuple(value)
+
+
+def _check_transformers(value: Any, problems: Problems) -> None:
+    """None are registered, so the list must be empty."""
+    if type(value) is not list:
+        problems.add("storage_transformers", "a list", value)
+        return
+    for index, item in enumerate(value):
+        path = f"storage_transformers[{index}]"
+        named = extension(item, path, problems, "storage transformer", optional=True)
+        if named is not None:
+            problems.unknown(path, "storage transformer", named[0], "none is registered")
+
+
+def decode_attributes(document: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    """The attributes of an array or a group."""
+    attributes = document.get("attributes", MISSING)
+    if attributes is MISSING:
+        return {}
+    if type(attributes) is not dict:
+        problems.add("attributes", "an object", attributes)
+        return {}
+    if attributes and is_deeper(attributes, MAX_DEPTH):
+        problems.add("attributes", f"values at most {MAX_DEPTH} levels deep", "deeper ones")
+    return attributes
+
+
+def unknown_members(document: Mapping[str, Any], known: frozenset[str], problems: Problems) -> Mapping[str, Any]:
+    """The members that the specification does not have: only those that say that they may be ignored."""
+    unknown = document.keys() - known
+    if not unknown:
+        return _NOTHING
+    extra = {}
+    for name in document:
+        if name not in unknown:
+            continue
+        value = document[name]
+        if type(value) is dict and value.get("must_understand") is False:
+            extra[name] = value
+            if is_deeper(value, MAX_DEPTH):
+                problems.add(name, f"values at most {MAX_DEPTH} levels deep", "deeper ones")
+        else:
+            problems.add(name, 'no such member, or an object with "must_understand": false', value)
+    return extra
+
+
+def encode(meta: ArrayMeta) -> dict[str, Any]:
+    """The document of an array.
+
+    Where the array came from a document, each member keeps the spelling that it had there, as long as it still means the
+    same; what is unknown is kept.
+    """
+    keys = meta.chunk_keys
+    document: dict[str, Any] = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": list(meta.shape),
+        "data_type": meta.dtype.to_json(),
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(meta.chunk_grid.chunk_shape)}},
+        "chunk_key_encoding": {"name": keys.name, "configuration": {"separator": keys.separator}},
+        "fill_value": meta.dtype.fill_to_json(meta.fill_value),
+        "codecs": meta.codecs.to_json(),
+        "attributes": meta.attributes,
+    }
+    if meta.dimension_names is not None:
+        document["dimension_names"] = list(meta.dimension_names)
+    document["storage_transformers"] = []
+    document.update(meta.extra)
+    if meta.source is None or meta.format != "v3":
+        return document
+    return _respelled(document, meta)
+
+
+def _respelled(document: dict[str, Any], meta: ArrayMeta) -> dict[str, Any]:
+    """The same document in the order and the spelling of the one that the array came from."""
+    assert meta.source is not None
+    original = decode(dict(meta.source), Problems())
+    if original is None:
+        return document
+    same = {
+        "data_type": original.dtype == meta.dtype,
+        "chunk_grid": original.chunk_grid == meta.chunk_grid,
+        "chunk_key_encoding": original.chunk_keys == meta.chunk_keys,
+        "fill_value": original.fill_value.tobytes() == meta.fill_value.tobytes() and original.dtype == meta.dtype,
+        "codecs": original.codecs == meta.codecs and not _has_letter_order(meta.source["codecs"]),
+    }
+    kept = {}
+    for name, value in meta.source.items():
+        if name in document:
+            kept[name] = value if same.get(name) else document[name]
+    absent = {"attributes": not meta.attributes, "storage_transformers": True}
+    for name, value in document.items():
+        if name not in kept and not absent.get(name):
+            kept[name] = value
+    return kept
+
+
+def _has_letter_order(codecs: Any) -> bool:
+    """Whether a transpose has "C" or "F" for its order, which may be read but not be written any more."""
+    for codec in codecs:
+        configuration = codec.get("configuration") if type(codec) is dict else None
+        if configuration and (
+            configuration.get("order") in ("C", "F")
+            or _has_letter_order(configuration.get("codecs", ()))
+            or _has_letter_order(configuration.get("index_codecs", ()))
+        ):
+            return True
+    return False
+
+

@@ -1,0 +1,72 @@
+"""Group documents of Zarr v3.
+
+https://zarr-specs.readthedocs.io/en/latest/v3/core/#group-metadata
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from blizzarr.formats import consolidated, v3_array
+from blizzarr.formats.consolidated import Consolidated
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.problems import Problems
+
+__all__ = ["decode", "encode"]
+
+_MEMBERS: Final = frozenset(("zarr_format", "node_type", "attributes", "consolidated_metadata"))
+
+
+def decode(document: dict[str, Any], problems: Problems, key: str) -> GroupMeta | None:
+    """The group that a document describes; `None` when a problem was added."""
+    before = len(problems.items)
+    attributes = v3_array.decode_attributes(document, problems)
+    extra = v3_array.unknown_members(document, _MEMBERS, problems)
+    below = None
+    if "consolidated_metadata" in document:
+        documents = consolidated.check(document["consolidated_metadata"], problems)
+        if documents is not None:
+            below = Consolidated(documents, decode_node, key)
+    if len(problems.items) > before:
+        return None
+    return GroupMeta(attributes, below, extra, "v3", document)
+
+
+def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.json") -> ArrayMeta | GroupMeta | None:
+    """The array or group that a document describes; `None` when a problem was added."""
+    version = document.get("zarr_format")
+    if type(version) is not int or version != 3:
+        problems.add("zarr_format", "3", document.get("zarr_format"))
+        # Other versions have other rules; nothing else that could be said would help.
+        return None
+    kind = document.get("node_type")
+    if kind == "array":
+        return v3_array.decode(document, problems)
+    if kind == "group":
+        return decode(document, problems, key)
+    problems.add("node_type", '"array" or "group"', kind)
+    return None
+
+
+def encode(meta: GroupMeta) -> dict[str, Any]:
+    """The document of a group, with the consolidated metadata that it has; what is unknown is kept."""
+    document: dict[str, Any] = {"zarr_format": 3, "node_type": "group", "attributes": meta.attributes}
+    if meta.consolidated is not None:
+        document["consolidated_metadata"] = {
+            "kind": "inline",
+            "must_understand": False,
+            "metadata": {path: encode_node(node) for path, node in sorted(meta.consolidated.items())},
+        }
+    document.update(meta.extra)
+    if meta.source is None or meta.format != "v3":
+        return document
+    kept = {name: document[name] for name in meta.source if name in document}
+    kept.update(document)
+    if "attributes" not in meta.source and not meta.attributes:
+        del kept["attributes"]
+    return kept
+
+
+def encode_node(meta: ArrayMeta | GroupMeta) -> dict[str, Any]:
+    """The document of an array or a group."""
+    return v3_array.encode(meta) if isinstance(meta, ArrayMeta) else encode(meta)

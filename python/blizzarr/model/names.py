@@ -1,0 +1,75 @@
+"""Which names nodes may have, and paths made of them.
+
+A path is the names from the root joined by ``/``, without a leading or trailing slash; the root's path is empty.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from blizzarr.errors import PathError
+
+__all__ = ["check_name", "check_path", "join", "name_problem"]
+
+_RESERVED: Final = ("zarr.json",)
+
+
+def name_problem(name: str) -> str | None:
+    """Which rule a node name breaks; `None` when it breaks none.
+
+    The rules are those of the specification, and two of ours against names that would mean another place on some
+    store: no backslash, no NUL.
+
+    Examples
+    --------
+    >>> name_problem("temperature"), name_problem("..")
+    (None, 'a name may not consist of dots only')
+    """
+    if not name:
+        return "a name may not be empty (no leading, trailing or doubled slash)"
+    if not name.strip("."):
+        return "a name may not consist of dots only"
+    if name.startswith("__"):
+        return 'a name may not start with "__", which is reserved'
+    if name in _RESERVED:
+        return f"a name may not be {name}, which is the key of metadata"
+    for character, called in (("/", "a slash"), ("\\", "a backslash"), ("\0", "a NUL")):
+        if character in name:
+            return f"a name may not contain {called}"
+    return None
+
+
+def check_name(name: str) -> str:
+    """The name itself, when nodes may have it.
+
+    Raises
+    ------
+    PathError
+        Naming the rule that it breaks.
+    """
+    problem = name_problem(name)
+    if problem is not None:
+        raise PathError(f"{problem}: {name!r}")
+    return name
+
+
+def check_path(path: str) -> str:
+    """The path itself, when each name in it may be one; the root is ``""``, and ``"/"`` is another spelling of it.
+
+    Examples
+    --------
+    >>> check_path("a/b"), check_path("/")
+    ('a/b', '')
+    """
+    if path in ("", "/"):
+        return ""
+    for name in path.split("/"):
+        problem = name_problem(name)
+        if problem is not None:
+            raise PathError(f"{path!r} is no path of a node: {problem}")
+    return path
+
+
+def join(path: str, name: str) -> str:
+    """The path of the child `name` of the node at `path`."""
+    return f"{path}/{name}" if path else name
