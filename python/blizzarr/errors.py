@@ -224,9 +224,6 @@ class _NumberedError(BlizzarrError):
     def __init__(self, reason: str = "", *, errno: int | None = None, **place: Any) -> None:
         super().__init__(reason, **place)
         self.errno = self.usual if errno is None else errno
-        # `OSError` offers these two to handlers written for any file.
-        self.strerror = reason
-        self.filename = self.key
 
 
 class NodeNotFoundError(_NumberedError, FileNotFoundError, KeyError):

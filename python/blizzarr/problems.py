@@ -138,7 +138,9 @@ def extension(
     for member in value:
         if member not in ("name", "configuration", "must_understand"):
             problems.add(f"{path}.{member}", "no such member", value[member])
-    return (name, configuration) if len(problems.items) == before else None
+    if type(name) is not str or len(problems.items) > before:
+        return None
+    return name, configuration
 
 
 def members(

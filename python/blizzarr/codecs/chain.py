@@ -6,8 +6,10 @@ bytes. Encoding goes through them in this order, decoding in the reverse.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from blizzarr.codecs.catalogue import CATALOGUE, supplier
@@ -52,6 +54,11 @@ class CodecChain:
         problems: Problems | None = None,
     ) -> CodecChain | None:
         """The chain that a document lists, checked for chunks of this type and shape as far as they are known."""
+        if type(value) is list and dtype is not None and chunk_shape is not None:
+            # The arrays of a hierarchy mostly have the same codecs.
+            chain = _remember(_packed(value), dtype, chunk_shape)
+            if chain is not None:
+                return chain
         if problems is not None:
             return decode(value, path, problems, Chunk(dtype, chunk_shape))
         problems = Problems()
@@ -143,6 +150,22 @@ class CodecChain:
     def to_json(self) -> list[dict[str, Any]]:
         """The chain as documents list it."""
         return [codec.to_json() for codec in self.all]
+
+
+def _packed(value: list[Any]) -> bytes:
+    """A list of codecs as bytes, which unlike equality tell `true` from 1 and 1 from 1.0; empty when it is no JSON."""
+    try:
+        return marshal.dumps(value, 2)
+    except ValueError:
+        return b""
+
+
+@lru_cache(256)
+def _remember(packed: bytes, dtype: DataType, chunk_shape: tuple[int, ...]) -> CodecChain | None:
+    """The chain for a list of codecs; `None` when something is wrong, to be found out again by who reports it."""
+    problems = Problems()
+    chain = decode(marshal.loads(packed), "codecs", problems, Chunk(dtype, chunk_shape)) if packed else None
+    return None if problems.limits else chain
 
 
 def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChain | None:

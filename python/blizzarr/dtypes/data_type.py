@@ -41,7 +41,7 @@ class DataType:
     """The bytes that are reversed when the byte order changes: half a complex number; 0 when none applies."""
     limits: tuple[float, float] | None = None
     """The least and the greatest finite value, for numbers."""
-    configuration: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    configuration: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def itemsize(self) -> int:
@@ -124,6 +124,10 @@ class DataType:
             return fill_user.convert(self, value)
         except fill_user.RefusedError as refused:
             raise MetadataError(problems=[Problem("fill_value", refused.expected, refused.found)]) from refused
+
+    def __hash__(self) -> int:
+        # Names are as good as unique, and dtypes are looked up often.
+        return hash(self.name)
 
     def __repr__(self) -> str:
         return f"DataType({self.to_json()!r})"

@@ -57,9 +57,15 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems) -> np.gen
     if value == "NaT":
         value = _NOT_A_TIME
     if type(value) is int and _NOT_A_TIME <= value < 2**63:
-        return np.int64(value).view(dtype.numpy)
+        return time_scalar(dtype, value)
     problems.add(path, 'a 64-bit integer or "NaT"', value)
     return None
+
+
+def time_scalar(dtype: DataType, count: int) -> np.generic:
+    """The moment or duration of so many units."""
+    scalar: np.generic = np.int64(count).view(dtype.numpy)
+    return scalar
 
 
 def _scalar(dtype: np.dtype[Any], value: Any) -> np.generic:
@@ -162,7 +168,7 @@ def encode(dtype: DataType, value: np.generic) -> Any:
     if kind is Kind.FLOAT:
         return _encode_real(value)
     if kind is Kind.INTEGER:
-        return int(value)  # type: ignore[call-overload]
+        return int(value)
     if kind is Kind.BOOL:
         return bool(value)
     if kind is Kind.COMPLEX:
@@ -174,7 +180,7 @@ def encode(dtype: DataType, value: np.generic) -> Any:
 
 
 def _encode_real(value: np.generic) -> float | str:
-    number = float(value)  # type: ignore[arg-type]
+    number = float(value)
     if math.isfinite(number):
         # str() gives the fewest digits that tell a NumPy float from its neighbours of the same width.
         return float(str(value)) if isinstance(value, np.floating) else number

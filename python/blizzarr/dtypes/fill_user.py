@@ -113,11 +113,11 @@ def _raw(dtype: DataType, value: Any) -> np.generic:
 def _time(dtype: DataType, value: Any) -> np.generic:
     try:
         if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
-            return np.int64(value).view(dtype.numpy)
-        made = np.array(value, dtype=dtype.numpy)[()]
+            return fill_json.time_scalar(dtype, int(value))
+        made: np.generic = dtype.numpy.type(value, np.datetime_data(dtype.numpy))
     except (TypeError, ValueError, OverflowError):
         raise RefusedError(f"a value of {dtype.numpy}", value) from None
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def _as_document(dtype: DataType, value: Any) -> np.generic:

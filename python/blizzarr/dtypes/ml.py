@@ -48,8 +48,6 @@ def data_type(name: str) -> DataType | None:
     kind, swap_unit = ROWS[name]
     if kind is Kind.INTEGER:
         whole = package.iinfo(dtype)
-        limits = (int(whole.min), int(whole.max))
-    else:
-        real = package.finfo(dtype)
-        limits = (float(real.min), float(real.max))
-    return DataType(name, dtype, kind, swap_unit, limits)
+        return DataType(name, dtype, kind, swap_unit, (int(whole.min), int(whole.max)))
+    real = package.finfo(dtype)
+    return DataType(name, dtype, kind, swap_unit, (float(real.min), float(real.max)))

@@ -19,6 +19,7 @@ from blizzarr.formats.nodes import (
     chunk_prefix,
     detect,
     document_keys,
+    node_prefix,
     read_node,
     write_node,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "chunk_prefix",
     "detect",
     "document_keys",
+    "node_prefix",
     "read_node",
     "write_node",
 ]

@@ -67,6 +67,11 @@ class Consolidated(Mapping[str, Node]):
     def __repr__(self) -> str:
         return f"Consolidated({', '.join(self)})"
 
+    @property
+    def documents(self) -> Mapping[str, Any]:
+        """The parsed documents, as they were stored."""
+        return self._documents
+
     def below(self, path: str) -> Consolidated:
         """The nodes below the group at this path, relative to that group."""
         start = f"{path}/"

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from blizzarr.errors import MetadataError, Problem
-from blizzarr.problems import Problems
+from blizzarr.problems import MISSING, Problems
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "dump", "is_deeper", "load"]
 
@@ -31,19 +32,19 @@ MAX_DEPTH: Final = 128
 _WANTED: Final = "one JSON object in UTF-8"
 
 
-class _Pairs:
-    """Notices duplicate names; what they were is only asked when there are some."""
+class _DuplicateError(Exception):
+    """Some name came twice; which one is only asked then."""
 
-    __slots__ = ("duplicated",)
 
-    def __init__(self) -> None:
-        self.duplicated = False
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise _DuplicateError
+    return made
 
-    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) != len(pairs):
-            self.duplicated = True
-        return made
+
+_STRICT: Final = json.JSONDecoder(object_pairs_hook=_unique)
+_LENIENT: Final = json.JSONDecoder()
 
 
 def load(raw: bytes, problems: Problems) -> dict[str, Any] | None:
@@ -51,26 +52,35 @@ def load(raw: bytes, problems: Problems) -> dict[str, Any] | None:
     if len(raw) > MAX_BYTES:
         problems.items.append(Problem("", f"at most {MAX_BYTES:,} bytes", f"{len(raw):,}"))
         return None
-    pairs = _Pairs()
     try:
         text = raw.decode("utf-8")
-        value = json.loads(text, object_pairs_hook=pairs)
     except UnicodeDecodeError as error:
         problems.items.append(Problem("", _WANTED, f"byte 0x{raw[error.start]:02x} at {error.start:,}"))
+        return None
+    try:
+        value = _parse(text, _STRICT, problems)
+    except _DuplicateError:
+        value = _parse(text, _LENIENT, problems)
+        if value is not MISSING:
+            _report_duplicates(text, problems)
+    if type(value) is dict:
+        return value
+    if value is not MISSING:
+        problems.add("", "an object", value)
+    return None
+
+
+def _parse(text: str, decoder: json.JSONDecoder, problems: Problems) -> Any:
+    """The value of a JSON text; `MISSING` when a problem was added."""
+    try:
+        return decoder.decode(text)
     except json.JSONDecodeError as error:
         problems.items.append(Problem("", _WANTED, _syntax(text, error)))
     except ValueError:
         problems.items.append(Problem("", "integers of at most 4,300 digits", "a longer one"))
     except RecursionError:
-        problems.items.append(Problem("", f"values at most {MAX_DEPTH} levels deep", "more"))
-    else:
-        if type(value) is not dict:
-            problems.add("", "an object", value)
-        elif pairs.duplicated:
-            return _report_duplicates(text, value, problems)
-        else:
-            return value
-    return None
+        problems.items.append(Problem("", f"values at most {MAX_DEPTH} levels deep", "deeper ones"))
+    return MISSING
 
 
 def _syntax(text: str, error: json.JSONDecodeError) -> str:
@@ -90,12 +100,13 @@ class _Object(dict[str, Any]):
 
 def _remember(pairs: list[tuple[str, Any]]) -> _Object:
     made = _Object(pairs)
-    names = [name for name, _ in pairs]
-    made.twice = tuple(name for name in made if names.count(name) > 1) if len(made) != len(names) else ()
+    if len(made) != len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        made.twice = tuple(name for name, count in counts.items() if count > 1)
     return made
 
 
-def _report_duplicates(text: str, value: dict[str, Any], problems: Problems) -> dict[str, Any]:
+def _report_duplicates(text: str, problems: Problems) -> None:
     """Parses once more to find where the duplicates are."""
     marked = json.loads(text, object_pairs_hook=_remember)
     stack: list[tuple[str, Any]] = [("", marked)]
@@ -111,7 +122,6 @@ def _report_duplicates(text: str, value: dict[str, Any], problems: Problems) -> 
                 else:
                     problems.items.append(Problem(place, "each name once", "it more than once"))
             stack.extend((f"{path}.{name}" if path else name, inner) for name, inner in item.items())
-    return value
 
 
 def _in_attributes(path: str) -> bool:

@@ -18,6 +18,7 @@ __all__ = [
     "chunk_prefix",
     "detect",
     "document_keys",
+    "node_prefix",
     "read_node",
     "write_node",
 ]
@@ -164,6 +165,11 @@ def write_node(store: Store, path: str, meta: Node) -> None:
 def chunk_prefix(path: str, meta: ArrayMeta) -> str:
     """What the keys of this array's chunks begin with."""
     return FORMATS[meta.format].chunk_prefix(path)
+
+
+def node_prefix(path: str, meta: Node) -> str:
+    """What all keys of this node, and of the nodes below it, begin with."""
+    return FORMATS[meta.format].node_prefix(path)
 
 
 def children(store: Store, path: str) -> Iterator[Child]:

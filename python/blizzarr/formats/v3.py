@@ -105,6 +105,17 @@ def _decode(raw: bytes, key: str | None) -> ArrayMeta | GroupMeta:
 
 
 def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-    """The documents of a node, by key; they are stored in this order, the one without which there is no node last."""
+    """The documents of a node, by key; they are stored in this order, the one without which there is no node last.
+
+    Raises
+    ------
+    MetadataError
+        When the node, or a value among its attributes, is nothing that could be read again.
+    """
     key = document_keys(path)[0]
-    return {key: dump(v3_group.encode_node(meta), key)}
+    document = v3_group.encode_node(meta)
+    # Nothing is stored that could not be read again.
+    problems = Problems()
+    v3_group.decode_node(document, problems, key)
+    problems.raise_any(key=key)
+    return {key: dump(document, key)}

@@ -37,6 +37,7 @@ _KEYS: Final = {
     for keys in (ChunkKeys.default("/"), ChunkKeys.default("."), ChunkKeys.v2("."), ChunkKeys.v2("/"))
 }
 _SEPARATORS: Final = {"default": "/", "v2": "."}
+_NESTS: Final = (dict, list)
 _NOTHING: Final[Mapping[str, Any]] = {}
 _NOT_HERE: Final = "not in the registry of Zarr extensions; ask whoever wrote it, or check the spelling"
 
@@ -53,7 +54,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
             problems.add("shape", "fewer than 2^63 elements", list(shape))
     rank = None if shape is None else len(shape)
     dtype = DataType.from_json(get("data_type", MISSING), "data_type", problems)
-    fill_value = None
+    fill_value: Any = None
     value = get("fill_value", MISSING)
     if dtype is not None:
         fill_value = dtype.fill_from_json(value, "fill_value", problems)
@@ -90,9 +91,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     )
 
 
-def _chunk_shape(
-    value: Any, rank: int | None, dtype: DataType | None, problems: Problems
-) -> tuple[int, ...] | None:
+def _chunk_shape(value: Any, rank: int | None, dtype: DataType | None, problems: Problems) -> tuple[int, ...] | None:
     """The shape in a regular chunk grid."""
     named = extension(value, "chunk_grid", problems, "chunk grid")
     if named is None:
@@ -169,7 +168,7 @@ def decode_attributes(document: Mapping[str, Any], problems: Problems) -> dict[s
     if type(attributes) is not dict:
         problems.add("attributes", "an object", attributes)
         return {}
-    if attributes and is_deeper(attributes, MAX_DEPTH):
+    if any(type(value) in _NESTS for value in attributes.values()) and is_deeper(attributes, MAX_DEPTH):
         problems.add("attributes", f"values at most {MAX_DEPTH} levels deep", "deeper ones")
     return attributes
 
@@ -196,8 +195,8 @@ def unknown_members(document: Mapping[str, Any], known: frozenset[str], problems
 def encode(meta: ArrayMeta) -> dict[str, Any]:
     """The document of an array.
 
-    Where the array came from a document, each member keeps the spelling that it had there, as long as it still means the
-    same; what is unknown is kept.
+    Where the array came from a document, each member keeps the spelling that it had there, as long as it still means
+    the same; what is unknown is kept.
     """
     keys = meta.chunk_keys
     document: dict[str, Any] = {
@@ -255,5 +254,3 @@ def _has_letter_order(codecs: Any) -> bool:
         ):
             return True
     return False
-
-

@@ -5,12 +5,13 @@ https://zarr-specs.readthedocs.io/en/latest/v3/core/#group-metadata
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from blizzarr.formats import consolidated, v3_array
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.problems import Problems
+from blizzarr.problems import MISSING, Problems
 
 __all__ = ["decode", "encode"]
 
@@ -34,12 +35,12 @@ def decode(document: dict[str, Any], problems: Problems, key: str) -> GroupMeta 
 
 def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.json") -> ArrayMeta | GroupMeta | None:
     """The array or group that a document describes; `None` when a problem was added."""
-    version = document.get("zarr_format")
+    version = document.get("zarr_format", MISSING)
     if type(version) is not int or version != 3:
-        problems.add("zarr_format", "3", document.get("zarr_format"))
+        problems.add("zarr_format", "3", version)
         # Other versions have other rules; nothing else that could be said would help.
         return None
-    kind = document.get("node_type")
+    kind = document.get("node_type", MISSING)
     if kind == "array":
         return v3_array.decode(document, problems)
     if kind == "group":
@@ -55,7 +56,7 @@ def encode(meta: GroupMeta) -> dict[str, Any]:
         document["consolidated_metadata"] = {
             "kind": "inline",
             "must_understand": False,
-            "metadata": {path: encode_node(node) for path, node in sorted(meta.consolidated.items())},
+            "metadata": _encode_below(meta.consolidated),
         }
     document.update(meta.extra)
     if meta.source is None or meta.format != "v3":
@@ -65,6 +66,13 @@ def encode(meta: GroupMeta) -> dict[str, Any]:
     if "attributes" not in meta.source and not meta.attributes:
         del kept["attributes"]
     return kept
+
+
+def _encode_below(nodes: Mapping[str, ArrayMeta | GroupMeta]) -> dict[str, Any]:
+    """The documents of the nodes below a group; those that came from a document stay as they were, damaged or not."""
+    if isinstance(nodes, Consolidated):
+        return dict(nodes.documents)
+    return {path: encode_node(node) for path, node in sorted(nodes.items())}
 
 
 def encode_node(meta: ArrayMeta | GroupMeta) -> dict[str, Any]:

@@ -42,6 +42,28 @@ class ArrayMeta:
     source: Mapping[str, Any] | None = field(default=None, repr=False)
     """The document that it came from; never changed."""
 
+    def __eq__(self, other: object) -> bool:
+        # What it came from does not matter, and fill values are equal when their bits are: NaN too.
+        if not isinstance(other, ArrayMeta):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _compared(self) -> tuple[Any, ...]:
+        return (
+            self.shape,
+            self.dtype,
+            self.chunk_grid,
+            self.chunk_keys,
+            self.fill_value.tobytes(),
+            self.codecs,
+            self.attributes,
+            self.dimension_names,
+            self.storage_transformers,
+            self.extra,
+        )
+
     @property
     def write_shape(self) -> tuple[int, ...]:
         """The shape of what one stored object holds: a shard, or a chunk where there are no shards."""
