@@ -8,7 +8,7 @@ from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
-from blizzarr.stores.readonly import ReadOnlyStore, read_only
+from blizzarr.stores.readonly import ReadOnlyStore, check_writable, read_only
 from blizzarr.stores.urls import StoreLike, resolve
 from blizzarr.stores.zip import ZipStore
 
@@ -25,6 +25,7 @@ __all__ = [
     "StoreLike",
     "Value",
     "ZipStore",
+    "check_writable",
     "read_only",
     "resolve",
 ]

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from blizzarr.errors import ReadOnlyError
+from blizzarr.stores.conditional import replace_value
 from blizzarr.stores.keys import check_prefix
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.protocol import ByteRange, Listing, Value
@@ -68,6 +69,13 @@ class BaseStore(ABC):
         """Remove every key under the prefix."""
         for key in builtins.list(self.list(prefix)):
             self.delete(key)
+
+    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+        """Set the value only if it still is `expected` (None: only if there is none); False when it is not.
+
+        This fallback excludes the threads of this process; stores that can exclude others do.
+        """
+        return replace_value(self, key, expected, value)
 
     def flush(self) -> None:  # noqa: B027 (most stores have nothing to do)
         """Make what was set so far visible to other openers, and durable where the store can promise that."""

@@ -1,4 +1,4 @@
-"""Which keys, prefixes and node paths may be used: checked once, here."""
+"""Which keys and prefixes may be used: checked once, here."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import re
 
 from blizzarr.errors import PathError
 
-__all__ = ["check_key", "check_name", "check_path", "check_prefix", "join"]
+__all__ = ["check_key", "check_prefix"]
 
 # An empty, "." or ".." segment (a slash at either end makes an empty one), NUL, backslash, half of a surrogate pair.
 _UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|$)|[\0\\\ud800-\udfff]")
-_DOCUMENTS = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
 
 
 def check_key(key: str) -> str:
@@ -44,58 +43,6 @@ def check_prefix(prefix: str) -> str:
     if _UNUSABLE.search(bare):
         raise PathError(f"{_fault(bare)}; prefixes look like 'a/b/'", key=prefix)
     return bare + "/"
-
-
-def check_path(path: str) -> str:
-    """The path of a node: ``""`` for the root, else names joined by slashes.
-
-    Examples
-    --------
-    >>> check_path("/a")
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.PathError: path '/a': it is absolute; node paths are relative to their group or store, like 'a/b'
-    """
-    if path and _UNUSABLE.search(path):
-        raise PathError(f"path {path!r}: {_fault(path)}; node paths are relative to their group or store, like 'a/b'")
-    return path
-
-
-def check_name(path: str) -> str:
-    """The path of a node to be made: every name in it must be one that the specification allows.
-
-    Examples
-    --------
-    >>> check_name("a/__b")
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.PathError: path 'a/__b': the name '__b' starts with '__', which is reserved
-    """
-    if not path:
-        raise PathError("the name of a node may not be empty")
-    check_path(path)
-    for name in path.split("/"):
-        if not name.strip("."):
-            fault = "consists of dots only"
-        elif name.startswith("__"):
-            fault = "starts with '__', which is reserved"
-        elif name in _DOCUMENTS:
-            fault = "is the name of a metadata document"
-        else:
-            continue
-        raise PathError(f"path {path!r}: the name {name!r} {fault}")
-    return path
-
-
-def join(path: str, name: str) -> str:
-    """The path of a member.
-
-    Examples
-    --------
-    >>> join("", "a"), join("a", "b/c")
-    ('a', 'a/b/c')
-    """
-    return f"{path}/{name}" if path else name
 
 
 def _fault(key: str) -> str:

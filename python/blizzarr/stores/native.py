@@ -41,6 +41,11 @@ class NativeStore(BaseStore):
         self._check_writable(check_key(key))
         self.native.set(key, value)
 
+    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+        """Set the value only if it still is `expected`; excludes other threads, and other processes on this machine."""
+        self._check_writable(check_key(key))
+        return bool(self.native.replace(key, None if expected is None else bytes(expected), bytes(value)))
+
     def delete(self, key: str) -> bool:
         """Remove the value; False when there was none."""
         self._check_writable(check_key(key))

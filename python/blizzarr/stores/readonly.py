@@ -6,10 +6,11 @@ import builtins
 from collections.abc import Sequence
 from typing import Any
 
+from blizzarr.errors import ReadOnlyError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
 
-__all__ = ["ReadOnlyStore", "read_only"]
+__all__ = ["ReadOnlyStore", "check_writable", "read_only"]
 
 
 class ReadOnlyStore(BaseStore):
@@ -57,6 +58,11 @@ class ReadOnlyStore(BaseStore):
         """Refuse."""
         self._check_writable(key)
 
+    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+        """Refuse."""
+        self._check_writable(key)
+        raise AssertionError
+
     def delete(self, key: str) -> None:
         """Refuse."""
         self._check_writable(key)
@@ -90,3 +96,13 @@ def read_only(store: Store) -> Store:
     True
     """
     return store if getattr(store, "read_only", False) else ReadOnlyStore(store)
+
+
+def check_writable(store: Store, key: str) -> None:
+    """Refuse before any work when the store will refuse (fault row 89)."""
+    if getattr(store, "read_only", False):
+        raise ReadOnlyError(
+            "the store was opened for reading; open it with mode 'r+' or 'a' to change it",
+            key=key or None,
+            store=str(store),
+        )

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from blizzarr.errors import NodeNotFoundError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
-from blizzarr.stores.keys import check_path, join
+from blizzarr.stores.keys import check_key
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
@@ -57,10 +57,11 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str = "") -> tuple
     'a/b'
     """
     check_mode(mode)
-    check_path(path)
+    if path:
+        check_key(path)
     if isinstance(target, str | os.PathLike):
         store, inner = _from_text(os.fspath(target), mode, path)
-        return store, join(inner, path) if path else inner
+        return store, "/".join(part for part in (inner, path) if part)
     if target is None:
         store = MemoryStore()
     elif isinstance(target, BaseStore):
@@ -94,7 +95,8 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
         return _from_path(unquote(parts.path), mode, path)
     if name == "memory":
         store = _memory()
-        return (read_only(store) if mode == "r" else store), check_path(text[scheme.end() :].strip("/"))
+        inner = text[scheme.end() :].strip("/")
+        return (read_only(store) if mode == "r" else store), check_key(inner) if inner else ""
     # The URL itself is not shown: it may hold credentials.
     raise UnsupportedOperationError(
         f"cannot open a {name}:// URL: this release opens directories, zip files and memory:// by itself. "
@@ -108,7 +110,8 @@ def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:
     archive, inner = _split_zip(Path(text))
     if archive is None:
         return LocalStore(text, read_only=mode == "r"), ""
-    inner = check_path(inner)
+    if inner:
+        check_key(inner)
     if mode in ("r", "r+"):
         if not archive.exists():
             raise NodeNotFoundError(f"there is no file {archive}")

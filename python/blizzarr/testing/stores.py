@@ -192,6 +192,27 @@ class StoreContract:
         assert list(closed.list()) == ["a/b"]
         assert bytes(store.get("a/b") or b"") == b"value"
 
+    def test_replace(self, store: Any) -> None:
+        """P8: a value changes only if it still is what the caller has seen; of two changes one is told."""
+        if not hasattr(store, "replace"):
+            pytest.skip("this store has no replace")
+        assert store.replace("a", None, b"1")
+        assert not store.replace("a", None, b"2")
+        assert not store.replace("a", b"2", b"3")
+        assert store.replace("a", b"1", b"2")
+        assert bytes(store.get("a") or b"") == b"2"
+
+        def count(_: int) -> None:
+            for _ in range(10):
+                while True:
+                    seen = store.get("n")
+                    if store.replace("n", seen, b"%d" % (int(bytes(seen)) + 1 if seen else 1)):
+                        break
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(count, range(4)))
+        assert bytes(store.get("n") or b"") == b"40"
+
     def test_many_threads(self, store: Store) -> None:
         """Concurrent calls neither lose nor mix values."""
 

@@ -1,4 +1,4 @@
-"""Keys, prefixes and paths."""
+"""Keys and prefixes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blizzarr.errors import PathError
-from blizzarr.stores.keys import check_key, check_name, check_path, check_prefix
+from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.testing.stores import BAD_KEYS
 
 
@@ -30,22 +30,6 @@ def test_a_key_that_passes_has_only_good_segments(key: str) -> None:
     if good:
         assert check_key(key) == key
         assert check_prefix(key) == check_prefix(key + "/") == key + "/"
-        assert check_path(key) == key
     else:
         with pytest.raises(PathError):
             check_key(key)
-
-
-@pytest.mark.parametrize(
-    "name", ["", "...", "a/...", "__x", "a/__x/b", "zarr.json", ".zarray", "a/.zgroup", "/a", "a/"]
-)
-def test_names_that_a_node_may_not_have(name: str) -> None:
-    """F-7, row 75: not empty, not only dots, not reserved, not the name of a document."""
-    with pytest.raises(PathError):
-        check_name(name)
-
-
-@pytest.mark.parametrize("name", ["a", "c", "c/0", "_x", "%2e%2e", "a b", ".hidden", "CON", "0"])
-def test_names_that_a_node_may_have(name: str) -> None:
-    """Row 75: everything else, also names that look like chunk keys."""
-    assert check_name(name) == name

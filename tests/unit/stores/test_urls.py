@@ -117,7 +117,7 @@ def test_failures_of_a_mapping_carry_the_place() -> None:
         def __getitem__(self, key: str) -> bytes:
             raise PermissionError(13, "Permission denied")
 
-    with pytest.raises(StoreError, match="cannot read key a/b in .*Permission denied") as caught:
+    with pytest.raises(StoreError, match=r"cannot read key a/b in .*Permission denied") as caught:
         MappingStore(Broken()).get("a/b")
     assert (caught.value.key, caught.value.errno) == ("a/b", 13)
     assert isinstance(caught.value.__cause__, PermissionError)

@@ -1,0 +1,1 @@
+"""The tree of groups and arrays: finding, placing, changing and removing nodes."""

@@ -1,0 +1,125 @@
+"""The documents of many nodes at once, and changing those of one while others do the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeVar
+
+from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError
+from blizzarr.formats import FORMATS, document_keys
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.stores import Store, Value, check_writable
+from blizzarr.stores.conditional import replace_value
+
+__all__ = ["Node", "ancestors", "fetch", "forget_consolidated", "get_many", "read_many", "revise"]
+
+Node: TypeAlias = ArrayMeta | GroupMeta
+N = TypeVar("N", ArrayMeta, GroupMeta)
+
+_ATTEMPTS = 100
+
+
+def get_many(store: Store, keys: Sequence[str]) -> list[Value | None]:
+    """The values under many keys, in one request where the store has one."""
+    at_once = getattr(store, "get_many", None)
+    return at_once(keys) if at_once is not None and len(keys) > 1 else [store.get(key) for key in keys]
+
+
+def fetch(store: Store, paths: Sequence[str]) -> list[dict[str, bytes]]:
+    """For each path, the documents of a node that are there."""
+    keys = [document_keys(path) for path in paths]
+    values = iter(get_many(store, [key for several in keys for key in several]))
+    fetched = []
+    for several in keys:
+        pairs = [(key, next(values)) for key in several]
+        fetched.append({key: bytes(value) for key, value in pairs if value is not None})
+    return fetched
+
+
+def decode(path: str, documents: dict[str, bytes]) -> Node | None:
+    """The node that these documents make, in whatever format, or None."""
+    if documents:
+        for form in FORMATS.values():
+            node = form.decode(path, documents)
+            if node is not None:
+                return node
+    return None
+
+
+def read_many(store: Store, paths: Sequence[str]) -> list[Node | BlizzarrError | None]:
+    """For each path the node, None where there is none, or why it cannot be read."""
+    nodes: list[Node | BlizzarrError | None] = []
+    for path, documents in zip(paths, fetch(store, paths), strict=True):
+        try:
+            nodes.append(decode(path, documents))
+        except BlizzarrError as error:
+            nodes.append(error)
+    return nodes
+
+
+def ancestors(path: str) -> list[str]:
+    """The paths above a path, outermost first.
+
+    Examples
+    --------
+    >>> ancestors("a/b/c"), ancestors("")
+    (['', 'a', 'a/b'], [])
+    """
+    names = path.split("/") if path else []
+    return ["/".join(names[:depth]) for depth in range(len(names))]
+
+
+def revise(store: Store, path: str, change: Callable[[N], N]) -> N:
+    """Change a node's metadata as they are now, not as they were when somebody opened the node.
+
+    The documents are read, changed and put back only if nobody else has changed them in the meantime, else it is done
+    over; so of two changes to different attributes, or of an attribute and the shape, both are kept. Consolidated
+    metadata in the groups above, which would now be stale, are removed.
+
+    Parameters
+    ----------
+    store, path
+        The node.
+    change
+        From the node as it is to the node as it should be. May be called more than once, and may raise: then nothing
+        changes.
+
+    Returns
+    -------
+    The node as it was stored.
+    """
+    check_writable(store, path)
+    for _ in range(_ATTEMPTS):
+        documents = fetch(store, [path])[0]
+        node = decode(path, documents)
+        if node is None:
+            raise NodeNotFoundError(
+                "it was removed, or replaced by something else, since it was opened", array=f"/{path}", store=str(store)
+            )
+        changed = change(node)  # type: ignore[arg-type]  # who opened an array finds an array, or `change` says so
+        if _put(store, documents, FORMATS[changed.format].encode(changed, path)):
+            forget_consolidated(store, path)
+            return changed
+    raise ConflictError(
+        f"somebody else changed its metadata {_ATTEMPTS} times in a row; try again", array=f"/{path}", store=str(store)
+    )
+
+
+def _put(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
+    """Store the documents that differ; False when one of them is no longer what it was."""
+    replace = getattr(store, "replace", None)
+    for key, value in new.items():
+        if old.get(key) == value:
+            continue
+        done = replace(key, old.get(key), value) if replace else replace_value(store, key, old.get(key), value)
+        if not done:
+            return False
+    return True
+
+
+def forget_consolidated(store: Store, path: str) -> None:
+    """Remove the consolidated metadata of the groups above a node that has changed: they would show what it was."""
+    above = ancestors(path)
+    for group, node in zip(above, read_many(store, above) if above else [], strict=True):
+        if isinstance(node, GroupMeta) and node.consolidated is not None:
+            revise(store, group, lambda meta: meta.with_consolidated(None))

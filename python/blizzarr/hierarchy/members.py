@@ -1,0 +1,78 @@
+"""What is in a group: one listing and one batch of documents for each level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from blizzarr.errors import BlizzarrError
+from blizzarr.formats import Child
+from blizzarr.hierarchy.documents import fetch, read_many
+from blizzarr.model import GroupMeta
+from blizzarr.model.names import join, name_problem
+from blizzarr.stores import Store
+
+__all__ = ["member_names", "read_members"]
+
+
+def member_names(store: Store, path: str, meta: GroupMeta) -> list[str]:
+    """The names directly in the group, sorted; also of members whose documents cannot be read."""
+    if meta.consolidated is not None:
+        return sorted({name.partition("/")[0] for name in meta.consolidated})
+    names = _candidates(store, path)
+    documents = fetch(store, [join(path, name) for name in names])
+    return [name for name, found in zip(names, documents, strict=True) if found]
+
+
+def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None = 0) -> list[Child]:
+    """The members by path relative to the group, each group right before what is in it.
+
+    A member that cannot be read is in the list too, with the error in place of its metadata.
+
+    Parameters
+    ----------
+    max_depth
+        How many levels below the members to go; None for all of them.
+    """
+    if meta.consolidated is not None:
+        found = _consolidated(meta, max_depth)
+    else:
+        found = []
+        level: Sequence[str] = [""]
+        depth = 0
+        while level and (max_depth is None or depth <= max_depth):
+            # Each level is one listing per group, and one batch of documents for all of them.
+            names = [join(group, name) for group in level for name in _candidates(store, _below(path, group))]
+            nodes = read_many(store, [_below(path, name) for name in names])
+            children = [_child(name, node) for name, node in zip(names, nodes, strict=True) if node is not None]
+            found += children
+            level = [child.name for child in children if isinstance(child.meta, GroupMeta)]
+            depth += 1
+    return sorted(found, key=lambda child: child.name.split("/"))
+
+
+def _below(path: str, name: str) -> str:
+    return join(path, name) if name else path
+
+
+def _child(name: str, node: object) -> Child:
+    return Child(name, None, node) if isinstance(node, BlizzarrError) else Child(name, node)  # type: ignore[arg-type]
+
+
+def _candidates(store: Store, path: str) -> list[str]:
+    """The names of prefixes in the group that may be nodes."""
+    prefix = path + "/" if path else ""
+    names = (inner[len(prefix) : -1] for inner in store.list_dir(prefix).prefixes)
+    return [name for name in names if name_problem(name) is None]
+
+
+def _consolidated(meta: GroupMeta, max_depth: int | None) -> list[Child]:
+    return [child for child in _entries(meta) if max_depth is None or child.name.count("/") <= max_depth]
+
+
+def _entries(meta: GroupMeta) -> Iterator[Child]:
+    assert meta.consolidated is not None
+    for name in meta.consolidated:
+        try:
+            yield Child(name, meta.consolidated[name])
+        except BlizzarrError as error:
+            yield Child(name, None, error)

@@ -1,0 +1,90 @@
+"""Putting a new node into a store."""
+
+from __future__ import annotations
+
+import re
+
+from blizzarr.errors import NodeExistsError, NodeTypeError, UnsupportedOperationError
+from blizzarr.formats import FORMATS
+from blizzarr.hierarchy.documents import Node, ancestors, decode, fetch, revise
+from blizzarr.hierarchy.remove import DOCUMENTS, chunk_pattern, remove_node
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.names import check_path
+from blizzarr.stores import Store, check_writable
+
+__all__ = ["place_node"]
+
+
+def place_node(store: Store, path: str, meta: Node, *, overwrite: bool = False) -> None:
+    """Store a new node, and groups above it where there are none.
+
+    Everything that can be refused is refused before anything changes: a path that may not be, a store that is read
+    only, a place that is taken (also by a document that cannot be read, and by chunks of an array that is gone), an
+    array among the nodes above. With `overwrite` what is at the path is removed first, see `remove_node`.
+    """
+    check_writable(store, path)
+    path = check_path(path)
+    above = ancestors(path)
+    here, *fetched = fetch(store, [path, *above])
+    groups: list[GroupMeta | None] = []
+    for group, documents in zip(above, fetched, strict=True):
+        node = decode(group, documents)
+        if isinstance(node, ArrayMeta):
+            raise NodeTypeError(
+                f"expected a group, found an array: nothing can be below it, like {path!r}", array=f"/{group}"
+            )
+        groups.append(node)
+    taken = _taken(store, path, meta, here)
+    if taken is not None and not overwrite:
+        raise NodeExistsError(
+            f"something is here already ({taken}); overwrite=True replaces it", array=f"/{path}", store=str(store)
+        )
+    new = {
+        group: FORMATS[meta.format].encode(GroupMeta(format=meta.format), group)
+        for group, node in zip(above, groups, strict=True)
+        if node is None
+    }
+    new[path] = FORMATS[meta.format].encode(meta, path)
+    if taken is not None:
+        remove_node(store, path)
+    _store(store, [document for documents in new.values() for document in documents.items()])
+    for group, node in zip(above, groups, strict=True):
+        if node is not None and node.consolidated is not None:
+            revise(store, group, lambda outer: outer.with_consolidated(None))
+
+
+def _taken(store: Store, path: str, meta: Node, here: dict[str, bytes]) -> str | None:
+    """The key or prefix that says that the place is not free."""
+    if here:
+        return next(iter(here))
+    prefix = path + "/" if path else ""
+    try:
+        keys, prefixes = store.list_dir(prefix)
+    except UnsupportedOperationError:
+        return None
+    for key in keys:
+        if key[len(prefix) :] in DOCUMENTS:
+            return key
+    if isinstance(meta, ArrayMeta):
+        # Without a document these are what an interrupted removal left; the new array would take them for its own.
+        pattern = chunk_pattern(meta)
+        first = re.compile(("c" if meta.chunk_keys.head else r"\d+") + "/")
+        for name in (*keys, *prefixes):
+            bare = name[len(prefix) :]
+            if (pattern is not None and pattern.fullmatch(bare)) or first.fullmatch(bare):
+                return name
+    return None
+
+
+def _store(store: Store, documents: list[tuple[str, bytes]]) -> None:
+    """Set the documents, outermost first; when one fails, those before it go again."""
+    done: list[str] = []
+    try:
+        for key, value in documents:
+            store.set(key, value)
+            done.append(key)
+    except BaseException:
+        if getattr(store, "supports_delete", True):
+            for key in reversed(done):
+                store.delete(key)
+        raise

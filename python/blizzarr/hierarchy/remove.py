@@ -1,0 +1,99 @@
+"""Removing a node: what belongs to it goes, and nothing else.
+
+A directory that a user points us at may hold files that are not ours. So keys are recognised by their names: documents
+of nodes, and chunks of the arrays that they describe. Everything else under the path is **kept**, also when an array or
+group there is replaced (fault row 77).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from blizzarr.errors import UnsupportedOperationError
+from blizzarr.hierarchy.documents import read_many
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.stores import Store, check_writable
+
+__all__ = ["DOCUMENTS", "chunk_pattern", "own_keys", "remove_node"]
+
+DOCUMENTS = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
+"""Names of the documents of all formats that were ever written beside a node's chunks or children."""
+
+_USUAL = re.compile(r"c(?:[/.]\d+)*")
+"""Chunks where no document says what they look like: never a bare number, which may be anybody's."""
+
+
+def chunk_pattern(meta: object) -> re.Pattern[str] | None:
+    """What the keys of a node's chunks look like, below its own prefix; None for a group."""
+    if isinstance(meta, GroupMeta):
+        return None
+    if not isinstance(meta, ArrayMeta):
+        return _USUAL
+    keys = meta.chunk_keys
+    if not meta.shape:
+        return re.compile(re.escape(keys.scalar))
+    return re.compile(re.escape(keys.head) + re.escape(keys.separator).join([r"\d+"] * len(meta.shape)))
+
+
+def own_keys(keys: Iterable[str], nodes: Mapping[str, object]) -> tuple[list[str], list[str]]:
+    """Of these keys, the documents, innermost first, and the chunks; what is neither is not ours.
+
+    `nodes` has the metadata of each node by its path; anything else there stands for a node that cannot be read.
+
+    Examples
+    --------
+    >>> keys = ["a/zarr.json", "a/1", "a/notes.txt", "a/b/zarr.json", "a/b/c/0", "a/b/c/x.png"]
+    >>> own_keys(keys, {"a": GroupMeta(), "a/b": "damaged"})
+    (['a/b/zarr.json', 'a/zarr.json'], ['a/b/c/0'])
+    """
+    patterns = {path: chunk_pattern(meta) for path, meta in nodes.items()}
+    documents: list[str] = []
+    chunks: list[str] = []
+    for key in keys:
+        if key.rpartition("/")[2] in DOCUMENTS:
+            documents.append(key)
+        elif _is_chunk(key, patterns):
+            chunks.append(key)
+    return sorted(documents, key=lambda key: (-key.count("/"), key)), chunks
+
+
+def remove_node(store: Store, path: str) -> None:
+    """Remove the node and everything below it.
+
+    Documents go before chunks, inner nodes before outer ones: whenever it is interrupted, every array is whole or gone,
+    and removing what is left goes on from there.
+    """
+    prefix = path + "/" if path else ""
+    check_writable(store, prefix)
+    keys = list(store.list(prefix))
+    places = sorted({key.rpartition("/")[0] for key in keys if key.rpartition("/")[2] in DOCUMENTS} | {path})
+    documents, chunks = own_keys(keys, dict(zip(places, read_many(store, places), strict=True)))
+    if not documents and not chunks:
+        return
+    if not getattr(store, "supports_delete", True):
+        raise UnsupportedOperationError(
+            "this kind of store cannot delete, so nothing in it can be removed or replaced",
+            key=(documents or chunks)[0],
+            store=str(store),
+            direction="delete",
+        )
+    for key in documents:
+        store.delete(key)
+    delete_prefix = getattr(store, "delete_prefix", None)
+    if delete_prefix is not None and prefix and len(documents) + len(chunks) == len(keys):
+        delete_prefix(prefix)
+    else:
+        for key in chunks:
+            store.delete(key)
+
+
+def _is_chunk(key: str, patterns: Mapping[str, re.Pattern[str] | None]) -> bool:
+    """Whether the key is that of a chunk of the innermost node that holds it."""
+    parent = key
+    while parent:
+        parent = parent.rpartition("/")[0]
+        if parent in patterns:
+            pattern = patterns[parent]
+            return pattern is not None and pattern.fullmatch(key[len(parent) + 1 :] if parent else key) is not None
+    return False

@@ -1,0 +1,153 @@
+"""Placing nodes: what is refused changes nothing."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from blizzarr.creation.describe import describe_array, describe_group
+from blizzarr.errors import (
+    BlizzarrError,
+    MetadataError,
+    NodeExistsError,
+    NodeNotFoundError,
+    NodeTypeError,
+    PathError,
+    ReadOnlyError,
+    StoreError,
+)
+from blizzarr.formats import read_node
+from blizzarr.hierarchy.documents import revise
+from blizzarr.hierarchy.place import place_node
+from blizzarr.model import GroupMeta
+from blizzarr.stores import MappingStore
+
+ARRAY = describe_array(shape=(4, 6), dtype="int16", chunks=2)
+GROUP = describe_group({"a": 1})
+
+
+def test_groups_above_are_made() -> None:
+    """F-8: there are no implicit groups, so they are stored, and those that are there stay as they are."""
+    values: dict[str, bytes] = {}
+    store = MappingStore(values)
+    place_node(store, "", GROUP)
+    place_node(store, "x/y/z", ARRAY)
+    assert sorted(values) == ["x/y/z/zarr.json", "x/y/zarr.json", "x/zarr.json", "zarr.json"]
+    assert json.loads(values["x/zarr.json"])["node_type"] == "group"
+    assert json.loads(values["zarr.json"])["attributes"] == {"a": 1}
+    assert json.loads(values["x/y/z/zarr.json"])["shape"] == [4, 6]
+
+
+REFUSED: list[tuple[dict[str, bytes], str, Any, type[BlizzarrError]]] = [
+    ({}, "a/../b", ARRAY, PathError),
+    ({}, "/a", ARRAY, PathError),
+    ({}, "__a", ARRAY, PathError),
+    ({"a/zarr.json": b"{}"}, "a", ARRAY, NodeExistsError),
+    ({"a/zarr.json": b""}, "a", GROUP, NodeExistsError),
+    ({"a/zarr.json": b"cut off {"}, "a", ARRAY, NodeExistsError),
+    ({"a/.zarray": b"{}"}, "a", GROUP, NodeExistsError),
+    ({"a/c/0/0": b"old data"}, "a", ARRAY, NodeExistsError),
+    ({"zarr.json": b"cut off {"}, "a", ARRAY, MetadataError),
+]
+
+
+@pytest.mark.parametrize(("before", "path", "meta", "error"), REFUSED)
+def test_refused_and_nothing_changed(before: dict[str, bytes], path: str, meta: Any, error: type[Exception]) -> None:
+    """Rows 66, 67: names that may not be, places that are taken, also by what cannot be read."""
+    values = dict(before)
+    with pytest.raises(error):
+        place_node(MappingStore(values), path, meta)
+    assert values == before
+
+
+def test_nothing_can_be_below_an_array() -> None:
+    """An array among the nodes above is named."""
+    values: dict[str, bytes] = {}
+    place_node(MappingStore(values), "a", ARRAY)
+    before = dict(values)
+    with pytest.raises(NodeTypeError, match="/a: expected a group, found an array") as caught:
+        place_node(MappingStore(values), "a/b/c", GROUP)
+    assert caught.value.array == "/a"
+    assert values == before
+
+
+@pytest.mark.parametrize("leftover", ["a/zarr.json", "a/c/0/0", "a/c/9", "a/.zgroup"])
+def test_overwrite_clears_what_was_there(leftover: str) -> None:
+    """No chunk of what was there before shows in the new array; foreign files stay (row 77)."""
+    values = {leftover: b"", "a/notes.txt": b"mine"}
+    place_node(MappingStore(values), "a", ARRAY, overwrite=True)
+    assert sorted(values) == ["a/notes.txt", "a/zarr.json", "zarr.json"]
+    assert json.loads(values["a/zarr.json"])["shape"] == [4, 6]
+
+
+def test_read_only_is_said_before_any_work() -> None:
+    """Row 89: nothing is read or written."""
+    with pytest.raises(ReadOnlyError):
+        place_node(MappingStore({}, read_only=True), "a", ARRAY)
+
+
+@pytest.mark.parametrize("fails_at", [0, 1, 2])
+def test_a_full_disk_leaves_nothing_half_made(fails_at: int) -> None:
+    """Row 85: groups that were made on the way go again."""
+
+    class Full(dict[str, bytes]):
+        left = fails_at
+
+        def __setitem__(self, key: str, value: bytes) -> None:
+            if self.left == 0:
+                raise OSError(28, "No space left on device")
+            self.left -= 1
+            super().__setitem__(key, value)
+
+    values = Full()
+    with pytest.raises(StoreError, match="No space left") as caught:
+        place_node(MappingStore(values), "a/b", ARRAY)
+    assert caught.value.errno == 28
+    assert values == {}
+
+
+def test_revise_keeps_both_of_two_changes() -> None:
+    """Row 102: attributes set by many threads are all kept."""
+    store = MappingStore({})
+    place_node(store, "a", ARRAY)
+
+    def work(worker: int) -> None:
+        for turn in range(10):
+            name = f"{worker}-{turn}"
+            revise(store, "a", lambda meta: meta.with_attributes(meta.attributes | {name: turn}))  # noqa: B023
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    meta = read_node(store, "a")
+    assert meta.attributes == {f"{worker}-{turn}": turn for worker in range(8) for turn in range(10)}
+
+
+def test_revise_of_what_is_gone() -> None:
+    """Row 104: the loser of a race with a removal is told."""
+    with pytest.raises(NodeNotFoundError, match="was removed"):
+        revise(MappingStore({}), "a", lambda meta: meta)
+
+
+def test_consolidated_metadata_go_when_they_would_be_stale() -> None:
+    """Row 64, Z-10: a change below drops the copies above it, and nothing else of those groups."""
+    for change in ("place", "revise"):
+        store = MappingStore({})
+        place_node(store, "g/a", ARRAY)
+        for path in ("g", ""):
+            revise(store, path, lambda meta: replace(meta, attributes={"kept": 1}, consolidated={"x": ARRAY}))
+            before = read_node(store, path)
+            assert isinstance(before, GroupMeta)
+            assert before.consolidated is not None
+        if change == "place":
+            place_node(store, "g/b", GROUP)
+        else:
+            revise(store, "g/a", lambda meta: meta.with_attributes({"new": 1}))
+        for path in ("", "g"):
+            meta = read_node(store, path)
+            assert isinstance(meta, GroupMeta)
+            assert meta.consolidated is None
+            assert meta.attributes == {"kept": 1}

@@ -1,0 +1,94 @@
+"""Removing nodes: ours goes, the rest stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from blizzarr.creation.describe import describe_array, describe_group
+from blizzarr.errors import ReadOnlyError, UnsupportedOperationError
+from blizzarr.formats import write_node
+from blizzarr.hierarchy.remove import own_keys, remove_node
+from blizzarr.stores import MappingStore, ZipStore
+
+
+def tree(path: str) -> dict[str, bytes]:
+    """A group with two arrays, of either chunk key encoding, a damaged node, and a group in it."""
+    values: dict[str, bytes] = {}
+    store = MappingStore(values)
+    write_node(store, path, describe_group())
+    prefix = path + "/" if path else ""
+    write_node(store, prefix + "x", describe_array(shape=(4, 4), dtype="u1", chunks=2))
+    keys = {"chunk_key_encoding": "v2"}
+    write_node(store, prefix + "y", describe_array(shape=(4, 4), dtype="u1", chunks=2, **keys))  # type: ignore[arg-type]
+    write_node(store, prefix + "g", describe_group())
+    values |= {prefix + name: b"" for name in ("x/c/0/0", "x/c/1/1", "y/0.0", "y/1.1", "bad/zarr.json", "bad/c/0")}
+    return values
+
+
+FOREIGN = ["notes.txt", "x/c/0/0.bak", ".git/config", "x/0.0", "y/c/0/0", "2024/01", "7", "x/c/0/0/0", "bad/7"]
+
+
+@pytest.mark.parametrize("path", ["", "a", "a/b"])
+def test_foreign_keys_are_kept(path: str) -> None:
+    """Row 77: only documents, and chunks that their array's document describes, are removed."""
+    values = tree(path)
+    prefix = path + "/" if path else ""
+    foreign = [prefix + name for name in FOREIGN] + (["ab/zarr.json", "zarr.json", "c/0"] if path else [])
+    values |= dict.fromkeys(foreign, b"")
+    remove_node(MappingStore(values), path)
+    assert sorted(values) == sorted(foreign)
+
+
+def test_only_ours_goes_in_one_step() -> None:
+    """Without foreign keys the whole prefix is removed, and its neighbour stays."""
+    values = tree("a") | {"ab/zarr.json": b""}
+    remove_node(MappingStore(values), "a")
+    assert list(values) == ["ab/zarr.json"]
+
+
+def test_documents_go_first_and_innermost_first() -> None:
+    """Row 81: a removal that is killed at any moment leaves arrays whole or gone, and can be repeated."""
+    whole = tree("a")
+    steps = len(whole)
+    for stop in range(steps):
+
+        class Dies(dict[str, bytes]):
+            left = stop
+
+            def __delitem__(self, key: str) -> None:
+                if self.left == 0:
+                    raise KeyboardInterrupt
+                self.left -= 1
+                super().__delitem__(key)
+
+        values = Dies(whole)
+        with pytest.raises(KeyboardInterrupt):
+            remove_node(MappingStore(values), "a")
+        for array in ("a/x", "a/y"):
+            if f"{array}/zarr.json" in values:
+                assert {key for key in whole if key.startswith(array)} <= set(values)
+        assert "a/zarr.json" in values or not any(key.endswith("zarr.json") for key in values)
+        values.left = steps
+        if "a/zarr.json" in values:
+            remove_node(MappingStore(values), "a")
+
+
+def test_own_keys_of_nodes_that_cannot_be_read() -> None:
+    """Without a document that says otherwise only the usual chunk keys count, never bare numbers."""
+    keys = [".zarray", ".zattrs", "0", "0.1", "1/2", "c.0.1", "c/0", "00x", "d/1"]
+    assert own_keys(keys, {"": None}) == ([".zarray", ".zattrs"], ["c.0.1", "c/0"])
+
+
+def test_nothing_changes_when_it_cannot(tmp_path: Path) -> None:
+    """D-102, row 89: a store that cannot delete, or may not be written, is left as it is."""
+    with ZipStore(tmp_path / "x.zip", "w") as store:
+        store.set("a/zarr.json", b"{}")
+        with pytest.raises(UnsupportedOperationError, match="cannot delete"):
+            remove_node(store, "a")
+        remove_node(store, "nothing")
+    values = {"a/zarr.json": b"{}"}
+    with pytest.raises(ReadOnlyError):
+        remove_node(MappingStore(values, read_only=True), "a")
+    assert values == {"a/zarr.json": b"{}"}
