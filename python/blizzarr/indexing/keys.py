@@ -1,0 +1,184 @@
+"""What may stand between the brackets: an item of a key is one of five kinds, or an error that says what is wrong."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from types import EllipsisType
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.errors import OutOfBoundsError, SelectionError
+from blizzarr.indexing.transform import IndexArray
+
+__all__ = [
+    "Item",
+    "as_items",
+    "axes_taken",
+    "block_slice",
+    "in_bounds",
+    "index_in_bounds",
+    "mask_indices",
+    "slice_in_bounds",
+]
+
+Item: TypeAlias = int | slice | EllipsisType | npt.NDArray[Any] | None
+"""An index, a slice, `...`, `newaxis`, or an array: of integers (64 bit, not without dimensions) or a mask."""
+
+
+def as_items(key: Any, rank: int) -> list[Item]:
+    """The items of a key, with exactly one ellipsis: one is put at the end where the key has none.
+
+    Raises
+    ------
+    SelectionError
+        For what is neither index, slice nor array, for two ellipses and for more indices than there are axes.
+    """
+    items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
+    ellipses = sum(item is Ellipsis for item in items)
+    if ellipses > 1:
+        raise SelectionError(
+            f"expected at most one ellipsis (...) in the index, found {ellipses}; write ':' for single axes", index=key
+        )
+    taken = sum(axes_taken(item) for item in items)
+    if taken > rank:
+        raise SelectionError(
+            f"expected at most {_count(rank, 'index', 'indices')} for an array with {_count(rank, 'axis', 'axes')}, "
+            f"found {taken}; leave some out",
+            index=key,
+        )
+    return items if ellipses else [*items, Ellipsis]
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def axes_taken(item: Item) -> int:
+    """How many axes of the array an item stands for."""
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if isinstance(item, np.ndarray) and item.dtype == bool else 1
+
+
+def _item(item: Any) -> Item:
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return item
+    if isinstance(item, bool | np.bool_):
+        return np.array(bool(item))
+    if not isinstance(item, np.ndarray) and not hasattr(item, "__array__") and not isinstance(item, Sequence):
+        try:
+            return operator.index(item)
+        except TypeError:
+            raise _not_an_index(item) from None
+    return _array(item)
+
+
+def _array(item: Any) -> Item:
+    if isinstance(item, str | bytes):
+        raise _not_an_index(item)
+    try:
+        array = np.asarray(item)
+    except (ValueError, OverflowError):
+        raise _not_an_index(item) from None
+    if array.dtype == bool:
+        return array
+    if array.size == 0 and not hasattr(item, "dtype"):
+        # NumPy makes an empty list float64; as an index it is empty whatever its type.
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise _not_an_index(item)
+    if array.ndim == 0:
+        return int(array)
+    if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        raise SelectionError(f"expected indices below 2**63, found {array.max()}", index=array.max())
+    return array.astype(np.int64, copy=False)
+
+
+def _not_an_index(item: Any) -> SelectionError:
+    found = f"an array of {item.dtype}" if isinstance(item, np.ndarray) and item.ndim else f"{item!r:.80}"
+    advice = ""
+    if isinstance(item, float | np.floating) or (isinstance(item, np.ndarray) and item.dtype.kind == "f"):
+        advice = "; convert floats with int() or .astype(int)"
+    elif isinstance(item, list):
+        advice = "; a list must hold only integers or only booleans, in rows of one length"
+    return SelectionError(
+        "expected integers, slices (:), ellipsis (...), newaxis (None) and arrays of integers or booleans as indices, "
+        f"found {found}{advice}",
+        index=item,
+    )
+
+
+def index_in_bounds(index: int, size: int, axis: int) -> int:
+    """The index counted from the start of the axis."""
+    if not -size <= index < size:
+        raise OutOfBoundsError(index=index, axis=axis, size=size)
+    return index + size if index < 0 else index
+
+
+def in_bounds(indices: IndexArray, size: int, axis: int) -> IndexArray:
+    """The indices counted from the start of the axis."""
+    if indices.size == 0:
+        return indices
+    low, high = int(indices.min()), int(indices.max())
+    if low < -size or high >= size:
+        wrong = indices[(indices < -size) | (indices >= size)]
+        raise OutOfBoundsError(index=int(wrong[0]), axis=axis, size=size)
+    return np.where(indices < 0, indices + size, indices) if low < 0 else indices
+
+
+def slice_in_bounds(item: slice, size: int, axis: int) -> tuple[int, int, int]:
+    """Start, step and count of a slice; like everywhere in Python it stops at the end of the axis."""
+    try:
+        start, stop, step = item.indices(size)
+    except (TypeError, ValueError):
+        raise SelectionError(
+            f"expected a slice of integers with a step other than 0 for axis {axis}, found {item!r}",
+            index=item,
+            axis=axis,
+            size=size,
+        ) from None
+    count = len(range(start, stop, step))
+    # Where the step does not matter it may be any number, beyond 64 bits too.
+    return start, step if count > 1 else 1, count
+
+
+def mask_indices(mask: npt.NDArray[np.bool_], shape: Sequence[int], axis: int) -> tuple[IndexArray, ...]:
+    """The indices of the true elements of a mask over the axes from `axis` on, one array for each."""
+    for along, (found, size) in enumerate(zip(mask.shape, shape[axis:], strict=False)):
+        if found != size:
+            raise SelectionError(
+                f"expected a mask of length {size} for axis {axis + along}, found {found}; "
+                f"the mask has shape {mask.shape}, the array {tuple(shape)}",
+                index=mask,
+                axis=axis + along,
+                size=size,
+            )
+    return tuple(indices.astype(np.int64, copy=False) for indices in mask.nonzero())
+
+
+def block_slice(item: Item, block: int, size: int, axis: int) -> slice:
+    """The elements of blocks of length `block`: of one by its index, or of neighbours by a slice."""
+    blocks = -(-size // block)
+    if isinstance(item, slice):
+        start, step, count = slice_in_bounds(item, blocks, axis)
+        if step != 1:
+            raise SelectionError(
+                f"expected a slice of blocks with step 1 for axis {axis}, found step {step}", index=item, axis=axis
+            )
+        return slice(start * block, min((start + count) * block, size))
+    if isinstance(item, int):
+        if not -blocks <= item < blocks:
+            raise OutOfBoundsError(
+                f"block {item} is out of bounds for axis {axis} with {blocks} blocks of length {block}",
+                index=item,
+                axis=axis,
+                size=blocks,
+            )
+        start = item % blocks
+        return slice(start * block, min((start + 1) * block, size))
+    raise SelectionError(
+        f"expected an integer or a slice to pick blocks along axis {axis}, found {item!r:.80}", index=item, axis=axis
+    )

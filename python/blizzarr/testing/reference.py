@@ -1,0 +1,113 @@
+"""The engine in NumPy: what reading and writing through a transform mean, without chunks.
+
+To check the real ones against: `apply` and `assign` follow an `IndexTransform` literally, and `ReferenceHandle` stands
+in for ``_native.ArrayHandle`` and follows what the engine is told.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.indexing import Axes, Constant, Indexed, IndexTransform, Strided
+
+__all__ = ["ReferenceHandle", "apply", "assign"]
+
+
+def _positions(transform: IndexTransform) -> tuple[npt.NDArray[np.intp], ...]:
+    """For each axis of the array the index at every position of the domain."""
+    grid = np.indices(transform.shape)
+    found = []
+    for output in transform.outputs:
+        match output:
+            case Constant(index):
+                found.append(np.full(transform.shape, index, np.intp))
+            case Strided(dim, start, step):
+                found.append(start + step * grid[dim])
+            case Indexed(dims, array):
+                found.append(array[tuple(grid[dim] for dim in dims)])
+    return tuple(found)
+
+
+def apply(transform: IndexTransform, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The elements that the transform picks.
+
+    Examples
+    --------
+    >>> apply(IndexTransform((3,), (Strided(0, 0, 1), Strided(0, 0, 1))), np.arange(9).reshape(3, 3))
+    array([0, 4, 8])
+    """
+    if not transform.outputs:
+        return np.broadcast_to(array, transform.shape)
+    picked: npt.NDArray[Any] = np.asarray(array[_positions(transform)])
+    return picked
+
+
+def assign(transform: IndexTransform, array: npt.NDArray[Any], value: npt.ArrayLike) -> None:
+    """Put a value where the transform points; where it points twice, the last position counts."""
+    source = np.broadcast_to(np.asarray(value), transform.shape).ravel()
+    # One by one in the order of the domain: NumPy promises an order only for flat indices.
+    positions = tuple(position.ravel() for position in _positions(transform))
+    if positions:
+        array[positions] = source
+    elif source.size:
+        array[()] = source[-1]
+
+
+class ReferenceHandle:
+    """``_native.ArrayHandle`` over an array in memory; it refuses what the engine would refuse.
+
+    Examples
+    --------
+    >>> handle = ReferenceHandle(np.arange(10))
+    >>> out = np.empty(3, int)
+    >>> handle.read(out, ((0, 9, -2),))
+    >>> out
+    array([9, 7, 5])
+    """
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        self.array = array
+
+    def read(self, out: npt.NDArray[Any], axes: Axes, threads: int = 0) -> None:
+        """Fill `out` with what the axes pick."""
+        out[...] = apply(self._transform(out.shape, axes), self.array)
+
+    def write(self, source: npt.NDArray[Any], axes: Axes, write_empty: bool = False, threads: int = 0) -> None:
+        """Put `source` where the axes point."""
+        if source.dtype != self.array.dtype:
+            raise TypeError(f"expected elements of {self.array.dtype}, found {source.dtype}")
+        assign(self._transform(source.shape, axes), self.array, source)
+
+    def _transform(self, shape: tuple[int, ...], axes: Axes) -> IndexTransform:
+        if len(axes) != self.array.ndim:
+            raise ValueError(f"expected {self.array.ndim} axes, found {len(axes)}")
+        owners: dict[int, object] = {}
+        for position, (axis, size) in enumerate(zip(axes, self.array.shape, strict=True)):
+            if isinstance(axis, int):
+                dims: tuple[int, ...] = ()
+                ends = [axis]
+            elif len(axis) == 3:
+                dims = (axis[0],)
+                ends = [axis[1], axis[1] + axis[2] * (shape[axis[0]] - 1)]
+                if axis[2] == 0:
+                    raise ValueError("expected a step other than 0")
+            else:
+                dims, array = axis
+                if array.dtype != np.int64 or not array.flags.c_contiguous:
+                    raise TypeError("expected contiguous indices of 64 bit")
+                if array.shape != tuple(shape[dim] for dim in dims) or list(dims) != sorted(set(dims)):
+                    raise ValueError(f"expected indices over dimensions {dims} of {shape}, found shape {array.shape}")
+                ends = [int(array.min()), int(array.max())]
+            if not all(0 <= end < size for end in ends):
+                raise IndexError(f"index {ends} outside axis {position} of length {size}")
+            owner = dims if not isinstance(axis, int) and len(axis) == 2 else position
+            for dim in dims:
+                if owners.setdefault(dim, owner) != owner:
+                    raise ValueError(f"domain dimension {dim} belongs to two axes")
+        unused = [dim for dim, length in enumerate(shape) if length != 1 and dim not in owners]
+        if unused:
+            raise ValueError(f"domain dimensions {unused} are not used")
+        return IndexTransform.from_axes(shape, axes)

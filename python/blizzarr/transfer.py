@@ -1,0 +1,147 @@
+"""The only two functions that move the elements of arrays: `read` and `write`.
+
+Both cross into the engine once, with plain data: a buffer, and what the selection was lowered to. What NumPy does
+around an assignment (conversion, broadcasting, their errors) is done here, before anything is stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.errors import LimitError
+from blizzarr.indexing.basic import Lowered
+from blizzarr.indexing.transform import Axes
+
+__all__ = ["Binding", "Handle", "as_source", "read", "write"]
+
+
+class Handle(Protocol):
+    """What is asked of ``_native.ArrayHandle``: the chunks of one array, with its codecs and its store."""
+
+    def read(self, out: npt.NDArray[Any], axes: Axes) -> None:
+        """Fill `out` with what the axes pick."""
+
+    def write(self, source: npt.NDArray[Any], axes: Axes, write_empty: bool = False) -> None:
+        """Put `source` where the axes point."""
+
+    def resized(self, shape: tuple[int, ...]) -> Handle:
+        """The same chunks under another shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """An array as the engine knows it."""
+
+    handle: Handle
+    dtype: np.dtype[Any]
+    write_empty: bool = False
+    """Whether chunks that hold nothing but the fill value are stored."""
+
+    def resized(self, shape: tuple[int, ...]) -> Binding:
+        """The same chunks under another shape."""
+        return Binding(self.handle.resized(shape), self.dtype, self.write_empty)
+
+
+def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> Any:
+    """Read a selection: a new array, a scalar where NumPy gives one, or `out` itself when that is given.
+
+    Parameters
+    ----------
+    binding
+        The array.
+    lowered
+        The selection.
+    out
+        Where to put the elements; any strides, but exactly this shape and the array's data type.
+
+    Raises
+    ------
+    LimitError
+        When there is no memory for the result.
+    ValueError, TypeError
+        When `out` does not fit.
+    """
+    shape, axes, scalar = lowered
+    if out is None:
+        try:
+            found = np.empty(shape, binding.dtype)
+        except (MemoryError, ValueError) as error:
+            raise LimitError(
+                f"expected memory for a result of shape {shape} and {binding.dtype}, found none ({error}); "
+                "read a part at a time"
+            ) from error
+    else:
+        _check_out(out, shape, binding.dtype)
+        found, scalar = out, False
+    if found.size:
+        binding.handle.read(found, axes)
+    return found[()] if scalar else found
+
+
+def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:
+    """Write a value to a selection, converted and broadcast as NumPy does in an assignment.
+
+    Where a selection has an element more than once, the last value counts.
+    """
+    shape, axes, scalar = lowered
+    if scalar and np.ndim(value):
+        raise ValueError(f"expected a scalar for a single element, found a value of shape {np.shape(value)}")
+    source = as_source(value, shape, binding.dtype)
+    if source.size:
+        binding.handle.write(source, axes, binding.write_empty)
+
+
+def as_source(value: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The value as an array of this shape and data type, as NumPy makes it in an assignment; repeated by strides of 0.
+
+    Examples
+    --------
+    >>> as_source([[1.9, 2]], (3, 2), np.dtype("int16"))
+    array([[1, 2],
+           [1, 2],
+           [1, 2]], dtype=int16)
+    """
+    source = np.asarray(value, dtype)
+    if source.shape == shape:
+        return source
+    given = source.shape
+    # Dimensions of length 1 in front may be too many, as everywhere in NumPy's assignments.
+    extra = source.ndim - len(shape)
+    if extra > 0 and all(length == 1 for length in given[:extra]):
+        source = source.reshape(given[extra:])
+    try:
+        return np.broadcast_to(source, shape)
+    except ValueError:
+        raise ValueError(
+            f"expected a value that broadcasts to the selection's shape {shape}, found shape {given}"
+        ) from None
+
+
+def _check_out(out: npt.NDArray[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"expected a NumPy array as out=, found {type(out).__name__}")
+    if out.shape != shape:
+        raise ValueError(f"expected out= with the selection's shape {shape}, found shape {out.shape}")
+    if out.dtype != dtype:
+        raise TypeError(
+            f"expected out= of data type {dtype}, found {out.dtype}; read without out= and convert with .astype()"
+        )
+    if not out.flags.writeable:
+        raise ValueError("expected out= to be writeable, found a read-only array; pass a copy")
+    if not (out.flags.forc or _is_apart(out)):
+        raise ValueError(f"expected out= with every element in a place of its own, found strides {out.strides}")
+
+
+def _is_apart(out: npt.NDArray[Any]) -> bool:
+    """Whether no two elements share memory: every stride steps over all that the smaller strides reach."""
+    reach = out.itemsize
+    for stride, length in sorted((abs(stride), length) for stride, length in zip(out.strides, out.shape, strict=True)):
+        if length > 1:
+            if stride < reach:
+                return False
+            reach = stride * (length - 1) + reach
+    return True
