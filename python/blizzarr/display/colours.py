@@ -1,0 +1,93 @@
+"""From numbers to colours: a few colour maps, and how values are spread over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["COLOUR_MAPS", "Range", "colour_table"]
+
+COLOUR_MAPS: Final[dict[str, str]] = {
+    "viridis": "440154 481567 482677 453781 404788 39568c 33638d 2d708e 287d8e 238a8d "
+    "1f968b 20a387 29af7f 3cbb75 55c667 73d055 95d840 b8de29 dce319 fde725",
+    "magma": "000004 140e36 3b0f70 641a80 8c2981 b73779 de4968 f7705c fe9f6d fecf92 fcfdbf",
+    "gray": "000000 ffffff",
+    "rdbu": "053061 2166ac 4393c3 92c5de d1e5f0 f7f7f7 fddbc7 f4a582 d6604d b2182b 67001f",
+}
+"""Evenly spaced colours; between them it is interpolated. A name with ``_r`` behind it runs the other way."""
+
+MISSING_COLOUR: Final = (205, 205, 210)
+"""For what is not a number."""
+
+
+def colour_table(name: str) -> NDArray[np.uint8]:
+    """The 256 colours of a colour map.
+
+    Examples
+    --------
+    >>> colour_table("gray")[[0, 128, 255]].tolist()
+    [[0, 0, 0], [128, 128, 128], [255, 255, 255]]
+    >>> colour_table("viridis_r")[0].tolist()
+    [253, 231, 37]
+    """
+    listed = COLOUR_MAPS.get(name.removesuffix("_r"))
+    if listed is None:
+        raise ValueError(f"expected one of the colour maps {', '.join(COLOUR_MAPS)} (or one with _r), found {name!r}")
+    anchors = np.array([list(bytes.fromhex(colour)) for colour in listed.split()], float)
+    places = np.linspace(0, len(anchors) - 1, 256)
+    table = np.stack([np.interp(places, np.arange(len(anchors)), anchors[:, part]) for part in range(3)], axis=1)
+    colours: NDArray[np.uint8] = np.rint(table[::-1] if name.endswith("_r") else table).astype(np.uint8)
+    return colours
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The values that the first and the last colour stand for."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: NDArray[np.floating[Any]], low: str | None = None, high: str | None = None) -> Self:
+        """The range of these values, not-a-numbers left out.
+
+        `low` and `high` are numbers, or percentiles like ``"2%"``; by default ``0.2%`` and ``99.8%``, so that a
+        few outliers do not take all the colours.
+
+        Examples
+        --------
+        >>> Range.of(np.arange(101.0), "10%", "75")
+        Range(low=10.0, high=75.0)
+        """
+        finite = values[np.isfinite(values)]
+        first = _limit(finite, low if low is not None else "0.2%")
+        last = _limit(finite, high if high is not None else "99.8%")
+        if low is None and high is None and first == last and finite.size:
+            first, last = float(finite.min()), float(finite.max())
+        return cls(first, last)
+
+    def apply(self, values: NDArray[np.floating[Any]], table: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """The colours of the values; those outside get the nearest, not-a-numbers a light grey."""
+        width = self.high - self.low
+        with np.errstate(invalid="ignore", over="ignore"):
+            places = (values - self.low) / (width if width else 1.0) * 255
+        missing = np.isnan(places)
+        colours: NDArray[np.uint8] = table[np.rint(np.clip(np.where(missing, 0, places), 0, 255)).astype(np.uint8)]
+        colours[missing] = MISSING_COLOUR
+        return colours
+
+
+def _limit(finite: NDArray[np.floating[Any]], text: str) -> float:
+    number = text.strip().removesuffix("%")
+    try:
+        value = float(number)
+    except ValueError:
+        raise ValueError(f"expected a number or a percentile like 2%, found {text!r}") from None
+    if not text.strip().endswith("%"):
+        return value
+    if not 0 <= value <= 100:
+        raise ValueError(f"expected a percentile from 0% to 100%, found {text!r}")
+    return float(np.percentile(finite, value)) if finite.size else 0.0

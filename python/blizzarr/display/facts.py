@@ -1,0 +1,113 @@
+"""What is said about an array or a group, in every place that says it: notebooks, ``blizzarr info``, JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from blizzarr.display.sizes import Stored, bytes_text, ratio_text, shape_text
+from blizzarr.model import ArrayMeta, GroupMeta
+
+__all__ = ["as_document", "codec_text", "raw_bytes", "rows"]
+
+
+def raw_bytes(meta: ArrayMeta) -> int:
+    """What the elements take in memory."""
+    return math.prod(meta.shape) * meta.dtype.itemsize
+
+
+def codec_text(document: Any) -> str:
+    """A codec in a few words, from what documents say about it.
+
+    Examples
+    --------
+    >>> codec_text({"name": "zstd", "configuration": {"level": 3, "checksum": False}})
+    'zstd(level 3)'
+    >>> codec_text("crc32c")
+    'crc32c'
+    """
+    if isinstance(document, str):
+        return document
+    options = []
+    for name, value in document.get("configuration", {}).items():
+        if name == "codecs":
+            options.append(" \N{RIGHTWARDS ARROW} ".join(map(codec_text, value)))
+        elif name in ("index_codecs", "chunk_shape") or value is False or value is None:
+            # The index is ours to worry about, the shape has a row of its own.
+            continue
+        elif value is True:
+            options.append(name)
+        elif isinstance(value, str):
+            options.append(value)
+        else:
+            options.append(f"{name} {json.dumps(value)}")
+    return f"{document['name']}({', '.join(options)})" if options else str(document["name"])
+
+
+def rows(meta: ArrayMeta, found: Stored | None) -> list[tuple[str, str]]:
+    """The facts about an array as pairs of text."""
+    raw = raw_bytes(meta)
+    grid = meta.chunk_grid.shape(meta.shape)
+    chunks = math.prod(-(-size // length) for size, length in zip(meta.shape, meta.chunk_shape, strict=True))
+    listed = [("Shape", shape_text(meta.shape)), ("Data type", str(meta.dtype))]
+    if meta.dimension_names is not None and any(meta.dimension_names):
+        listed.append(("Dimensions", ", ".join("-" if name is None else name for name in meta.dimension_names)))
+    listed.append(("Chunks", _parts(meta.chunk_shape, chunks, meta.dtype.itemsize)))
+    if meta.shard_shape is not None:
+        listed.append(("Shards", _parts(meta.shard_shape, math.prod(grid), meta.dtype.itemsize)))
+    codecs = meta.codecs.to_json()
+    listed.append(("Codecs", " \N{RIGHTWARDS ARROW} ".join(map(codec_text, codecs))))
+    if meta.order != "C":
+        listed.append(("Order", meta.order))
+    listed += [
+        ("Fill value", json.dumps(meta.dtype.fill_to_json(meta.fill_value))),
+        ("Format", f"Zarr {meta.format}"),
+        ("Raw size", bytes_text(raw)),
+    ]
+    if found is not None:
+        listed.append(("Stored size", _stored(meta, found, math.prod(grid))))
+    return listed
+
+
+def _stored(meta: ArrayMeta, found: Stored, total: int) -> str:
+    if not found.objects:
+        return "nothing is stored, all elements are the fill value" if total else "nothing"
+    if not found.complete:
+        return f"more than {bytes_text(found.bytes)} in more than {found.objects:,} objects"
+    noun = "chunk" if meta.shard_shape is None else "shard"
+    count = f"{found.objects:,} of {total:,} {noun}s" if total > 1 else f"1 {noun}"
+    ratio = ratio_text(raw_bytes(meta), found)
+    return f"{bytes_text(found.bytes)} in {count}" + (f", ratio {ratio}" if ratio else "")
+
+
+def _parts(shape: tuple[int, ...], count: int, itemsize: int) -> str:
+    return f"{shape_text(shape)} ({count:,} of {bytes_text(math.prod(shape) * itemsize)})"
+
+
+def as_document(path: str, meta: ArrayMeta | GroupMeta, found: Stored | None) -> dict[str, Any]:
+    """The facts about a node as JSON; programs may rely on these members."""
+    common: dict[str, Any] = {
+        "path": f"/{path}",
+        "node_type": "array" if isinstance(meta, ArrayMeta) else "group",
+        "format": meta.format,
+    }
+    if isinstance(meta, ArrayMeta):
+        common |= {
+            "shape": list(meta.shape),
+            "data_type": meta.dtype.to_json(),
+            "dimension_names": None if meta.dimension_names is None else list(meta.dimension_names),
+            "chunks": list(meta.chunk_shape),
+            "shards": None if meta.shard_shape is None else list(meta.shard_shape),
+            "codecs": meta.codecs.to_json(),
+            "order": meta.order,
+            "fill_value": meta.dtype.fill_to_json(meta.fill_value),
+            "raw_bytes": raw_bytes(meta),
+        }
+    else:
+        common["consolidated"] = meta.consolidated is not None
+    common["attributes"] = dict(meta.attributes)
+    common["stored"] = (
+        None if found is None else {"objects": found.objects, "bytes": found.bytes, "complete": found.complete}
+    )
+    return common

@@ -1,0 +1,140 @@
+"""One plot in a picture: an image, a curve, a colour bar, with their axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blizzarr.display import glyphs
+from blizzarr.display.canvas import FRAME, INK, PALE, Canvas, tick_text, ticks
+from blizzarr.display.colours import Range
+from blizzarr.display.region import Axis
+
+__all__ = ["BAR_WIDTH", "MARGIN", "Fit", "draw_bar", "draw_curve", "draw_image", "fit"]
+
+MARGIN: Final = 16
+BAR_WIDTH: Final = 16
+LEFT: Final = 5 * glyphs.WIDTH + glyphs.HEIGHT + 14
+"""The room for the numbers and the name of the vertical axis."""
+BELOW: Final = 2 * glyphs.HEIGHT + 14
+"""The room for the numbers and the name of the horizontal axis."""
+HEADING: Final = glyphs.HEIGHT + 10
+_TICK: Final = 5
+_CURVE: Final = (31, 104, 172)
+_GRID: Final = (232, 233, 237)
+_SLIMMEST: Final = 4
+"""A side may be this many times shorter than the other before the picture is stretched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How an axis comes to pixels: every `step`-th element, each `scale` pixels wide."""
+
+    step: int
+    scale: int
+
+    @classmethod
+    def of(cls, length: int, size: int) -> Self:
+        """The fit that fills `size` pixels as well as whole numbers allow."""
+        # A quarter more than asked for is better than half of the elements.
+        return cls(max(1, -(-length // (size + size // 4))), max(1, min(size // max(1, length), 64)))
+
+    def pixels(self, length: int) -> int:
+        """How many pixels so many elements take."""
+        return -(-length // self.step) * self.scale
+
+
+def fit(lengths: list[int], size: int) -> list[Fit]:
+    """One fit for all axes, so that lengths compare; a very short axis gets its own and is stretched.
+
+    Examples
+    --------
+    >>> fit([200, 100], 400), fit([10_000, 100], 400)
+    ([Fit(step=1, scale=2), Fit(step=1, scale=2)], [Fit(step=20, scale=1), Fit(step=1, scale=1)])
+    """
+    common = Fit.of(max(lengths), size)
+    return [
+        common if common.pixels(length) * _SLIMMEST >= size else Fit.of(length, max(1, size // _SLIMMEST))
+        for length in lengths
+    ]
+
+
+def draw_image(
+    canvas: Canvas, left: int, top: int, image: NDArray[np.uint8], axes: tuple[Axis, Axis], *, lower: bool
+) -> None:
+    """An image whose pixels are there already, its axes labelled with the indices of the array.
+
+    Parameters
+    ----------
+    left, top
+        Of the image itself; the labels lie outside.
+    axes
+        The vertical and the horizontal one, before sampling.
+    lower
+        Whether index 0 of the vertical axis is at the bottom.
+    """
+    height, width = image.shape[:2]
+    canvas.paste(left, top, image[::-1] if lower else image)
+    for place, index in _index_ticks(axes[1], width):
+        canvas.fill(left + place, top + height + 1, 1, _TICK, FRAME)
+        canvas.text(left + place, top + height + _TICK + 3, str(index), PALE, 0.5)
+    canvas.text(left + width // 2, top + height + _TICK + 5 + glyphs.HEIGHT, axes[1].name, INK, 0.5)
+    for place, index in _index_ticks(axes[0], height):
+        y = top + (height - 1 - place if lower else place)
+        canvas.fill(left - 1 - _TICK, y, _TICK, 1, FRAME)
+        canvas.text(left - _TICK - 4, y - glyphs.HEIGHT // 2, str(index), PALE, 1.0)
+    canvas.text(left - LEFT + 2, top + height // 2, axes[0].name, INK, 0.5, upright=True)
+
+
+def _index_ticks(axis: Axis, pixels: int) -> list[tuple[int, int]]:
+    """Pairs of pixel and index, at round indices."""
+    first, last = axis.indices[0], axis.indices[-1]
+    low, high = min(first, last), max(first, last)
+    if low == high:
+        return [(pixels // 2, low)]
+    # Numbers as wide as the last one must not run into each other.
+    wanted = max(2, pixels // (glyphs.WIDTH * (len(str(high)) + 4)))
+    places = []
+    for value in ticks(low, high, wanted):
+        if value.is_integer():
+            along = (value - first) / (last - first) * (len(axis) - 1)
+            places.append((int((along + 0.5) * pixels / len(axis)), int(value)))
+    return places
+
+
+def draw_bar(canvas: Canvas, left: int, top: int, height: int, table: NDArray[np.uint8], spread: Range) -> None:
+    """A colour bar, the highest value at the top."""
+    rows = np.rint(np.linspace(255, 0, height)).astype(int)
+    canvas.paste(left, top, np.repeat(table[rows][:, None], BAR_WIDTH, axis=1))
+    for value in ticks(spread.low, spread.high, max(2, height // 60)):
+        part = (value - spread.low) / (spread.high - spread.low) if spread.high > spread.low else 0.5
+        y = top + round((1 - part) * (height - 1))
+        canvas.fill(left + BAR_WIDTH + 1, y, _TICK, 1, FRAME)
+        canvas.text(left + BAR_WIDTH + _TICK + 4, y - glyphs.HEIGHT // 2, tick_text(value), PALE)
+
+
+def draw_curve(
+    canvas: Canvas, box: tuple[int, int, int, int], axis: Axis, values: NDArray[np.floating[Any]], spread: Range
+) -> None:
+    """Values along an axis, as a curve over a pale grid; `box` is left, top, width and height."""
+    left, top, width, height = box
+    low, high = (spread.low, spread.high) if spread.high > spread.low else (spread.low - 0.5, spread.low + 0.5)
+    # The curve does not touch the frame.
+    room = (high - low) * 0.04
+    low, high = low - room, high + room
+    canvas.fill(left - 1, top - 1, width + 2, height + 2, FRAME)
+    canvas.fill(left, top, width, height, (255, 255, 255))
+    for value in ticks(low, high, max(2, height // 60)):
+        y = top + round((high - value) / (high - low) * (height - 1))
+        canvas.fill(left, y, width, 1, _GRID)
+        canvas.text(left - _TICK - 4, y - glyphs.HEIGHT // 2, tick_text(value), PALE, 1.0)
+    for place, index in _index_ticks(axis, width):
+        canvas.fill(left + place, top, 1, height, _GRID)
+        canvas.text(left + place, top + height + _TICK + 3, str(index), PALE, 0.5)
+    canvas.text(left + width // 2, top + height + _TICK + 5 + glyphs.HEIGHT, axis.name, INK, 0.5)
+    xs = left + (np.arange(len(values)) + 0.5) * width / len(values)
+    ys = top + np.clip((high - values) / (high - low), 0, 1) * (height - 1)
+    canvas.line(xs, np.where(np.isfinite(values), ys, np.nan), _CURVE)

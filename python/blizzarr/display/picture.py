@@ -1,0 +1,207 @@
+"""A picture of any array: a curve, an image, three orthogonal slices, or a sheet of slices.
+
+===========================  =======================================================
+what is shown has            the picture
+===========================  =======================================================
+one axis                     a curve
+two axes                     an image with a colour bar
+a last axis of 3 or 4 uint8  a colour image
+three axes                   slices through the middle, one across each axis
+three axes and ``axis=``     a sheet of slices along that axis
+more                         as for the last ones, the others at their middle
+===========================  =======================================================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blizzarr.display import glyphs, panel
+from blizzarr.display.canvas import INK, PALE, Canvas
+from blizzarr.display.colours import Range, colour_table
+from blizzarr.display.panel import BELOW, HEADING, LEFT, MARGIN
+from blizzarr.display.region import Axis, Pictured, Region, as_numbers
+
+__all__ = ["Style", "render"]
+
+_BAR_ROOM: Final = panel.BAR_WIDTH + 9 * glyphs.WIDTH + 12
+_MOST_TILES: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a picture looks."""
+
+    cmap: str = "viridis"
+    """A name of `COLOUR_MAPS`, perhaps with ``_r`` for the other direction."""
+    low: str | None = None
+    """What the first colour stands for: a number, or a percentile like ``2%``."""
+    high: str | None = None
+    axis: int | str | None = None
+    """Show slices along this axis, by number or name."""
+    origin: Literal["upper", "lower"] = "upper"
+    """Whether the first row is at the top, as in images, or at the bottom, as in plots."""
+    size: int = 720
+    """About how many pixels wide the image of a two-dimensional array becomes."""
+
+
+def render(array: Pictured, key: Any = ..., *, title: str = "", style: Style | None = None) -> NDArray[np.uint8]:
+    """A picture of an array, or of what a basic key picks of it, as RGB pixels.
+
+    Examples
+    --------
+    >>> render(np.arange(12).reshape(3, 4)).shape
+    (268, 471, 3)
+    """
+    style = style or Style()
+    region = Region.of(array, key)
+    if not region.axes or any(len(axis) == 0 for axis in region.axes):
+        what = "a single element" if not region.axes else f"the shape {tuple(map(len, region.axes))}"
+        raise ValueError(f"expected something with an extent to make a picture of, found {what}")
+    tiled = _position(region, style.axis) if style.axis is not None else None
+    if tiled is not None and len(region.axes) < 3:
+        raise ValueError(f"expected three axes or more to show slices along one, found {len(region.axes)}")
+    coloured = _is_coloured(region)
+    # What cannot be shown stands in its middle.
+    while len(region.axes) > 3 + (coloured and tiled is not None):
+        position = next(place for place in range(len(region.axes)) if place != tiled)
+        tiled = tiled - 1 if tiled is not None and position < tiled else tiled
+        region = region.at(position, len(region.axes[position]) // 2)
+    if tiled is not None:
+        return _sheet(region, tiled, title, style)
+    if len(region.axes) == 1:
+        return _curve(region, title, style)
+    if len(region.axes) == 2 or coloured:
+        return _panels([region], title, style, style.size)
+    middles = [region.at(position, len(region.axes[position]) // 2) for position in range(3)]
+    return _panels(middles, title, style, round(style.size * 2 / 3))
+
+
+def _position(region: Region, axis: int | str) -> int:
+    """Where among the axes shown the one that the user names is."""
+    text = str(axis)
+    for position, candidate in enumerate(region.axes):
+        if text in (candidate.name, str(candidate.number), str(candidate.number - len(region.names))):
+            return position
+    shown = ", ".join(f"{candidate.number} ({candidate.name})" for candidate in region.axes)
+    raise ValueError(f"expected one of the axes {shown}, found {axis!r}")
+
+
+def _is_coloured(region: Region) -> bool:
+    last = region.axes[-1]
+    whole_last = last.number == len(region.names) - 1
+    return len(region.axes) >= 3 and len(last) in (3, 4) and whole_last and region.array.dtype == np.uint8
+
+
+def _fits(regions: Sequence[Region], size: int) -> dict[int, panel.Fit]:
+    """How each axis of the array comes to pixels, the same in all panels."""
+    axes = {axis.number: axis for region in regions for axis in region.axes[:2]}
+    return dict(zip(axes, panel.fit([len(axis) for axis in axes.values()], size), strict=True))
+
+
+def _sample(region: Region, fits: dict[int, panel.Fit]) -> NDArray[Any]:
+    """The elements that will be seen, in the two axes of the panel and perhaps one of colours."""
+    steps = [fits[axis.number].step if place < 2 else 1 for place, axis in enumerate(region.axes)]
+    return region.every(steps).affordable().read()
+
+
+def _enlarge(image: NDArray[np.uint8], axes: tuple[Axis, ...], fits: dict[int, panel.Fit]) -> NDArray[np.uint8]:
+    """The image at its size on paper; every element becomes a box of pixels."""
+    for place, axis in enumerate(axes[:2]):
+        pixels = fits[axis.number].pixels(len(axis))
+        image = image.take(np.arange(pixels) * image.shape[place] // pixels, axis=place)
+    return image
+
+
+def _paint(
+    samples: Sequence[NDArray[Any]], style: Style, coloured: bool
+) -> tuple[list[NDArray[np.uint8]], Range | None, NDArray[np.uint8]]:
+    """The samples as colours, all over one range, which a colour bar can show."""
+    table = colour_table(style.cmap)
+    if coloured:
+        return [_on_white(values) for values in samples], None, table
+    numbers = [as_numbers(values) for values in samples]
+    spread = Range.of(np.concatenate([values.ravel() for values in numbers]), style.low, style.high)
+    return [spread.apply(values, table) for values in numbers], spread, table
+
+
+def _on_white(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    if colours.shape[2] == 3:
+        return colours
+    cover = colours[..., 3:].astype(np.float64) / 255
+    return np.rint(colours[..., :3] * cover + 255 * (1 - cover)).astype(np.uint8)
+
+
+def _panels(regions: list[Region], title: str, style: Style, size: int) -> NDArray[np.uint8]:
+    """Images side by side, each with its axes, and one colour bar."""
+    coloured = len(regions[0].axes) == 3
+    fits = _fits(regions, size)
+    images, spread, table = _paint([_sample(region, fits) for region in regions], style, coloured)
+    images = [_enlarge(image, region.axes, fits) for image, region in zip(images, regions, strict=True)]
+    heads = len(regions) > 1
+    tallest = max(image.shape[0] for image in images)
+    width = sum(LEFT + image.shape[1] + MARGIN for image in images) + MARGIN + (_BAR_ROOM if spread else 0)
+    top = MARGIN + (HEADING if title else 0) + (HEADING if heads or regions[0].fixed else 0)
+    canvas = Canvas(max(width, _width(title)), top + tallest + BELOW + MARGIN)
+    canvas.text(MARGIN, MARGIN, title, INK)
+    left = MARGIN // 2
+    for image, region in zip(images, regions, strict=True):
+        left += LEFT
+        canvas.text(left, top - HEADING + 2, region.describe_fixed(), PALE)
+        vertical, horizontal = region.axes[:2]
+        panel.draw_image(canvas, left, top, image, (vertical, horizontal), lower=style.origin == "lower")
+        left += image.shape[1] + MARGIN
+    if spread:
+        panel.draw_bar(canvas, left + 4, top, tallest, table, spread)
+    return canvas.pixels
+
+
+def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.uint8]:
+    """Slices along one axis, evenly spaced, in rows."""
+    along = region.axes[tiled]
+    count = min(len(along), _MOST_TILES)
+    places = [round((number + 0.5) * len(along) / count - 0.5) for number in range(count)]
+    slices = [region.at(tiled, place) for place in places]
+    columns = math.ceil(math.sqrt(count * 1.25))
+    rows = -(-count // columns)
+    fits = _fits(slices, round(style.size * 1.6 / columns))
+    images, spread, table = _paint([_sample(part, fits) for part in slices], style, len(slices[0].axes) == 3)
+    images = [_enlarge(image, part.axes, fits) for image, part in zip(images, slices, strict=True)]
+    height, width = images[0].shape[:2]
+    head = MARGIN + (HEADING if title else 0)
+    step_x, step_y = width + MARGIN, height + HEADING + MARGIN // 2
+    total = MARGIN + columns * step_x + (_BAR_ROOM if spread else 0)
+    canvas = Canvas(max(total, _width(title)), head + rows * step_y + MARGIN)
+    canvas.text(MARGIN, MARGIN, title, INK)
+    for number, image in enumerate(images):
+        left, top = MARGIN + number % columns * step_x, head + number // columns * step_y
+        canvas.text(left, top + 2, f"{along.name} = {along.indices[places[number]]}", PALE)
+        canvas.paste(left, top + HEADING, image[::-1] if style.origin == "lower" else image)
+    if spread:
+        bar = rows * step_y - HEADING - MARGIN // 2
+        panel.draw_bar(canvas, MARGIN + columns * step_x, head + HEADING, bar, table, spread)
+    return canvas.pixels
+
+
+def _curve(region: Region, title: str, style: Style) -> NDArray[np.uint8]:
+    axis = region.axes[0]
+    width, height = round(style.size * 1.25), round(style.size * 0.5)
+    values = as_numbers(region.every([max(1, -(-len(axis) // (2 * width)))]).affordable().read())
+    spread = Range.of(values, style.low or "0%", style.high or "100%")
+    note = region.describe_fixed()
+    top = MARGIN + (HEADING if title else 0) + (HEADING if note else 0)
+    canvas = Canvas(max(LEFT + width + 2 * MARGIN + 24, _width(title)), top + height + BELOW + MARGIN)
+    canvas.text(MARGIN, MARGIN, title, INK)
+    canvas.text(LEFT + MARGIN, top - HEADING + 2, note, PALE)
+    panel.draw_curve(canvas, (LEFT + MARGIN, top, width, height), axis, values, spread)
+    return canvas.pixels
+
+
+def _width(title: str) -> int:
+    return 2 * MARGIN + len(title) * glyphs.WIDTH

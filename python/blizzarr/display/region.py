@@ -1,0 +1,162 @@
+"""The part of an array that a picture shows, read with strides so that a huge array stays cheap.
+
+A region keeps a Python `range` for each axis that is shown and one index for each that is not; slicing a range with a
+step gives the range of the samples. Nothing is averaged: a sample is an element of the array.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Axis", "Pictured", "Region", "as_numbers"]
+
+BUDGET: Final = 2 << 30
+"""The bytes, decoded, that the chunks behind one picture may have before samples are taken farther apart."""
+_FEWEST: Final = 48
+"""Samples along an axis that are kept, whatever they cost."""
+
+
+class Pictured(Protocol):
+    """What a picture can be made of: an array, ours or NumPy's."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis that is shown: its number in the array, its name, and the indices along it."""
+
+    number: int
+    name: str
+    indices: range
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Axes that are shown, and indices along those that are not."""
+
+    array: Pictured
+    axes: tuple[Axis, ...]
+    fixed: tuple[tuple[int, int], ...]
+    """Pairs of axis number and index."""
+    names: tuple[str, ...]
+    """The names of all axes."""
+
+    @classmethod
+    def of(cls, array: Pictured, key: Any = ...) -> Self:
+        """The region that a basic key (integers, slices, ``...``) picks.
+
+        Examples
+        --------
+        >>> region = Region.of(np.zeros((10, 20)), (3, slice(None, None, 2)))
+        >>> region.axes, region.fixed
+        ((Axis(number=1, name='axis 1', indices=range(0, 20, 2)),), ((0, 3),))
+        """
+        shape = tuple(array.shape)
+        given = getattr(array, "dimension_names", None) or [None] * len(shape)
+        names = tuple(name or f"axis {number}" for number, name in enumerate(given))
+        axes, fixed = [], []
+        for number, part in enumerate(_expand(key, len(shape))):
+            if isinstance(part, slice):
+                axes.append(Axis(number, names[number], range(shape[number])[part]))
+            else:
+                # `range` counts negative indices from the end and refuses those outside.
+                try:
+                    fixed.append((number, range(shape[number])[part]))
+                except IndexError:
+                    from blizzarr.errors import OutOfBoundsError
+
+                    raise OutOfBoundsError(index=part, axis=number, size=shape[number]) from None
+        return cls(array, tuple(axes), tuple(fixed), names)
+
+    def at(self, position: int, place: int) -> Self:
+        """The same without the axis at `position`, at the `place`-th of its indices."""
+        axis = self.axes[position]
+        kept = self.axes[:position] + self.axes[position + 1 :]
+        return replace(self, axes=kept, fixed=(*self.fixed, (axis.number, axis.indices[place])))
+
+    def every(self, steps: Sequence[int]) -> Self:
+        """The same with only every so manieth index of each axis."""
+        taken = [replace(axis, indices=axis.indices[::step]) for axis, step in zip(self.axes, steps, strict=True)]
+        return replace(self, axes=tuple(taken))
+
+    def affordable(self, budget: int = BUDGET) -> Self:
+        """The same, sampled farther apart until the chunks that must be read fit the budget."""
+        lengths = getattr(self.array, "chunks", None) or (1,) * len(self.names)
+        chunk_bytes = math.prod(lengths) * self.array.dtype.itemsize
+        region = self
+        while True:
+            touched = [
+                min(len(axis), abs(axis.indices.step) * len(axis) // lengths[axis.number] + 1) for axis in region.axes
+            ]
+            if math.prod(touched) * chunk_bytes <= budget:
+                return region
+            open_axes = [place for place, axis in enumerate(region.axes) if len(axis) >= 2 * _FEWEST]
+            if not open_axes:
+                return region
+            most = max(open_axes, key=lambda place: touched[place])
+            region = region.every([2 if place == most else 1 for place in range(len(region.axes))])
+
+    def read(self) -> NDArray[Any]:
+        """The elements, one dimension for each axis that is shown."""
+        key: list[int | slice] = [0] * len(self.names)
+        for number, index in self.fixed:
+            key[number] = index
+        for axis in self.axes:
+            first, stop, step = axis.indices.start, axis.indices.stop, axis.indices.step
+            # Before the first element there is nothing that a slice could stop at.
+            key[axis.number] = slice(first, stop if stop >= 0 else None, step)
+        return np.asarray(self.array[tuple(key)])
+
+    def describe_fixed(self) -> str:
+        """Where the axes that are not shown stand, like ``time = 3, level = 0``."""
+        return ", ".join(f"{self.names[number]} = {index}" for number, index in sorted(self.fixed))
+
+
+def _expand(key: Any, rank: int) -> list[Any]:
+    """One part for each axis, as NumPy understands a basic key."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    if sum(part is Ellipsis for part in parts) > 1 or any(
+        part is not Ellipsis and not isinstance(part, slice) and not hasattr(part, "__index__") for part in parts
+    ):
+        raise ValueError(f"expected integers, slices and at most one '...' to choose what is shown, found {key!r}")
+    if Ellipsis not in parts:
+        parts.append(Ellipsis)
+    place = parts.index(Ellipsis)
+    missing = rank - len(parts) + 1
+    if missing < 0:
+        raise ValueError(f"expected at most {rank} indices for an array of {rank} dimensions, found {len(parts) - 1}")
+    return parts[:place] + [slice(None)] * missing + parts[place + 1 :]
+
+
+def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+    """The values as numbers that colours can stand for: of complex ones the magnitude, of times the count.
+
+    Examples
+    --------
+    >>> as_numbers(np.array([3 + 4j, 0])).tolist()
+    [5.0, 0.0]
+    """
+    kind = values.dtype.kind
+    if kind == "c":
+        return np.abs(values).astype(np.float64)
+    if kind in "mM":
+        return np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
+    # Types of ml_dtypes, like bfloat16, say that they are raw; they are numbers when they can be cast.
+    if kind in "biuf" or (kind == "V" and values.dtype.names is None and values.dtype.type is not np.void):
+        numbers: NDArray[np.float64] = values.astype(np.float64)
+        return numbers
+    raise ValueError(f"expected numbers to make a picture of, found elements of type {values.dtype}")

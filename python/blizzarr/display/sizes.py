@@ -1,0 +1,113 @@
+"""Sizes as people read them, and how much of a store a node takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+__all__ = ["Stored", "bytes_text", "ratio_text", "shape_text", "stored"]
+
+LOOKED_AT: Final = 20_000
+"""How many objects are looked at by default to add up their sizes."""
+
+_DOCUMENTS: Final = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
+
+_UNITS: Final = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def bytes_text(count: int) -> str:
+    """A number of bytes with a unit, three digits or more of it.
+
+    Examples
+    --------
+    >>> bytes_text(17), bytes_text(1536), bytes_text(8_675_289)
+    ('17 bytes', '1.50 KiB', '8.27 MiB')
+    """
+    value = float(count)
+    for unit in _UNITS:
+        if value < 1000 or unit == _UNITS[-1]:
+            break
+        value /= 1024
+    if unit == "bytes":
+        return "1 byte" if count == 1 else f"{count} bytes"
+    digits = 2 if value < 10 else 1 if value < 100 else 0
+    return f"{value:,.{digits}f} {unit}"
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """A shape as people say it.
+
+    Examples
+    --------
+    >>> shape_text((10, 20_000)), shape_text(())
+    ('10 × 20,000', 'scalar')
+    """
+    return " \N{MULTIPLICATION SIGN} ".join(f"{length:,}" for length in shape) or "scalar"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The objects that hold the chunks of a node: how many there are, and what they take."""
+
+    objects: int
+    bytes: int
+    complete: bool
+    """False when there are more than were looked at."""
+
+
+def ratio_text(raw: int, found: Stored | None) -> str | None:
+    """How many times smaller than the raw elements what is stored is, where that is known.
+
+    Examples
+    --------
+    >>> ratio_text(1000, Stored(2, 400, True))
+    '2.5×'
+    """
+    if found is None or not found.complete or not found.bytes or not raw:
+        return None
+    ratio = raw / found.bytes
+    return f"{ratio:,.{1 if ratio < 1000 else 0}f}\N{MULTIPLICATION SIGN}"
+
+
+def stored(store: Any, path: str, limit: int = LOOKED_AT) -> Stored | None:
+    """What the chunks of a node take, if its store can tell without reading and without a network; else None.
+
+    Parameters
+    ----------
+    limit
+        Stop after so many objects, and say so.
+    """
+    # A handle that only reads has the store itself behind it.
+    store = getattr(store, "store", store)
+    root = getattr(store, "root", None)
+    sizes: Iterator[int]
+    if isinstance(root, Path):
+        sizes = _file_sizes(root / path)
+    elif hasattr(store, "size") and hasattr(store, "list"):
+        sizes = (store.size(key) or 0 for key in store.list(path) if key.rpartition("/")[2] not in _DOCUMENTS)
+    else:
+        return None
+    objects = total = 0
+    for size in islice(sizes, limit):
+        objects += 1
+        total += size
+    return Stored(objects, total, next(sizes, None) is None)
+
+
+def _file_sizes(directory: Path) -> Iterator[int]:
+    waiting = [os.fspath(directory)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    elif entry.name not in _DOCUMENTS and entry.is_file():
+                        yield entry.stat().st_size
+        except OSError:
+            # Removed while we look, or not ours to see: a size is no reason to fail.
+            continue
