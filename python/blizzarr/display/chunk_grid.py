@@ -1,8 +1,8 @@
 """A drawing of how an array is cut into chunks and shards, as SVG.
 
 The last three axes are drawn as a box seen from the upper right: the last axis runs to the right, the one before it
-down, the one before that to the back. Chunks are cut by thin lines, shards by thick ones. Colours are translucent or those of
-the surrounding text, so the drawing fits dark and light pages.
+down, the one before that to the back. Chunks are cut by thin lines, shards by thick ones. Colours are translucent or
+those of the surrounding text, so the drawing fits dark and light pages.
 """
 
 from __future__ import annotations
@@ -40,6 +40,9 @@ class _Side:
     shards: tuple[float, ...]
     every: int
     """Only every so manieth line between chunks is drawn."""
+
+    def cuts(self, kind: str) -> tuple[float, ...]:
+        return self.chunks if kind == "chunk" else self.shards
 
 
 def draw(
@@ -110,22 +113,18 @@ def _svg(sides: list[_Side], notes: list[str], title: str) -> str:
 
     parts = [_face("front", at(0, 0), at(right.pixels, 0), at(right.pixels, down.pixels), at(0, down.pixels))]
     if depth:
-        far = at(0, 0, 1), at(right.pixels, 0, 1), at(right.pixels, down.pixels, 1)
+        corner = at(right.pixels, 0, 1)
         parts += [
-            _face("top", at(0, 0), far[0], far[1], at(right.pixels, 0)),
-            _face("side", at(right.pixels, 0), far[1], far[2], at(right.pixels, down.pixels)),
+            _face("top", at(0, 0), at(0, 0, 1), corner, at(right.pixels, 0)),
+            _face("side", at(right.pixels, 0), corner, at(right.pixels, down.pixels, 1), at(right.pixels, down.pixels)),
         ]
     for kind in ("chunk", "shard"):
-        lines: list[Sequence[Point]] = []
-        for x in right.chunks if kind == "chunk" else right.shards:
-            lines.append((at(x, down.pixels), at(x, 0), at(x, 0, 1)) if depth else (at(x, down.pixels), at(x, 0)))
-        for y in down.chunks if kind == "chunk" else down.shards:
-            start = (at(0, y), at(right.pixels, y))
-            lines.append((*start, at(right.pixels, y, 1)) if depth else start)
+        far = 1.0 if depth else 0.0
+        lines = [(at(x, down.pixels), at(x, 0), at(x, 0, far)) for x in right.cuts(kind)]
+        lines += [(at(0, y), at(right.pixels, y), at(right.pixels, y, far)) for y in down.cuts(kind)]
         if depth:
-            for pixels in depth.chunks if kind == "chunk" else depth.shards:
-                z = pixels / depth.pixels
-                lines.append((at(0, 0, z), at(right.pixels, 0, z), at(right.pixels, down.pixels, z)))
+            cuts = [pixels / depth.pixels for pixels in depth.cuts(kind)]
+            lines += [(at(0, 0, z), at(right.pixels, 0, z), at(right.pixels, down.pixels, z)) for z in cuts]
         if lines:
             path = "".join("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in line) for line in lines)
             parts.append(f'<path class="bzr-{kind}" d="{path}"/>')

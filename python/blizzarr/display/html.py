@@ -34,16 +34,19 @@ _STYLE: Final = """<style>
 .bzr-box{border:1px solid rgba(128,132,145,.35);border-radius:8px;overflow:hidden}
 .bzr-head{padding:.45em .9em;background:rgba(70,130,200,.11);border-bottom:1px solid rgba(128,132,145,.28)}
 .bzr-head b{font-size:14px;margin-right:.7em;overflow-wrap:anywhere}
-.bzr-kind{font-size:11px;letter-spacing:.04em;padding:.1em .6em;border-radius:1em;background:rgba(70,130,200,.22);margin-right:.7em}
+.bzr-kind{font-size:11px;letter-spacing:.04em;padding:.1em .6em;border-radius:1em;
+background:rgba(70,130,200,.22);margin-right:.7em}
 .bzr-pale{opacity:.68}
 .bzr-body{display:flex;flex-wrap:wrap;align-items:center;gap:.6em 1.6em;padding:.7em .9em}
 .bzr-body>div{flex:1 1 22em;min-width:0}
 .bzr table.bzr-facts{border-collapse:collapse;margin:0;width:100%;border:0;color:inherit;background:none}
 .bzr table.bzr-facts tr{background:none!important}
-.bzr-facts th,.bzr-facts td{padding:.16em .9em .16em 0!important;text-align:left!important;vertical-align:top;border:0!important;white-space:normal;max-width:none}
+.bzr-facts th,.bzr-facts td{padding:.16em .9em .16em 0!important;text-align:left!important;vertical-align:top;
+border:0!important;white-space:normal;max-width:none}
 .bzr-facts th{font-weight:500!important;opacity:.68;white-space:nowrap;width:1%}
 .bzr-facts td{overflow-wrap:anywhere}
-.bzr-bar{height:5px;border-radius:3px;background:rgba(128,132,145,.25);margin:.5em 0 .2em;max-width:22em;overflow:hidden}
+.bzr-bar{height:5px;border-radius:3px;background:rgba(128,132,145,.25);margin:.5em 0 .2em;max-width:22em;
+overflow:hidden}
 .bzr-bar i{display:block;height:100%;min-width:2px;background:rgb(58,128,200)}
 .bzr details{border-top:1px solid rgba(128,132,145,.22);padding:.35em .9em}
 .bzr summary{cursor:pointer;user-select:none}
@@ -54,6 +57,7 @@ _STYLE: Final = """<style>
 .bzr-tree li{margin:0;padding:.05em 0}
 .bzr-tree summary b{font-weight:600;margin-right:.6em}
 .bzr-leaf{margin:.1em 0 .5em 1.1em}
+.bzr-flat{padding-left:1.15em}
 .bzr-bad{color:rgb(205,70,60)}
 .bzr-grid{display:block;max-width:100%;height:auto}
 .bzr-grid text{fill:currentColor;font:11px ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mono",monospace;opacity:.8}
@@ -155,18 +159,18 @@ def _branch(store: Store, path: str, inside: Mapping[str, list[Child]], group: s
 def _node(store: Store, path: str, inside: Mapping[str, list[Child]], child: Child) -> str:
     name = f"<b>{escape(child.name.rpartition('/')[2])}</b>"
     if child.error is not None:
-        return f'{name} <span class="bzr-bad">{escape(str(child.error).splitlines()[0])}</span>'
+        why = escape(str(child.error).splitlines()[0])
+        return f'<span class="bzr-flat">{name}</span> <span class="bzr-bad">{why}</span>'
     if isinstance(child.meta, ArrayMeta):
         found = stored(store, join(path, child.name))
         summary = f"{shape_text(child.meta.shape)}  {child.meta.dtype}"
         pale = ", ".join(filter(None, (_named(child.meta), ratio_text(facts.raw_bytes(child.meta), found))))
         said = f'<span class="bzr-mono">{escape(summary)}</span> <span class="bzr-pale">{escape(pale)}</span>'
-        return (
-            f'<details><summary>{name}{said}</summary><div class="bzr-leaf">{_facts(child.meta, found)}</div></details>'
-        )
+        leaf = f'<div class="bzr-leaf">{_facts(child.meta, found)}</div>'
+        return f"<details><summary>{name}{said}</summary>{leaf}</details>"
     branch = _branch(store, path, inside, child.name)
     if not branch:
-        return f'{name} <span class="bzr-pale">group</span>'
+        return f'<span class="bzr-flat">{name}</span> <span class="bzr-pale">group</span>'
     said = f'<span class="bzr-pale">{len(inside[child.name]):,}</span>'
     return f"<details open><summary>{name}{said}</summary>{branch}</details>"
 

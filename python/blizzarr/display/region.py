@@ -152,9 +152,11 @@ def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
     """
     kind = values.dtype.kind
     if kind == "c":
-        return np.abs(values).astype(np.float64)
+        return np.asarray(np.abs(values), np.float64)
     if kind in "mM":
-        return np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
+        counts = values.astype(np.int64).astype(np.float64)
+        counts[np.isnat(values)] = np.nan
+        return counts
     # Types of ml_dtypes, like bfloat16, say that they are raw; they are numbers when they can be cast.
     if kind in "biuf" or (kind == "V" and values.dtype.names is None and values.dtype.type is not np.void):
         numbers: NDArray[np.float64] = values.astype(np.float64)

@@ -44,7 +44,7 @@ def shape_text(shape: tuple[int, ...]) -> str:
     Examples
     --------
     >>> shape_text((10, 20_000)), shape_text(())
-    ('10 × 20,000', 'scalar')
+    ('10 \xd7 20,000', 'scalar')
     """
     return " \N{MULTIPLICATION SIGN} ".join(f"{length:,}" for length in shape) or "scalar"
 
@@ -65,7 +65,7 @@ def ratio_text(raw: int, found: Stored | None) -> str | None:
     Examples
     --------
     >>> ratio_text(1000, Stored(2, 400, True))
-    '2.5×'
+    '2.5\xd7'
     """
     if found is None or not found.complete or not found.bytes or not raw:
         return None
