@@ -119,7 +119,8 @@ def extension(
     if type(value) is dict:
         name = value.get("name")
         configuration = value.get("configuration", _NO_CONFIGURATION)
-        if type(name) is str and type(configuration) is dict and len(value) == 2:
+        usual = len(value) == (2 if "configuration" in value else 1)
+        if usual and type(name) is str and isinstance(configuration, dict):
             return name, configuration
     else:
         problems.add(path, f"the {point}: an object with a name, or a name", value)
@@ -143,17 +144,8 @@ def extension(
     return name, configuration
 
 
-def members(
-    configuration: Mapping[str, Any],
-    path: str,
-    problems: Problems,
-    required: Iterable[str],
-    optional: Iterable[str] = (),
-) -> None:
-    """Checks which members a configuration has, not their values."""
-    for name in required:
-        if name not in configuration:
-            problems.add(f"{path}.configuration.{name}", "this option", MISSING)
+def members(configuration: Mapping[str, Any], path: str, problems: Problems, known: Iterable[str]) -> None:
+    """Checks that a configuration has no other members than these."""
     for name in configuration:
-        if name not in required and name not in optional:
+        if name not in known:
             problems.add(f"{path}.configuration.{name}", "no such option", configuration[name])

@@ -181,7 +181,7 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
         return None
     before = len(problems.items)
     stages: list[list[Codec]] = [[], [], []]
-    order: list[tuple[Stage, str]] = []
+    order: list[tuple[Stage, str, str]] = []
     complete = True
     for position, item in enumerate(value):
         here = f"{path}[{position}]"
@@ -195,7 +195,7 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
             problems.unknown(f"{here}.name" if type(item) is dict else here, "codec", name, supplier(name))
             complete = False
             continue
-        order.append((row.stage, here))
+        order.append((row.stage, name, here))
         codec = row.from_json(configuration, here, problems, chunk)
         if codec is not None:
             stages[row.stage].append(codec)
@@ -206,20 +206,20 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
     return CodecChain(tuple(stages[0]), stages[1][0], tuple(stages[2]))
 
 
-def _check_order(order: list[tuple[Stage, str]], complete: bool, path: str, problems: Problems) -> None:
+def _check_order(order: list[tuple[Stage, str, str]], complete: bool, path: str, problems: Problems) -> None:
     """Filters first, then exactly one serializer, then compressors."""
     latest = Stage.FILTER
     serializers = 0
-    for stage, here in order:
+    for stage, name, here in order:
         serializers += stage is Stage.SERIALIZER
         if stage is Stage.SERIALIZER and serializers > 1:
-            problems.add(here, f"no second {stage} codec", stage.name.lower())
+            problems.add(here, f"no second {stage} codec", name)
         elif stage < latest:
-            problems.add(here, f"no {stage} codec after a codec that is {latest}", stage.name.lower())
+            problems.add(here, f"no {stage} codec after a codec that is {latest}", name)
         latest = max(latest, stage)
     # A codec that is not known may have been the one.
     if complete and not serializers:
-        problems.add(path, f"one {Stage.SERIALIZER} codec, like bytes", [str(stage) for stage, _ in order])
+        problems.add(path, f"one {Stage.SERIALIZER} codec, like bytes", [name for _, name, _ in order])
 
 
 def resolve(codecs: Any, chunk: Chunk) -> CodecChain:
@@ -235,7 +235,8 @@ def resolve(codecs: Any, chunk: Chunk) -> CodecChain:
         resolved.append(codec.resolve(chunk))
         chunk = codec.after(chunk)
     problems = Problems()
-    _check_order([(codec.stage, f"codecs[{i}]") for i, codec in enumerate(resolved)], True, "codecs", problems)
+    order = [(codec.stage, codec.name, f"codecs[{index}]") for index, codec in enumerate(resolved)]
+    _check_order(order, True, "codecs", problems)
     problems.raise_any()
     stages = [tuple(codec for codec in resolved if codec.stage is stage) for stage in Stage]
     return CodecChain(stages[0], stages[1][0], stages[2])

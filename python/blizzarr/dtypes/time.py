@@ -26,9 +26,9 @@ def from_json(name: str, configuration: Mapping[str, Any], path: str, problems: 
     members(configuration, path, problems, ("unit", "scale_factor"))
     unit = configuration.get("unit", MISSING)
     scale = configuration.get("scale_factor", MISSING)
-    if unit is not MISSING and unit not in UNITS:
+    if unit not in UNITS:
         problems.add(f"{path}.configuration.unit", f"one of {', '.join(UNITS)}", unit)
-    if scale is not MISSING and (type(scale) is not int or not 1 <= scale < 2**31):
+    if type(scale) is not int or not 1 <= scale < 2**31:
         problems.add(f"{path}.configuration.scale_factor", "an integer in [1, 2^31)", scale)
     if len(problems.items) > before:
         return None

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import name_problem
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import MISSING, Problems, describe
 
 __all__ = ["Consolidated", "check"]
 
@@ -50,11 +50,11 @@ class Consolidated(Mapping[str, Node]):
             document = self._documents[path]
             problems = Problems()
             node = self._decode(document, problems)
-            place = f"consolidated_metadata.metadata.{path}."
-            problems.items = [Problem(place + problem.path, *problem[1:]) for problem in problems.items]
+            place = _place(path)
+            problems.items = [Problem(f"{place}.{problem.path}", *problem[1:]) for problem in problems.items]
             problems.raise_any(key=self._key, document=document)
             if node is None:
-                raise MetadataError(key=self._key, problems=[Problem(place[:-1], "an array or a group", "neither")])
+                raise MetadataError(key=self._key, problems=[Problem(place, "an array or a group", "neither")])
             self._nodes[path] = node
         return node
 
@@ -77,6 +77,10 @@ class Consolidated(Mapping[str, Node]):
         start = f"{path}/"
         inner = {name[len(start) :]: document for name, document in self._documents.items() if name.startswith(start)}
         return Consolidated(inner, self._decode, self._key)
+
+
+def _place(path: str) -> str:
+    return f"consolidated_metadata.metadata[{describe(path)}]"
 
 
 def check(value: Any, problems: Problems) -> Mapping[str, Any] | None:
@@ -107,12 +111,12 @@ def check(value: Any, problems: Problems) -> Mapping[str, Any] | None:
 
 def _check_entry(path: str, document: Any, documents: Mapping[str, Any], problems: Problems) -> None:
     """A path that leads below the group, and a document there; not below an array."""
-    where = f"consolidated_metadata.metadata.{path}"
+    where = _place(path)
     names = path.split("/")
     for name in names:
         problem = name_problem(name)
         if problem is not None:
-            problems.add(where, "a path below this group", f"{path} ({problem})")
+            problems.items.append(Problem(where, "a path below this group", problem))
             return
     if type(document) is not dict:
         problems.add(where, "the document of a node", document)

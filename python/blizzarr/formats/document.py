@@ -88,7 +88,7 @@ def _syntax(text: str, error: json.JSONDecodeError) -> str:
         return "an empty document" if not text else "only white space"
     if text.startswith("\ufeff"):
         return "a byte order mark at the start"
-    what = error.msg[:1].lower() + error.msg[1:]
+    what = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
     return f"{what} at line {error.lineno}, column {error.colno}"
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
+from blizzarr.errors import Problem
 from blizzarr.formats.document import MAX_DEPTH, is_deeper
 from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import INT64_MAX, MISSING, Problems, extension, lengths, members
@@ -128,7 +129,7 @@ def _chunk_keys(value: Any, problems: Problems) -> ChunkKeys | None:
         return None
     separator = configuration.get("separator", usual)
     if len(configuration) > 1 or (configuration and "separator" not in configuration):
-        members(configuration, "chunk_key_encoding", problems, (), ("separator",))
+        members(configuration, "chunk_key_encoding", problems, ("separator",))
     if type(separator) is str and (keys := _KEYS.get((name, separator))) is not None:
         return keys
     problems.add("chunk_key_encoding.configuration.separator", '"/" or "."', separator)
@@ -169,7 +170,7 @@ def decode_attributes(document: Mapping[str, Any], problems: Problems) -> dict[s
         problems.add("attributes", "an object", attributes)
         return {}
     if any(type(value) in _NESTS for value in attributes.values()) and is_deeper(attributes, MAX_DEPTH):
-        problems.add("attributes", f"values at most {MAX_DEPTH} levels deep", "deeper ones")
+        problems.items.append(Problem("attributes", f"values at most {MAX_DEPTH} levels deep", "deeper ones"))
     return attributes
 
 
@@ -186,7 +187,7 @@ def unknown_members(document: Mapping[str, Any], known: frozenset[str], problems
         if type(value) is dict and value.get("must_understand") is False:
             extra[name] = value
             if is_deeper(value, MAX_DEPTH):
-                problems.add(name, f"values at most {MAX_DEPTH} levels deep", "deeper ones")
+                problems.items.append(Problem(name, f"values at most {MAX_DEPTH} levels deep", "deeper ones"))
         else:
             problems.add(name, 'no such member, or an object with "must_understand": false', value)
     return extra
