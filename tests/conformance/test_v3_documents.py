@@ -1,7 +1,7 @@
 """Zarr v3 documents as data: what conforming ones mean, and everything that is wrong with the others.
 
-Each file below ``v3/good`` and ``v3/bad`` is a list of cases. A case is a document of ``v3/base.json`` with some members
-dropped or set, or a raw text; `ids` are lines of the requirements or rows of the fault catalogue.
+Each file below ``v3/good`` and ``v3/bad`` is a list of cases. A case is a document of ``v3/base.json`` with some
+members dropped or set, or a raw text; `ids` are lines of the requirements or rows of the fault catalogue.
 """
 
 from __future__ import annotations

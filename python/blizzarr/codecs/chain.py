@@ -10,6 +10,7 @@ import marshal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import index
 from typing import Any, Final
 
 from blizzarr.codecs.catalogue import CATALOGUE, supplier
@@ -69,7 +70,7 @@ class CodecChain:
     @classmethod
     def from_list(cls, codecs: Any, dtype: Any, chunk_shape: Sequence[int]) -> CodecChain:
         """The chain that a user lists; what is left open is chosen for chunks of this type and shape."""
-        chunk = Chunk(DataType.parse(dtype), tuple(chunk_shape))
+        chunk = Chunk(DataType.parse(dtype), tuple(map(index, chunk_shape)))
         return _checked(resolve(codecs, chunk), chunk)
 
     @classmethod
@@ -92,15 +93,15 @@ class CodecChain:
         """
         from blizzarr.codecs import user
 
-        chunk = Chunk(DataType.parse(dtype), tuple(chunk_shape))
+        chunk = Chunk(DataType.parse(dtype), tuple(map(index, chunk_shape)))
         codecs = user.arrange(filters, serializer, compressors, endian)
         chain = _checked(resolve(codecs, chunk), chunk)
         if shard_shape is None:
             return chain
         from blizzarr.codecs.sharding import ShardingCodec
 
-        shard = Chunk(chunk.dtype, tuple(shard_shape))
-        return _checked(resolve([ShardingCodec(tuple(chunk_shape), chain)], shard), shard)
+        shard = Chunk(chunk.dtype, tuple(map(index, shard_shape)))
+        return _checked(resolve([ShardingCodec(tuple(map(index, chunk_shape)), chain)], shard), shard)
 
     @property
     def all(self) -> tuple[Codec, ...]:
@@ -235,7 +236,7 @@ def resolve(codecs: Any, chunk: Chunk) -> CodecChain:
         resolved.append(codec.resolve(chunk))
         chunk = codec.after(chunk)
     problems = Problems()
-    order = [(codec.stage, codec.name, f"codecs[{index}]") for index, codec in enumerate(resolved)]
+    order = [(codec.stage, codec.name, f"codecs[{position}]") for position, codec in enumerate(resolved)]
     _check_order(order, True, "codecs", problems)
     problems.raise_any()
     stages = [tuple(codec for codec in resolved if codec.stage is stage) for stage in Stage]

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from blizzarr.codecs import chain as chains
@@ -61,9 +62,9 @@ class ShardingCodec(Codec):
         grid = None if inner is None else _grid(inner, chunk, f"{inside}.chunk_shape", problems)
         part = Chunk(chunk.dtype, inner, chunk.depth + 1)
         codecs = chains.decode(configuration.get("codecs", MISSING), f"{inside}.codecs", problems, part)
-        index = Chunk(_INDEX_TYPE, None if grid is None else (*grid, 2), chunk.depth + 1)
+        entries = Chunk(_INDEX_TYPE, None if grid is None else (*grid, 2), chunk.depth + 1)
         where = f"{inside}.index_codecs"
-        index_codecs = chains.decode(configuration.get("index_codecs", MISSING), where, problems, index)
+        index_codecs = chains.decode(configuration.get("index_codecs", MISSING), where, problems, entries)
         if index_codecs is not None:
             for position, codec in enumerate(index_codecs.all):
                 if not codec.fixed_size:
@@ -77,11 +78,11 @@ class ShardingCodec(Codec):
         return self.chunk_shape, _resolved(self.codecs)
 
     def resolve(self, chunk: Chunk) -> Self:
-        inner = Chunk(chunk.dtype, tuple(self.chunk_shape))
-        codecs = chains.resolve(self.codecs, inner)
+        shape = tuple(map(index, self.chunk_shape))
+        codecs = chains.resolve(self.codecs, Chunk(chunk.dtype, shape))
         listed = (BytesCodec(), Crc32cCodec()) if self.index_codecs is None else self.index_codecs
         index_codecs = chains.resolve(listed, Chunk(_INDEX_TYPE, None))
-        return replace(self, chunk_shape=tuple(self.chunk_shape), codecs=codecs, index_codecs=index_codecs)
+        return replace(self, chunk_shape=shape, codecs=codecs, index_codecs=index_codecs)
 
     def step(self, chunk: Chunk) -> Step:
         assert chunk.shape is not None

@@ -56,8 +56,8 @@ class TransposeCodec(Codec):
         return False
 
     def after(self, chunk: Chunk) -> Chunk:
-        if chunk.shape is None:
-            return chunk
+        if chunk.shape is None or sorted(self.order) != list(range(len(chunk.shape))):
+            return chunk._replace(shape=None)
         return chunk._replace(shape=tuple(chunk.shape[axis] for axis in self.order))
 
     def before(self, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -88,6 +88,8 @@ def _real(dtype: DataType, numpy: np.dtype[Any], number: float, value: Any) -> n
 def _complex(dtype: DataType, value: Any) -> np.generic:
     if isinstance(value, list | tuple):
         return _as_document(dtype, list(value))
+    if isinstance(value, str):
+        raise RefusedError("a complex number, or a pair", value)
     try:
         number = complex(value)
     except (TypeError, ValueError, OverflowError):

@@ -131,7 +131,7 @@ def _in_attributes(path: str) -> bool:
 def is_deeper(value: Any, depth: int) -> bool:
     """Whether lists and objects are nested deeper than `depth` in this value."""
     level = [value]
-    for _ in range(depth + 1):
+    for _ in range(depth):
         level = [
             inner
             for item in level

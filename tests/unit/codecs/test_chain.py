@@ -1,0 +1,239 @@
+"""The chain: what users may say, and what the engine gets."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from blizzarr.codecs import (
+    BloscCodec,
+    BytesCodec,
+    CodecChain,
+    Crc32cCodec,
+    GzipCodec,
+    ShardingCodec,
+    TransposeCodec,
+    ZstdCodec,
+)
+from blizzarr.dtypes import DataType
+from blizzarr.errors import LimitError, MetadataError, UnknownExtensionError
+
+LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
+ZSTD = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+
+
+def test_default_chain() -> None:
+    """New arrays get what zarr-python gives them: little-endian bytes and zstd."""
+    assert CodecChain.from_user(dtype="float32", chunk_shape=(4,)).to_json() == [LITTLE, ZSTD]
+    assert CodecChain.from_user(dtype="uint8", chunk_shape=(4,)).to_json() == [{"name": "bytes"}, ZSTD]
+
+
+def test_default_sharded_chain() -> None:
+    """K-39: with shards, the chain is that of the inner chunks; the index, at the end, has a checksum."""
+    chain = CodecChain.from_user(dtype="float32", chunk_shape=(2, 2), shard_shape=(4, 4))
+    assert chain.to_json() == [
+        {
+            "name": "sharding_indexed",
+            "configuration": {
+                "chunk_shape": [2, 2],
+                "codecs": [LITTLE, ZSTD],
+                "index_codecs": [LITTLE, {"name": "crc32c"}],
+                "index_location": "end",
+            },
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ({"compressors": None}, ["bytes"]),
+        ({"compressors": []}, ["bytes"]),
+        ({"compressors": "gzip"}, ["bytes", "gzip"]),
+        ({"compressors": ["gzip", Crc32cCodec()]}, ["bytes", "gzip", "crc32c"]),
+        ({"compressors": {"name": "zstd", "configuration": {"level": 3}}}, ["bytes", "zstd"]),
+        ({"filters": TransposeCodec((1, 0)), "compressors": None}, ["transpose", "bytes"]),
+        ({"filters": None, "serializer": None, "compressors": None}, ["bytes"]),
+        ({"serializer": BytesCodec("big"), "compressors": GzipCodec()}, ["bytes", "gzip"]),
+    ],
+)
+def test_what_users_may_say(arguments: dict[str, Any], names: list[str]) -> None:
+    """A codec, a list, a name, an object as in documents, None, "auto"."""
+    chain = CodecChain.from_user(dtype="int16", chunk_shape=(4, 4), **arguments)
+    assert [codec.name for codec in chain.all] == names
+
+
+def test_endian_of_the_user() -> None:
+    """A big-endian dtype keeps its order in the store, where there is one."""
+    assert CodecChain.from_user(dtype="int16", chunk_shape=(1,), endian="big").serializer == BytesCodec("big")
+    assert CodecChain.from_user(dtype="int8", chunk_shape=(1,), endian="big").serializer == BytesCodec(None)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shuffle", "size"), [("int8", "bitshuffle", 1), ("float64", "shuffle", 8), ("r4096", "shuffle", 1)]
+)
+def test_blosc_chooses_for_the_data_type(dtype: str, shuffle: str, size: int) -> None:
+    """K-41, F-10: shuffle and type size follow the elements; lz4, level 5, automatic blocks."""
+    chain = CodecChain.from_user(dtype=dtype, chunk_shape=(4,), compressors=BloscCodec())
+    assert chain.compressors == (BloscCodec("lz4", 5, shuffle, size, 0),)
+
+
+def test_int4_with_blosc() -> None:
+    """K-32: int4 and blosc store [bytes, blosc lz4 5 bitshuffle 1 0]."""
+    chain = CodecChain.from_list(["bytes", "blosc"], "int4", (4,))
+    configuration = {"cname": "lz4", "clevel": 5, "shuffle": "bitshuffle", "typesize": 1, "blocksize": 0}
+    assert chain.to_json() == [{"name": "bytes"}, {"name": "blosc", "configuration": configuration}]
+
+
+def test_steps_swap_only_what_differs() -> None:
+    """F-9: bytes are swapped when the stored order is not the machine's; a complex number by its halves."""
+    other = "big" if sys.byteorder == "little" else "little"
+    for dtype, unit in (("int16", 2), ("complex64", 4), ("complex128", 8), ("int8", 0), ("r32", 0)):
+        chunk = DataType.parse(dtype), (3,)
+        assert CodecChain((), BytesCodec(other), ()).steps(*chunk) == [("bytes", unit)]
+        assert CodecChain((), BytesCodec(sys.byteorder), ()).steps(*chunk) == [("bytes", 0)]
+
+
+def test_steps_of_everything() -> None:
+    """The engine gets plain values, shuffles by number, shapes and orders as tuples."""
+    dtype = DataType.parse("float32")
+    inner = [TransposeCodec((1, 0)), BytesCodec(sys.byteorder), BloscCodec("zstd", 3, "bitshuffle")]
+    codecs = [ShardingCodec((2, 4), inner, index_location="start"), ZstdCodec(3, True), GzipCodec(2), Crc32cCodec()]
+    chain = CodecChain.from_list(codecs, dtype, (4, 8))
+    index = 0 if sys.byteorder == "little" else 8
+    assert chain.steps(dtype, (4, 8)) == [
+        (
+            "shard",
+            (2, 4),
+            [("transpose", (1, 0)), ("bytes", 0), ("blosc", "zstd", 3, 2, 4, 0)],
+            [("bytes", index), ("crc32c",)],
+            True,
+        ),
+        ("zstd", 3, True),
+        ("gzip", 2),
+        ("crc32c",),
+    ]
+
+
+def test_read_shape() -> None:
+    """T-11: the innermost chunk in the array's axes, through a transpose outside and through nested shards."""
+    assert CodecChain.from_list(["bytes"], "int8", (8, 4)).read_shape((8, 4)) == (8, 4)
+    outside = CodecChain.from_list([TransposeCodec((1, 0)), ShardingCodec((2, 8), ["bytes"])], "int8", (8, 4))
+    assert outside.read_shape((8, 4)) == (8, 2)
+    nested = CodecChain.from_list([ShardingCodec((4, 4), [ShardingCodec((2, 1), ["bytes"])])], "int8", (8, 4))
+    assert nested.read_shape((8, 4)) == (2, 1)
+    turned = CodecChain.from_list([TransposeCodec((2, 0, 1)), ShardingCodec((1, 2, 3), ["bytes"])], "int8", (2, 3, 4))
+    assert turned.read_shape((2, 3, 4)) == (2, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("codecs", "order"),
+    [
+        (["bytes"], "C"),
+        ([TransposeCodec((0, 1, 2)), "bytes"], "C"),
+        ([TransposeCodec((2, 1, 0)), "bytes"], "F"),
+        ([TransposeCodec((2, 0, 1)), "bytes"], "C"),
+        ([TransposeCodec((2, 0, 1)), TransposeCodec((0, 2, 1)), "bytes"], "F"),
+        ([TransposeCodec((2, 1, 0)), TransposeCodec((2, 1, 0)), "bytes"], "C"),
+        ([ShardingCodec((2, 2, 2), [TransposeCodec((2, 1, 0)), "bytes"])], "F"),
+    ],
+)
+def test_order(codecs: list[Any], order: str) -> None:
+    """K-53, T-11: all transposes together decide."""
+    assert CodecChain.from_list(codecs, "int8", (2, 2, 2)).order == order
+
+
+def test_codecs_of_numcodecs() -> None:
+    """Codecs of numcodecs that have an equivalent are taken, with their options."""
+    numcodecs = pytest.importorskip("numcodecs")
+    for codec, ours in (
+        (numcodecs.Blosc("zstd", 3, numcodecs.Blosc.BITSHUFFLE), BloscCodec("zstd", 3, "bitshuffle", 4)),
+        (numcodecs.Blosc("lz4", 5, numcodecs.Blosc.AUTOSHUFFLE), BloscCodec("lz4", 5, "shuffle", 4)),
+        (numcodecs.Zstd(7), ZstdCodec(7)),
+        (numcodecs.GZip(2), GzipCodec(2)),
+    ):
+        assert CodecChain.from_user(compressors=codec, dtype="f4", chunk_shape=(4,)).compressors == (ours,)
+    for codec in (numcodecs.BZ2(), numcodecs.Zlib(), numcodecs.LZ4()):
+        with pytest.raises(MetadataError, match="gzip, zstd, blosc"):
+            CodecChain.from_user(compressors=codec, dtype="f4", chunk_shape=(4,))
+
+
+def test_codecs_of_zarr_python() -> None:
+    """Codecs of zarr-python are taken; what they would choose for the data type, we choose."""
+    codecs = pytest.importorskip("zarr.codecs")
+    for codec, ours in (
+        (codecs.BloscCodec(cname="zstd"), BloscCodec("zstd", 5, "shuffle", 4)),
+        (codecs.BloscCodec(cname="lz4", shuffle="noshuffle", typesize=2), BloscCodec("lz4", 5, "noshuffle", 2)),
+        (codecs.ZstdCodec(level=7, checksum=True), ZstdCodec(7, True)),
+        (codecs.GzipCodec(level=2), GzipCodec(2)),
+        (codecs.Crc32cCodec(), Crc32cCodec()),
+    ):
+        assert CodecChain.from_user(compressors=codec, dtype="f4", chunk_shape=(4,)).compressors == (ours,)
+
+
+@pytest.mark.parametrize(
+    ("codecs", "path"),
+    [
+        (["gzip"], "codecs"),
+        (["bytes", "bytes"], "codecs[1]"),
+        (["bytes", TransposeCodec((0,))], "codecs[1]"),
+        ([TransposeCodec((0, 1)), "bytes"], "codecs[0].configuration.order"),
+        ([ShardingCodec((3,))], "codecs[0].configuration.chunk_shape[0]"),
+        ([ShardingCodec((2, 2))], "codecs[0].configuration.chunk_shape"),
+        ([ShardingCodec((2,), index_codecs=["bytes", "gzip"])], "codecs[0].configuration.index_codecs[1]"),
+    ],
+)
+def test_users_are_checked_like_documents(codecs: list[Any], path: str) -> None:
+    """rows 36, 37, 55, 56: the same problems, in the places where the document would have them."""
+    with pytest.raises(MetadataError) as caught:
+        CodecChain.from_list(codecs, "int16", (4,))
+    assert [problem.path for problem in caught.value.problems] == [path]
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: GzipCodec(10), "GzipCodec.level: expected an integer in [0, 9], found 10"),
+        (lambda: GzipCodec(True), "found true"),
+        (lambda: ZstdCodec(23), "[-131072, 22]"),
+        (lambda: ZstdCodec(1, checksum="yes"), "true or false"),
+        (lambda: BloscCodec("lz5"), '"lz4"'),
+        (lambda: BytesCodec("middle"), '"little" or "big"'),
+        (lambda: ShardingCodec((2,), index_location="top"), '"start" or "end"'),
+        (lambda: CodecChain.from_list([{"name": "gzip", "configuration": {"lvl": 1}}], "i2", (1,)), "gzip.lvl"),
+    ],
+)
+def test_wrong_options(make: Any, text: str) -> None:
+    """row 54: a wrong option is refused when the codec is made, by name."""
+    with pytest.raises(MetadataError) as caught:
+        make()
+    assert text in str(caught.value)
+
+
+def test_unknown_codec() -> None:
+    """row 53: named, with what would supply it."""
+    with pytest.raises(UnknownExtensionError, match="zarrs reads it") as caught:
+        CodecChain.from_list(["bytes", "zfp"], "f4", (1,))
+    assert caught.value.extensions == ("zfp",)
+
+
+def test_an_index_that_is_too_large() -> None:
+    """row 38: known when the array is made, before anything is allocated."""
+    with pytest.raises(LimitError, match="index of at most"):
+        CodecChain.from_user(dtype="int8", chunk_shape=(1, 1), shard_shape=(2**15, 2**15))
+
+
+def test_true_is_not_one_when_remembered() -> None:
+    """K-40: documents that are equal in Python but not in JSON are told apart."""
+    dtype = DataType.parse("uint8")
+
+    def chain(level: Any) -> Any:
+        codecs = ["bytes", {"name": "gzip", "configuration": {"level": level}}]
+        return CodecChain.from_json(codecs, dtype=dtype, chunk_shape=(1,))
+
+    assert chain(1).compressors == (GzipCodec(1),)
+    for wrong in (True, 1.0):
+        with pytest.raises(MetadataError):
+            chain(wrong)

@@ -1,0 +1,116 @@
+"""Data types: what users mean by them, what documents say."""
+
+from __future__ import annotations
+
+import builtins
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blizzarr.dtypes import DataType, ml, table
+from blizzarr.errors import MetadataError, UnknownExtensionError
+
+CORE = [row[0] for row in table._ROWS]
+
+
+@pytest.mark.parametrize("name", CORE)
+def test_core_names_are_numpy_names(name: str) -> None:
+    """D-16 to D-27: each core type is the NumPy dtype of the same name."""
+    dtype = DataType.parse(name)
+    assert dtype.name == name
+    assert dtype.numpy == np.dtype(name)
+    assert dtype.itemsize == np.dtype(name).itemsize
+    assert dtype.boolean is (name == "bool")
+    assert dtype.to_json() == name
+    assert DataType.from_json(name) is dtype
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("bool", 0), ("int8", 0), ("int16", 2), ("float64", 8), ("complex64", 4), ("complex128", 8), ("r64", 0)],
+)
+def test_swap_unit(name: str, unit: int) -> None:
+    """F-9, D-166: what is reversed is an element, but half of a complex number, and nothing of raw bits."""
+    assert DataType.parse(name).swap_unit == unit
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ("<f4", "float32"),
+        (">i2", "int16"),
+        (float, "float64"),
+        (bool, "bool"),
+        (np.uint8, "uint8"),
+        (np.dtype(">c16"), "complex128"),
+        ("V3", "r24"),
+        (np.dtype("V16"), "r128"),
+        ("M8[ns]", "numpy.datetime64"),
+        (">m8[10s]", "numpy.timedelta64"),
+        ({"name": "float32"}, "float32"),
+        ("bfloat16", "bfloat16"),
+    ],
+)
+def test_parse(value: Any, name: str) -> None:
+    """Names, NumPy dtypes of either byte order, Python types and documents."""
+    dtype = DataType.parse(value)
+    assert dtype.name == name
+    assert dtype.numpy.isnative
+    assert DataType.parse(dtype) is dtype
+
+
+@pytest.mark.parametrize("value", ["nope", None, "r7", "V0", "numpy.datetime64", 3, "float32,float32"])
+def test_parse_refuses(value: Any) -> None:
+    """row 57: what is no data type is named in the error."""
+    with pytest.raises(MetadataError) as caught:
+        DataType.parse(value)
+    assert caught.value.problems[0].path.startswith("data_type")
+
+
+@pytest.mark.parametrize(
+    ("value", "supplier"),
+    [
+        ("U3", "fixed_length_utf32"),
+        ("S2", "null_terminated_bytes"),
+        ("O", "string"),
+        ([("a", "i4")], "struct"),
+        ("string", "zarr-python"),
+    ],
+)
+def test_types_known_by_name(value: Any, supplier: str) -> None:
+    """row 53: a type that Zarr has and we have not is named, with who reads it."""
+    with pytest.raises(UnknownExtensionError, match=supplier):
+        DataType.parse(value)
+
+
+@pytest.mark.parametrize("name", [*CORE, "r24", *ml.ROWS])
+def test_pickle_and_equality(name: str) -> None:
+    """A pickled data type is the same one, also where NumPy has no such dtype."""
+    dtype = DataType.parse(name)
+    again = pickle.loads(pickle.dumps(dtype))
+    assert again == dtype
+    assert hash(again) == hash(dtype)
+    assert again.numpy == dtype.numpy
+
+
+def test_time_types_differ_by_unit() -> None:
+    """Two units are two types, with one name."""
+    assert DataType.parse("M8[ns]") != DataType.parse("M8[us]")
+    assert str(DataType.parse("M8[ns]")) == "datetime64[ns]"
+
+
+def test_ml_dtypes_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without ml_dtypes, the error names the extra that brings it."""
+    real = builtins.__import__
+    monkeypatch.setattr("importlib.import_module", lambda name: real("no_such_package_at_all"))
+    table._TABLE.pop("float8_e5m2", None)
+    with pytest.raises(UnknownExtensionError, match=r"blizzarr\[ml\]"):
+        DataType.parse("float8_e5m2")
+
+
+@pytest.mark.parametrize("name", ml.ROWS)
+def test_narrow_types_take_whole_bytes(name: str) -> None:
+    """K-47: one byte per element in memory and in `bytes`, two for bfloat16."""
+    assert DataType.parse(name).itemsize == (2 if name == "bfloat16" else 1)

@@ -1,0 +1,139 @@
+"""Fill values: exact to the bit, in documents and from users."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blizzarr.dtypes import DataType, ml
+from blizzarr.errors import MetadataError
+
+EXACT = ["float16", "float32", "float64", "complex64", "complex128", "r24", "int8", "uint64", "bfloat16", "float8_e4m3"]
+
+
+@given(st.sampled_from(EXACT), st.binary(min_size=16, max_size=16))
+def test_any_bits_survive_a_document(name: str, data: bytes) -> None:
+    """F-6: whatever the bits, NaN payloads and signs included, writing and reading gives them back."""
+    dtype = DataType.parse(name)
+    value = np.frombuffer(data[: dtype.itemsize], dtype=dtype.numpy)[0]
+    text = json.dumps(dtype.fill_to_json(value))
+    assert "NaN" not in text or '"NaN"' in text
+    assert dtype.fill_from_json(json.loads(text)).tobytes() == value.tobytes()
+
+
+@pytest.mark.parametrize("name", [*EXACT, "bool", "M8[s]", *ml.ROWS])
+def test_default_survives_a_document(name: str) -> None:
+    """K-27: zero, false or not-a-time; as a value, and from a document."""
+    dtype = DataType.parse(name)
+    default = dtype.default_fill
+    assert dtype.fill(None).tobytes() == default.tobytes()
+    if name == "M8[s]":
+        assert np.isnat(default)
+    else:
+        assert default.tobytes() == bytes(dtype.itemsize)
+    assert dtype.fill_from_json(dtype.fill_to_json(default)).tobytes() == default.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "bits"),
+    [
+        ("float16", "7e00"),
+        ("float32", "7fc00000"),
+        ("float64", "7ff8000000000000"),
+        ("bfloat16", "7fc0"),
+        ("float8_e3m4", "78"),
+        ("float8_e4m3", "7c"),
+        ("float8_e4m3b11fnuz", "80"),
+        ("float8_e4m3fnuz", "80"),
+        ("float8_e5m2", "7e"),
+        ("float8_e5m2fnuz", "80"),
+        ("float8_e8m0fnu", "ff"),
+    ],
+)
+def test_the_bits_of_nan(name: str, bits: str) -> None:
+    """F-6: "NaN" means exactly the bits that the specification, or the registry, says."""
+    dtype = DataType.parse(name)
+    value = dtype.fill_from_json("NaN")
+    assert value.tobytes()[::-1].hex() == bits
+    assert dtype.fill_to_json(value) == "NaN"
+    assert dtype.fill(float("nan")).tobytes() == value.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "written"),
+    [
+        ("float32", 0.1, 0.1),
+        ("float16", -0.0, -0.0),
+        ("float32", float("inf"), "Infinity"),
+        ("float32", np.uint32(0x7FC00001).view("f4"), "0x7fc00001"),
+        ("complex64", 1 - 2j, [1.0, -2.0]),
+        ("int64", -(2**63), -(2**63)),
+        ("bool", True, True),
+        ("r16", b"\x01\xff", [1, 255]),
+        ("M8[s]", np.datetime64("1970-01-02"), 86400),
+        ("m8[s]", "NaT", -(2**63)),
+        ("bfloat16", 1.5, 1.5),
+    ],
+)
+def test_written_form(name: str, value: Any, written: Any) -> None:
+    """F-6: the shortest number that reads back, strings where JSON has no number."""
+    dtype = DataType.parse(name)
+    found = dtype.fill_to_json(dtype.fill(value))
+    assert (found, str(found), type(found)) == (written, str(written), type(written))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "equal"),
+    [
+        ("bool", 1, True),
+        ("uint8", np.int64(7), 7),
+        ("int8", 3.0, 3),
+        ("float32", 3, 3.0),
+        ("float64", "0x3ff0000000000000", 1.0),
+        ("float32", np.array(2.5), 2.5),
+        ("complex64", (1, 2), 1 + 2j),
+        ("complex128", 3, 3 + 0j),
+        ("m8[s]", 5, np.timedelta64(5, "s")),
+        ("int4", -8, -8),
+    ],
+)
+def test_users_may_say_it_otherwise(name: str, value: Any, equal: Any) -> None:
+    """A value that is equal after conversion is taken."""
+    assert DataType.parse(name).fill(value) == equal
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("uint8", 300),
+        ("uint8", -1),
+        ("int32", 1.5),
+        ("int32", "1"),
+        ("int32", float("nan")),
+        ("int64", np.timedelta64(1, "s")),
+        ("bool", 2),
+        ("bool", "true"),
+        ("float32", 1e39),
+        ("float32", "one"),
+        ("float32", [1]),
+        ("float64", 1j),
+        ("complex64", "1"),
+        ("complex64", (1, 2, 3)),
+        ("r16", b"abc"),
+        ("r16", 1),
+        ("M8[s]", "yesterday"),
+        ("m8[s]", 2**63),
+        ("float4_e2m1fn", float("nan")),
+        ("int4", 8),
+    ],
+)
+def test_users_may_not_lose_a_value(name: str, value: Any) -> None:
+    """row 58: what would be another value in this type is refused, with what was expected."""
+    with pytest.raises(MetadataError) as caught:
+        DataType.parse(name).fill(value)
+    assert caught.value.problems[0].path == "fill_value"

@@ -1,0 +1,129 @@
+"""Nodes in a store: found, missing, damaged, listed."""
+
+from __future__ import annotations
+
+import pytest
+
+from blizzarr import formats
+from blizzarr.codecs import CodecChain
+from blizzarr.dtypes import DataType
+from blizzarr.errors import MetadataError, NodeNotFoundError
+from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
+
+
+class DictStore:
+    """The least that formats need of a store."""
+
+    def __init__(self, **values: bytes) -> None:
+        self.values = dict(values)
+        self.gets: list[str] = []
+
+    def __str__(self) -> str:
+        return "a dict"
+
+    def get(self, key: str) -> bytes | None:
+        self.gets.append(key)
+        return self.values.get(key)
+
+    def set(self, key: str, value: bytes) -> None:
+        self.values[key] = value
+
+    def list_dir(self, prefix: str = "") -> tuple[list[str], list[str]]:
+        rests = sorted({key[len(prefix) :].partition("/")[:2] for key in self.values if key.startswith(prefix)})
+        return [prefix + name for name, slash in rests if not slash], [
+            prefix + name + "/" for name, slash in rests if slash
+        ]
+
+
+def an_array() -> ArrayMeta:
+    dtype = DataType.parse("int8")
+    chain = CodecChain.from_user(dtype=dtype, chunk_shape=(2,))
+    return ArrayMeta((4,), dtype, RegularGrid((2,)), ChunkKeys.default(), dtype.default_fill, chain)
+
+
+def a_hierarchy() -> DictStore:
+    store = DictStore()
+    formats.write_node(store, "", GroupMeta({"root": True}))
+    formats.write_node(store, "g", GroupMeta())
+    formats.write_node(store, "g/x", an_array())
+    store.set("g/x/c/0", b"data")
+    store.set("readme/text", b"no node")
+    return store
+
+
+def test_read_and_write() -> None:
+    """A node is written as one document and read by one get."""
+    store = a_hierarchy()
+    store.gets.clear()
+    assert formats.read_node(store, "g/x") == an_array()
+    assert store.gets == ["g/x/zarr.json"]
+    assert formats.read_node(store, "") == GroupMeta({"root": True})
+    assert formats.chunk_prefix("g/x", an_array()) == formats.node_prefix("g/x", an_array()) == "g/x/"
+    assert formats.document_keys("g") == ("g/zarr.json",)
+
+
+def test_children() -> None:
+    """Z-9: members by listing one level; folders that are no nodes are not members."""
+    store = a_hierarchy()
+    assert [(child.name, type(child.meta)) for child in formats.children(store, "")] == [("g", GroupMeta)]
+    assert [(child.name, type(child.meta)) for child in formats.children(store, "g")] == [("x", ArrayMeta)]
+    assert list(formats.children(store, "g/x")) == []
+
+
+def test_a_damaged_child_hides_no_other() -> None:
+    """rows 53 and 65: it is named, with its error; the others are there."""
+    store = a_hierarchy()
+    store.set("g/bad/zarr.json", b"{")
+    bad, good = formats.children(store, "g")
+    assert (bad.name, bad.meta, type(bad.error)) == ("bad", None, MetadataError)
+    assert (good.name, good.error) == ("x", None)
+    assert "g/bad/zarr.json" in str(bad.error)
+
+
+def test_names_that_may_not_be_are_not_listed() -> None:
+    """F-7: reserved prefixes are no children."""
+    store = a_hierarchy()
+    store.set("__x/zarr.json", store.values["zarr.json"])
+    assert [child.name for child in formats.children(store, "")] == ["g"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("g/y", "looked for g/y/zarr.json; nothing is there, the group /g has x"),
+        ("g/x/deep", "and /g/x is an array, which has nothing below it"),
+        ("nowhere/at/all", "the group / has g, readme"),
+        ("readme", "there are text"),
+    ],
+)
+def test_not_found(path: str, text: str) -> None:
+    """The error says what was looked for, and what is there."""
+    with pytest.raises(NodeNotFoundError) as caught:
+        formats.read_node(a_hierarchy(), path)
+    assert text in str(caught.value)
+    assert str(caught.value).startswith(f"/{path} in a dict: no array or group here")
+    assert (caught.value.array, caught.value.store) == (f"/{path}", "a dict")
+
+
+@pytest.mark.parametrize(
+    ("key", "what"),
+    [(".zarray", "Zarr v2 array"), (".zgroup", "Zarr v2 group"), ("meta/root.array.json", "Zarr v3 draft")],
+)
+def test_other_formats_are_named(key: str, what: str) -> None:
+    """What looks like another format is said to."""
+    with pytest.raises(NodeNotFoundError, match=what):
+        formats.read_node(DictStore(**{key: b"{}"}), "")
+
+
+def test_an_empty_store() -> None:
+    """Nothing at all is said so."""
+    with pytest.raises(NodeNotFoundError, match="nothing is there"):
+        formats.read_node(DictStore(), "")
+    with pytest.raises(NodeNotFoundError, match="none of the groups above"):
+        formats.read_node(DictStore(), "a/b")
+
+
+def test_a_damaged_document_is_not_missing() -> None:
+    """row 48: an empty document is damage, with the key in the error."""
+    with pytest.raises(MetadataError, match=r"zarr\.json"):
+        formats.read_node(DictStore(**{"zarr.json": b""}), "")
