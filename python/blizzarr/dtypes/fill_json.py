@@ -12,12 +12,15 @@ raw       a list of bytes                                                       
 time      a number, "NaT"                                                         a number
 ========  ======================================================================  ================================
 
-Two spellings of earlier drafts are read as well, "+Infinity" and binary digits ("0b01...").
+Some other spellings are read as well: of earlier drafts "+Infinity" and binary digits ("0b01..."), of other libraries
+base64 for raw bytes.
 """
 
 from __future__ import annotations
 
 import math
+from base64 import b64decode
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -152,6 +155,12 @@ def _half(dtype: DataType) -> np.dtype[Any]:
 
 def _decode_raw(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
     size = dtype.itemsize
+    if type(value) is str:
+        # Not in the specification, but it is what TensorStore and zarr-python write.
+        with suppress(ValueError):
+            data = b64decode(value, validate=True)
+            if len(data) == size:
+                return np.void(data)
     if type(value) is not list or len(value) != size:
         problems.add(path, f"a list of {size} integers in [0, 255]", value)
         return None

@@ -15,7 +15,6 @@ _KNOWN: Final[dict[str, str]] = {
     "struct": "records of named fields; zarr-python 3.2 reads it",
     "fixed_length_utf32": "text of a fixed number of characters; zarr-python and zarrs read it",
     "null_terminated_bytes": "byte strings of a fixed length; zarr-python reads it",
-    "raw_bytes": "the same as r*, under a name that is not registered; zarr-python reads it",
     "structured": "records of named fields (the older name of struct); zarr-python reads it",
     "variable_length_utf8": f"{_VARIABLE} (text); zarr-python reads it",
     "variable_length_bytes": f"{_VARIABLE} (byte strings); zarr-python reads it",

@@ -6,6 +6,7 @@ names                                  source                                   
 bool, int8 ... complex128              Zarr v3 core, "Data types"                   `_ROWS`
 complex_float32, complex_float64       zarr-extensions, other names for two rows    `_ALIASES`
 r8, r16, r24, ...                      Zarr v3 core, raw bits                       `_raw`
+raw_bytes                              zarr-python, another name of raw bits        `_raw`
 bfloat16, int4, float8_e5m2, ...       zarr-extensions, need ``ml_dtypes``          `blizzarr.dtypes.ml`
 numpy.datetime64, numpy.timedelta64    zarr-extensions                              `blizzarr.dtypes.time`
 =====================================  ===========================================  ==========================
@@ -77,6 +78,9 @@ def from_json(value: Any, path: str, problems: Problems) -> DataType | None:
     name, configuration = named
     if name in time.NAMES:
         return time.from_json(name, configuration, path, problems)
+    if name == "raw_bytes" and len(configuration) == 1 and type(size := configuration.get("length_bytes")) is int:
+        # Not registered, but what zarr-python calls them.
+        return _raw(size * 8, size, f"{path}.configuration.length_bytes", problems)
     if configuration:
         if name in _TABLE or name in ml.ROWS or _is_raw(name):
             problems.add(f"{path}.configuration", f"no options for {name}", dict(configuration))
@@ -86,7 +90,9 @@ def from_json(value: Any, path: str, problems: Problems) -> DataType | None:
     if (found := _TABLE.get(name)) is not None:
         return found
     if _is_raw(name):
-        return _raw(name, path, problems)
+        # Very many digits are not worth turning into an integer.
+        digits = name[1:]
+        return _raw(int(digits) if len(digits) < 12 and digits[0] != "0" else 0, name, path, problems)
     if name in ml.ROWS:
         if (found := ml.data_type(name)) is None:
             problems.unknown(path, "data type", name, "install `blizzarr[ml]`, which brings the ml_dtypes package")
@@ -101,14 +107,11 @@ def _is_raw(name: str) -> bool:
     return name[:1] == "r" and name[1:].isascii() and name[1:].isdigit()
 
 
-def _raw(name: str, path: str, problems: Problems) -> DataType | None:
-    digits = name[1:]
-    # Very many digits are not worth turning into an integer.
-    bits = int(digits) if len(digits) < 12 and digits[0] != "0" else 0
-    if bits == 0 or bits % 8 or bits // 8 > MAX_RAW_BYTES:
-        problems.add(path, f"r followed by a positive multiple of 8, at most {MAX_RAW_BYTES * 8}", name)
+def _raw(bits: int, found: Any, path: str, problems: Problems) -> DataType | None:
+    if bits <= 0 or bits % 8 or bits // 8 > MAX_RAW_BYTES:
+        problems.add(path, f"raw bits: a positive multiple of 8, at most {MAX_RAW_BYTES * 8}", found)
         return None
-    return DataType(name, np.dtype((np.void, bits // 8)), Kind.RAW)
+    return DataType(f"r{bits}", np.dtype((np.void, bits // 8)), Kind.RAW)
 
 
 def from_user(value: Any, problems: Problems) -> DataType | None:
