@@ -32,8 +32,9 @@ class Config:
     """What ``chunks="auto"`` aims at, before compression."""
     shard_bytes: int = 64 << 20
     """What ``shards="auto"`` aims at, before compression."""
-    copy_bytes: int = 256 << 20
-    """How much of an array `copy` holds in memory at a time, at most, unless a single shard is larger."""
+    copy_bytes: int = 128 << 20
+    """How much of an array `copy` holds in memory at a time, at most, unless a single shard is larger; about as much
+    again is needed to encode it."""
 
     def __post_init__(self) -> None:
         for name, least in (("threads", 0), ("chunk_bytes", 1), ("shard_bytes", 1), ("copy_bytes", 1)):

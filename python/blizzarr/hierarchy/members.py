@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import Child
-from blizzarr.hierarchy.documents import fetch, read_many
+from blizzarr.formats.consolidated import Consolidated
+from blizzarr.hierarchy.documents import Node, fetch, read_many
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join, name_problem
 from blizzarr.stores import Store
 
-__all__ = ["member_names", "read_members"]
+__all__ = ["consolidated_below", "member_names", "read_members"]
 
 
 def member_names(store: Store, path: str, meta: GroupMeta) -> list[str]:
@@ -76,3 +77,17 @@ def _entries(meta: GroupMeta) -> Iterator[Child]:
             yield Child(name, meta.consolidated[name])
         except BlizzarrError as error:
             yield Child(name, None, error)
+
+
+def consolidated_below(consolidated: Mapping[str, Node], path: str) -> Mapping[str, Node]:
+    """Of the consolidated metadata of a group, those of a group in it.
+
+    Examples
+    --------
+    >>> consolidated_below({"a": GroupMeta(), "a/b": GroupMeta(), "ab": GroupMeta()}, "a")
+    {'b': GroupMeta(attributes={}, consolidated=None, extra={}, format='v3')}
+    """
+    if isinstance(consolidated, Consolidated):
+        return consolidated.below(path)  # without decoding any of them
+    start = path + "/"
+    return {name[len(start) :]: node for name, node in consolidated.items() if name.startswith(start)}

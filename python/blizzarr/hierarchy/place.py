@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from blizzarr.errors import NodeExistsError, NodeTypeError, UnsupportedOperationError
 from blizzarr.formats import FORMATS
@@ -15,12 +16,16 @@ from blizzarr.stores import Store, check_writable
 __all__ = ["place_node"]
 
 
-def place_node(store: Store, path: str, meta: Node, *, overwrite: bool = False) -> None:
+def place_node(
+    store: Store, path: str, meta: Node, *, overwrite: bool = False, before: Callable[[], None] | None = None
+) -> None:
     """Store a new node, and groups above it where there are none.
 
     Everything that can be refused is refused before anything changes: a path that may not be, a store that is read
     only, a place that is taken (also by a document that cannot be read, and by chunks of an array that is gone), an
     array among the nodes above. With `overwrite` what is at the path is removed first, see `remove_node`.
+
+    `before` is called when the place is free, right before the documents are stored.
     """
     check_writable(store, path)
     path = check_path(path)
@@ -47,6 +52,8 @@ def place_node(store: Store, path: str, meta: Node, *, overwrite: bool = False) 
     new[path] = FORMATS[meta.format].encode(meta, path)
     if taken is not None:
         remove_node(store, path)
+    if before is not None:
+        before()
     _store(store, [document for documents in new.values() for document in documents.items()])
     for group, node in zip(above, groups, strict=True):
         if node is not None and node.consolidated is not None:

@@ -15,10 +15,13 @@ from blizzarr.hierarchy.documents import read_many
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, check_writable
 
-__all__ = ["DOCUMENTS", "chunk_pattern", "own_keys", "remove_node"]
+__all__ = ["DOCUMENTS", "PROGRESS", "chunk_pattern", "own_keys", "remove_node"]
 
 DOCUMENTS = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
 """Names of the documents of all formats that were ever written beside a node's chunks or children."""
+
+PROGRESS = ".blizzarr-copy.json"
+"""Beside the document of an array that is being copied: how far the copy has come; see `blizzarr.copying`."""
 
 _USUAL = re.compile(r"c(?:[/.]\d+)*")
 """Chunks where no document says what they look like: never a bare number, which may be anybody's."""
@@ -51,9 +54,10 @@ def own_keys(keys: Iterable[str], nodes: Mapping[str, object]) -> tuple[list[str
     documents: list[str] = []
     chunks: list[str] = []
     for key in keys:
-        if key.rpartition("/")[2] in DOCUMENTS:
+        name = key.rpartition("/")[2]
+        if name in DOCUMENTS:
             documents.append(key)
-        elif _is_chunk(key, patterns):
+        elif name == PROGRESS or _is_chunk(key, patterns):
             chunks.append(key)
     return sorted(documents, key=lambda key: (-key.count("/"), key)), chunks
 

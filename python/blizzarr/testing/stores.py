@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from blizzarr.errors import PathError, ReadOnlyError, UnsupportedOperationError
+from blizzarr.errors import PathError, ReadOnlyError, StoreError, UnsupportedOperationError
 from blizzarr.stores import Listing, Store, read_only
 
 __all__ = ["BAD_KEYS", "StoreContract"]
@@ -64,7 +65,10 @@ class StoreContract:
         """`a` is missing when only `a/b` is there, or an error, but never a value."""
         store.set("a/b", b"value")
         assert store.get("ab") is None
-        assert store.get("a/b/c") is None
+        for key in ("a", "a/b/c"):
+            # A directory has a file in one place and a directory in the other, and says that this is an error (row 74).
+            with suppress(StoreError):
+                assert store.get(key) is None
 
     def test_set_replaces(self, store: Store) -> None:
         """D-87: one value per key, also when the new one is shorter (row 80)."""

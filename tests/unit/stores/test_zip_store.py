@@ -119,14 +119,21 @@ def test_replacing_a_file_happens_at_the_end(tmp_path: Path) -> None:
 
 
 def test_one_writer(tmp_path: Path) -> None:
-    """A second writer is told, and a reader is not disturbed."""
+    """A second writer is told when it begins to write; readers, and those who could write, are not disturbed."""
     path = foreign(tmp_path / "x.zip", {"a": b"old"})
-    store = ZipStore(path, mode="a")
+    store, second = ZipStore(path, mode="a"), ZipStore(path, mode="a")
+    store.set("b", b"new")
     with pytest.raises(ConflictError, match="another writer"):
-        ZipStore(path, mode="a")
-    assert ZipStore(path).get("a") == b"old"
+        second.set("b", b"lost")
+    assert second.get("a") == b"old"
+    assert store.get("a") == b"old"
     store.close()
-    ZipStore(path, mode="a").close()
+    with pytest.raises(ConflictError, match="has changed this zip file since"):
+        second.set("b", b"lost")
+    second.close()
+    with ZipStore(path, mode="a") as third:
+        third.set("c", b"newest")
+    assert [ZipStore(path).get(key) for key in "abc"] == [b"old", b"new", b"newest"]
 
 
 def test_forgotten_close(tmp_path: Path) -> None:

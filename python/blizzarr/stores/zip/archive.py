@@ -34,6 +34,8 @@ class Archive:
         self._final = final  # where the file goes on the first flush, when it is written under another name
         self._changed = False
         self._closed = False
+        self._reads_only = False  # as long as nothing is added, so that nobody else is kept from adding
+        self._files = [] if file is None else [file]
         if file is not None and file.size:
             directory = read_directory(file.read_at, file.size, str(path))
             self.entries, self.complaints = directory.entries, directory.complaints
@@ -44,7 +46,9 @@ class Archive:
         if mode == "r":
             return cls(path, AppendFile(path, os.O_RDONLY))
         if mode == "a" and path.exists():
-            return cls(path, AppendFile(path, os.O_RDWR))
+            archive = cls(path, AppendFile(path, os.O_RDONLY))
+            archive._reads_only = True
+            return archive
         return cls(path, None, path if mode == "w" else None)
 
     @property
@@ -64,7 +68,7 @@ class Archive:
 
     def append(self, key: str, plain: memoryview, crc: int, packed: bytes | None) -> None:
         """Add a value at the end of the file, as it is or `packed`. One caller at a time."""
-        file = self._opened()
+        file = self._for_writing()
         data = plain if packed is None else packed
         method = STORED if packed is None else DEFLATED
         entry = new_entry(
@@ -94,15 +98,31 @@ class Archive:
             return
         self.flush()
         self._closed = True
-        if self._file is not None:
-            self._file.close()
+        for file in self._files:
+            file.close()
 
     def _opened(self) -> AppendFile:
         if self._closed:
             raise StoreError("the zip file has been closed", store=str(self.path))
         if self._file is None:
             self._file = self._make()
+            self._files.append(self._file)
         return self._file
+
+    def _for_writing(self) -> AppendFile:
+        """The file, with its lock. The one that was opened for reading stays open: other threads may be using it."""
+        before = self._opened()
+        if self._reads_only:
+            file = AppendFile(self.path, os.O_RDWR)
+            if file.size != before.size or not file.is_same(before):
+                file.close()
+                raise ConflictError(
+                    "somebody else has changed this zip file since it was opened; open it again", store=str(self.path)
+                )
+            self._files.append(file)
+            self._file = file
+            self._reads_only = False
+        return self._file or before
 
     def _make(self) -> AppendFile:
         """The new file, when the first entry comes: nothing is touched before."""

@@ -38,6 +38,10 @@ class AppendFile:
         """Whether it has not been closed."""
         return self._descriptor >= 0
 
+    def is_same(self, other: AppendFile) -> bool:
+        """Whether both are open on the same file, not just on the same name."""
+        return os.path.sameopenfile(self._descriptor, other._descriptor)
+
     def read_at(self, offset: int, length: int) -> bytes:
         """As many of these bytes as there are."""
         if not self.is_open:

@@ -1,0 +1,50 @@
+"""The verbs that a user calls first."""
+
+from __future__ import annotations
+
+from blizzarr.api.consolidate import consolidate_metadata, tree
+from blizzarr.api.copy import copy
+from blizzarr.api.create import (
+    array,
+    create,
+    create_array,
+    create_group,
+    empty,
+    empty_like,
+    full,
+    full_like,
+    group,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from blizzarr.api.open import open, open_array, open_consolidated, open_group
+from blizzarr.api.save import load, save, save_array, save_group
+
+__all__ = [
+    "array",
+    "consolidate_metadata",
+    "copy",
+    "create",
+    "create_array",
+    "create_group",
+    "empty",
+    "empty_like",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_consolidated",
+    "open_group",
+    "save",
+    "save_array",
+    "save_group",
+    "tree",
+    "zeros",
+    "zeros_like",
+]

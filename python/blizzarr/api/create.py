@@ -1,0 +1,229 @@
+"""Making arrays and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from blizzarr.api.open import Mode
+from blizzarr.array import Array
+from blizzarr.creation.chunking import ChunksLike, ShardsLike
+from blizzarr.creation.describe import ChunkKeysLike, ShapeLike, describe_group
+from blizzarr.creation.like import like
+from blizzarr.creation.make import make_array
+from blizzarr.formats.nodes import detect
+from blizzarr.group import Group
+from blizzarr.hierarchy.place import place_node
+from blizzarr.model import GroupMeta
+from blizzarr.model.names import check_path
+from blizzarr.stores import StoreLike, resolve
+
+__all__ = [
+    "array",
+    "create",
+    "create_array",
+    "create_group",
+    "empty",
+    "empty_like",
+    "full",
+    "full_like",
+    "group",
+    "ones",
+    "ones_like",
+    "zeros",
+    "zeros_like",
+]
+
+
+def create_array(
+    store: StoreLike | None = None,
+    *,
+    name: str | None = None,
+    shape: ShapeLike | None = None,
+    dtype: Any = None,
+    data: Any = None,
+    chunks: ChunksLike = "auto",
+    shards: ShardsLike = None,
+    filters: Any = "auto",
+    compressors: Any = "auto",
+    serializer: Any = "auto",
+    codecs: Any = None,
+    fill_value: Any = None,
+    order: Literal["C", "F"] | None = None,
+    chunk_key_encoding: ChunkKeysLike = None,
+    dimension_names: Iterable[str | None] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    zarr_format: int | None = 3,
+) -> Array:
+    """Make an array, filled with `data` if given.
+
+    Everything is checked before anything is stored. Groups on the way to `name` are made too.
+
+    Parameters
+    ----------
+    store
+        Where: a path, URL, store or mapping, see `open`; None for new memory.
+    name
+        The path of the array in the store; by default the store itself is the array.
+    shape, dtype
+        Needed unless there is `data`, from which they are taken otherwise.
+    data
+        The elements: a NumPy array or anything that can be made one, or one of our arrays, which is copied part by
+        part.
+    chunks
+        What is compressed, and can be read, as one: ``"auto"`` (about 1 MiB, see `blizzarr.creation.chunking`), an aim
+        like ``"8MB"``, one length for all axes, or one for each, where -1 is the whole axis.
+    shards
+        What is stored, and written, as one object, in whole chunks: None for no shards, else as for `chunks`
+        (``"auto"``: about 64 MiB).
+    filters, serializer, compressors
+        Codecs before, for, and after turning the array into bytes: codecs, names, objects as in documents, or None; by
+        default no filters, ``bytes`` and ``zstd``.
+    codecs
+        The whole chain instead of the three (and of `shards` and `order`): `chunks` is then what is stored as one
+        object.
+    fill_value
+        What elements that were never written read as; by default zero.
+    order
+        ``"F"`` to store the elements of a chunk first axis fastest (as a ``transpose`` codec).
+    chunk_key_encoding
+        ``"default"`` (keys like ``c/0/1``) or ``"v2"`` (``0.1``), with a separator as in ``("v2", "/")``.
+    dimension_names
+        A name or None for each dimension.
+    attributes
+        What JSON can say.
+    overwrite
+        Replace what is there; files that are not ours are kept.
+    zarr_format
+        3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a = create_array({}, data=np.arange(12).reshape(3, 4), chunks=(3, 2), dimension_names=["y", "x"])
+    >>> a.shape, a.chunks, a[1, ::2].tolist()
+    ((3, 4), (3, 2), [4, 6])
+    """
+    found, path = _place(store, name, overwrite)
+    return make_array(
+        found,
+        path,
+        shape=shape,
+        dtype=dtype,
+        data=data,
+        chunks=chunks,
+        shards=shards,
+        filters=filters,
+        compressors=compressors,
+        serializer=serializer,
+        codecs=codecs,
+        fill_value=fill_value,
+        order=order,
+        chunk_key_encoding=chunk_key_encoding,
+        dimension_names=dimension_names,
+        attributes=attributes,
+        overwrite=overwrite,
+        zarr_format=zarr_format,
+    )
+
+
+def create(shape: ShapeLike, *, store: StoreLike | None = None, path: str = "", **options: Any) -> Array:
+    """Make an array, shape first; `options` as for `create_array`, with float64 as the default data type."""
+    return create_array(store, name=path or None, shape=shape, **{"dtype": "float64", **options})
+
+
+def create_group(
+    store: StoreLike | None = None,
+    *,
+    path: str = "",
+    attributes: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    zarr_format: int | None = 3,
+) -> Group:
+    """Make a group; groups on the way to it are made too.
+
+    Examples
+    --------
+    >>> create_group({}, path="a/b", attributes={"title": "brain"}).name
+    '/a/b'
+    """
+    found, place = _place(store, path or None, overwrite)
+    metadata = describe_group(attributes, zarr_format)
+    place_node(found, place, metadata, overwrite=overwrite)
+    return Group(found, place, metadata)
+
+
+def group(store: StoreLike | None = None, *, path: str = "", overwrite: bool = False, **options: Any) -> Group:
+    """The group that is there, or a new one; `options` as for `create_group`."""
+    if not overwrite:
+        found, place = resolve(store, "a", path)
+        metadata = detect(found, place)
+        if isinstance(metadata, GroupMeta):
+            return Group(found, place, metadata)
+        return create_group(found, path=place, **options)
+    return create_group(store, path=path, overwrite=True, **options)
+
+
+def array(data: Any, *, store: StoreLike | None = None, path: str = "", **options: Any) -> Array:
+    """Make an array from data; `options` as for `create_array`.
+
+    Examples
+    --------
+    >>> array([1, 2, 3])[1:].tolist()
+    [2, 3]
+    """
+    return create_array(store, name=path or None, data=data, **options)
+
+
+def empty(shape: ShapeLike, **options: Any) -> Array:
+    """Make an array whose elements are not set; they read as the fill value."""
+    return create(shape, **options)
+
+
+def zeros(shape: ShapeLike, **options: Any) -> Array:
+    """Make an array of zeros; nothing is stored but its metadata.
+
+    Examples
+    --------
+    >>> zeros((2, 2), dtype="uint8")[...].tolist()
+    [[0, 0], [0, 0]]
+    """
+    return full(shape, 0, **options)
+
+
+def ones(shape: ShapeLike, **options: Any) -> Array:
+    """Make an array of ones; nothing is stored but its metadata."""
+    return full(shape, 1, **options)
+
+
+def full(shape: ShapeLike, fill_value: Any, **options: Any) -> Array:
+    """Make an array in which every element is `fill_value`; nothing is stored but its metadata."""
+    return create(shape, **options, fill_value=fill_value)
+
+
+def empty_like(data: Any, *, store: StoreLike | None = None, path: str = "", **options: Any) -> Array:
+    """Make an array with the shape, data type and layout of another one; its elements are not set."""
+    return create_array(store, name=path or None, **like(data, options))
+
+
+def zeros_like(data: Any, **options: Any) -> Array:
+    """Make an array of zeros with the shape, data type and layout of another one."""
+    return full_like(data, 0, **options)
+
+
+def ones_like(data: Any, **options: Any) -> Array:
+    """Make an array of ones with the shape, data type and layout of another one."""
+    return full_like(data, 1, **options)
+
+
+def full_like(data: Any, fill_value: Any, **options: Any) -> Array:
+    """Make an array with the shape, data type and layout of another one, filled with `fill_value`."""
+    return empty_like(data, **options, fill_value=fill_value)
+
+
+def _place(store: StoreLike | None, name: str | None, overwrite: bool) -> tuple[Any, str]:
+    if name is not None:
+        check_path(name)
+    mode: Mode = "w" if overwrite else "a"
+    return resolve(store, mode, name or "")

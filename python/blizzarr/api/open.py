@@ -1,0 +1,148 @@
+"""Opening what is there, or making it where a mode says so."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from blizzarr.array import Array
+from blizzarr.creation.describe import describe_group
+from blizzarr.creation.make import make_array
+from blizzarr.errors import MetadataError, NodeTypeError, Problem
+from blizzarr.formats import read_node
+from blizzarr.formats.nodes import detect
+from blizzarr.group import Group, node_of
+from blizzarr.hierarchy.place import place_node
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.stores import Store, StoreLike, resolve
+
+__all__ = ["Mode", "open", "open_array", "open_consolidated", "open_group"]
+
+Mode: TypeAlias = Literal["r", "r+", "a", "w", "w-"]
+
+
+def open(store: StoreLike | None = None, *, mode: Mode | None = None, path: str = "", **options: Any) -> Array | Group:
+    """Open the array or group that is there, or make one.
+
+    Parameters
+    ----------
+    store
+        A directory or zip file by path or URL, a store, a mutable mapping, an object with the methods of a store; None
+        for new memory.
+    mode
+        ``"r"``: read; nothing can be changed through what is returned. ``"r+"``: read and write what is there.
+        ``"a"``: make it if there is nothing. ``"w"``: make it, in place of what is there; files there that are not
+        ours are kept. ``"w-"``: make it, and refuse if there is something. By default ``"r+"``, or ``"a"`` when
+        `options` say what to make: a mistyped path is an error, and makes nothing.
+    path
+        The node in the store, like ``a/b``.
+    **options
+        What to make if something is to be made: an array if there is a `shape` or `data`, see `create_array`, else a
+        group, see `create_group`.
+
+    Raises
+    ------
+    NodeNotFoundError
+        When there is nothing to open; the text says what was looked for and what is there.
+
+    Examples
+    --------
+    >>> memory = {}
+    >>> open(memory, mode="w", shape=(4, 4), dtype="uint8", fill_value=1).shape
+    (4, 4)
+    >>> open(memory, mode="r").dtype
+    dtype('uint8')
+    """
+    if mode is None:
+        mode = "a" if options else "r+"
+    found, place = resolve(store, mode, path)
+    metadata = _existing(found, place, mode)
+    if metadata is not None:
+        _refuse_options(mode, options)
+        return node_of(found, place, metadata)
+    if options.get("shape") is not None or options.get("data") is not None:
+        return make_array(found, place, overwrite=mode == "w", **options)
+    return _make_group(found, place, mode, **options)
+
+
+def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str = "", **options: Any) -> Array:
+    """Open an array, or make one; see `open` for the modes and `create_array` for the options.
+
+    With mode ``"a"`` and no options the array must be there.
+
+    Examples
+    --------
+    >>> open_array({}, shape=(4,), dtype="int16").shape
+    (4,)
+    """
+    found, place = resolve(store, mode, path)
+    metadata = _existing(found, place, mode)
+    if metadata is None and mode == "a" and not options:
+        metadata = read_node(found, place)
+    if metadata is None:
+        return make_array(found, place, overwrite=mode == "w", **options)
+    if mode in ("r", "r+"):
+        _refuse_options(mode, options)
+    if not isinstance(metadata, ArrayMeta):
+        raise NodeTypeError("expected an array, found a group; use open_group", array=f"/{place}", store=str(found))
+    return Array(found, place, metadata)
+
+
+def open_group(
+    store: StoreLike | None = None,
+    *,
+    mode: Mode = "a",
+    path: str = "",
+    use_consolidated: bool | None = None,
+    attributes: dict[str, Any] | None = None,
+    zarr_format: int | None = 3,
+) -> Group:
+    """Open a group, or make one; see `open` for the modes.
+
+    Parameters
+    ----------
+    use_consolidated
+        True: the group must have consolidated metadata. False: they are not used. None: they are used if there are any.
+    attributes
+        For a group that is made.
+
+    Examples
+    --------
+    >>> open_group({}, attributes={"title": "brain"}).attrs["title"]
+    'brain'
+    """
+    found, place = resolve(store, mode, path)
+    metadata = _existing(found, place, mode)
+    if metadata is None:
+        return _make_group(found, place, mode, attributes=attributes, zarr_format=zarr_format)
+    if not isinstance(metadata, GroupMeta):
+        raise NodeTypeError("expected a group, found an array; use open_array", array=f"/{place}", store=str(found))
+    if use_consolidated and metadata.consolidated is None:
+        wanted = Problem("consolidated_metadata", "consolidated metadata (consolidate_metadata makes them)", "none")
+        raise MetadataError(array=f"/{place}", store=str(found), problems=[wanted])
+    if use_consolidated is False:
+        metadata = metadata.with_consolidated(None)
+    return Group(found, place, metadata)
+
+
+def open_consolidated(store: StoreLike, *, mode: Mode = "r+", path: str = "") -> Group:
+    """Open a group that must have consolidated metadata."""
+    return open_group(store, mode=mode, path=path, use_consolidated=True)
+
+
+def _existing(store: Store, path: str, mode: Mode) -> ArrayMeta | GroupMeta | None:
+    """What is there to be opened, or None when something is to be made."""
+    if mode in ("r", "r+"):
+        return read_node(store, path)
+    return detect(store, path) if mode == "a" else None
+
+
+def _make_group(store: Store, path: str, mode: Mode, **options: Any) -> Group:
+    metadata = describe_group(**options)
+    place_node(store, path, metadata, overwrite=mode == "w")
+    return Group(store, path, metadata)
+
+
+def _refuse_options(mode: Mode, options: dict[str, Any]) -> None:
+    """Options say what to make, and nothing is made."""
+    if options and mode in ("r", "r+"):
+        raise TypeError(f"mode {mode!r} opens what is there; {', '.join(options)} would be for making something new")

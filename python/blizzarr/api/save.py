@@ -1,0 +1,101 @@
+"""Whole arrays, from memory into a store and back, in one line."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.api.open import open
+from blizzarr.array import Array
+from blizzarr.creation.describe import describe_group
+from blizzarr.creation.make import make_array
+from blizzarr.hierarchy.place import place_node
+from blizzarr.model.names import check_path, join
+from blizzarr.stores import Store, StoreLike, resolve
+
+__all__ = ["load", "save", "save_array", "save_group"]
+
+
+def save(store: StoreLike, *arrays: Any, path: str = "", **named: Any) -> None:
+    """Store one array, or several in a group, in place of what is there.
+
+    Parameters
+    ----------
+    store
+        Where: a path, URL, store or mapping.
+    *arrays
+        One array is stored by itself; several get the names ``arr_0``, ``arr_1``, ... in a group.
+    path
+        The path of the array or group in the store.
+    **named
+        Arrays for a group, by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> memory = {}
+    >>> save(memory, x=np.arange(3), y=np.ones(2))
+    >>> load(memory)["x"].tolist()
+    [0, 1, 2]
+    """
+    if not arrays and not named:
+        raise TypeError("expected at least one array to save, found none")
+    if len(arrays) == 1 and not named:
+        save_array(store, arrays[0], path=path)
+    else:
+        save_group(store, *arrays, path=path, **named)
+
+
+def save_array(store: StoreLike, data: Any, *, path: str = "", **options: Any) -> None:
+    """Store one array in place of what is there; `options` as for `create_array`."""
+    values = data if isinstance(data, Array) else np.asarray(data)
+    found, place = resolve(store, "w", path)
+    make_array(found, place, data=values, overwrite=True, **options)
+    _finish(store, found)
+
+
+def save_group(store: StoreLike, *arrays: Any, path: str = "", **named: Any) -> None:
+    """Store arrays in a group, in place of what is there; see `save`."""
+    if not arrays and not named:
+        raise TypeError("expected at least one array to save, found none")
+    members = {f"arr_{number}": data for number, data in enumerate(arrays)}
+    for name in named:
+        if name in members:
+            raise ValueError(f"expected names other than those of the unnamed arrays, found {name!r}")
+        check_path(name)
+    # Whatever cannot become an array is found out before anything is replaced.
+    values = {name: data if isinstance(data, Array) else np.asarray(data) for name, data in (members | named).items()}
+    found, place = resolve(store, "w", path)
+    place_node(found, place, describe_group(), overwrite=True)
+    for name, data in values.items():
+        make_array(found, join(place, name), data=data)
+    _finish(store, found)
+
+
+def load(store: StoreLike, *, path: str = "") -> npt.NDArray[Any] | dict[str, npt.NDArray[Any]]:
+    """Read a whole array into memory, or all arrays directly in a group, by name.
+
+    Examples
+    --------
+    >>> memory = {}
+    >>> save(memory, [[1, 2], [3, 4]])
+    >>> load(memory).tolist()
+    [[1, 2], [3, 4]]
+    """
+    node = open(store, mode="r", path=path)
+    try:
+        if isinstance(node, Array):
+            return np.asarray(node[...])
+        return {name: np.asarray(member[...]) for name, member in node.arrays()}
+    finally:
+        _finish(store, node.store)
+
+
+def _finish(given: StoreLike, store: Store) -> None:
+    """Complete what was written; close what was opened here."""
+    method = getattr(store, "close" if given is not store and isinstance(given, str | os.PathLike) else "flush", None)
+    if method is not None:
+        method()

@@ -1,0 +1,130 @@
+"""The attributes of an array or a group, as a mutable mapping whose changes are stored at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from copy import deepcopy
+from typing import Any, Protocol
+
+from blizzarr.creation.json_values import check_attributes
+from blizzarr.hierarchy.documents import Node, revise
+from blizzarr.stores import Store
+
+__all__ = ["Attributes", "HasAttributes"]
+
+
+class HasAttributes(Protocol):
+    """What an array or a group lets its attributes do with it."""
+
+    @property
+    def store(self) -> Store: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def metadata(self) -> Any: ...
+
+    def refresh(self) -> Any:
+        """Read the metadata again."""
+
+    def _adopt(self, metadata: Any) -> None:
+        """Take over metadata that were just stored."""
+
+
+class Attributes(MutableMapping[str, Any]):
+    """Names and JSON values that belong to a node.
+
+    Each change is stored before the call returns, in one atomic step, and starts from what is stored at that moment:
+    two programs that set different attributes both succeed. For several changes at once use `update` or `put`. What
+    JSON cannot say is refused before anything changes. Lists and objects come as copies: changing one changes nothing
+    until it is set again.
+
+    Reading shows the attributes as they were when the node was opened or last changed here; `refresh` reads them again.
+
+    Examples
+    --------
+    >>> from blizzarr.group import create_root
+    >>> attributes = create_root({}).attrs
+    >>> attributes["title"] = "brain"
+    >>> attributes.update(units="mm", scale=[0.5, 0.5])
+    >>> attributes.asdict()
+    {'title': 'brain', 'units': 'mm', 'scale': [0.5, 0.5]}
+    """
+
+    __slots__ = ("_node",)
+
+    def __init__(self, node: HasAttributes) -> None:
+        self._node = node
+
+    def __getitem__(self, name: str) -> Any:
+        return deepcopy(self._values()[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._values()))
+
+    def __len__(self) -> int:
+        return len(self._values())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values()
+
+    def __repr__(self) -> str:
+        return f"<Attributes of /{self._node.path}: {self._values()!r}>"
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.update({name: value})
+
+    def __delitem__(self, name: str) -> None:
+        def without(attributes: dict[str, Any]) -> dict[str, Any]:
+            del attributes[name]
+            return attributes
+
+        if name not in self._values():
+            raise KeyError(name)
+        self._change(without)
+
+    def update(self, *others: Any, **more: Any) -> None:
+        """Set several attributes in one step; the others stay."""
+        new = check_attributes(dict(*others, **more))
+        if new:
+            self._change(lambda attributes: attributes | new)
+
+    def put(self, attributes: Mapping[str, Any]) -> None:
+        """Replace all attributes by these in one step."""
+        new = check_attributes(attributes)
+        self._change(lambda _: new)
+
+    def clear(self) -> None:
+        """Remove all attributes in one step."""
+        self.put({})
+
+    def pop(self, name: str, *default: Any) -> Any:
+        """Remove an attribute and give its value."""
+        if name not in self and default:
+            return default[0]
+        value = self[name]
+        del self[name]
+        return value
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        """The attribute, which is set first if there is none."""
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def asdict(self) -> dict[str, Any]:
+        """A copy as a plain dict."""
+        return deepcopy(dict(self._values()))
+
+    def refresh(self) -> None:
+        """Read the attributes again, as they are stored now."""
+        self._node.refresh()
+
+    def _values(self) -> dict[str, Any]:
+        values: dict[str, Any] = self._node.metadata.attributes
+        return values
+
+    def _change(self, change: Any) -> None:
+        def changed(node: Node) -> Any:
+            return node.with_attributes(change(dict(node.attributes)))
+
+        self._node._adopt(revise(self._node.store, self._node.path, changed))

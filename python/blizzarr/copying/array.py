@@ -1,0 +1,158 @@
+"""Copying one array: where to go on, which way, and what to tell on the way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.array import Array
+from blizzarr.copying.elements import copy_elements, regions_for
+from blizzarr.copying.progress import Record, fingerprint
+from blizzarr.copying.stored import copy_stored, same_layout, stored_objects
+from blizzarr.creation.describe import describe_array
+from blizzarr.creation.like import like
+from blizzarr.errors import NodeExistsError, NodeTypeError
+from blizzarr.formats import FORMATS
+from blizzarr.formats.nodes import detect
+from blizzarr.hierarchy.place import place_node
+from blizzarr.model import ArrayMeta
+from blizzarr.stores import ReadOnlyStore, Store
+
+__all__ = ["ArrayCopy", "Source", "Told", "place_of", "size_of"]
+
+Source: TypeAlias = Array | npt.NDArray[Any]
+Told: TypeAlias = Callable[[int], None]
+"""Called with bytes that have been copied since the last call, as they are in memory."""
+
+
+def size_of(source: Source) -> int:
+    """The bytes of an array in memory."""
+    return int(np.prod(source.shape, dtype=object)) * source.dtype.itemsize
+
+
+def place_of(store: Store) -> str:
+    """Which store this is, the same in another process where that can be."""
+    while isinstance(store, ReadOnlyStore):
+        store = store.store
+    place = getattr(store, "root", None) or getattr(store, "path", None)
+    if place is not None:
+        return f"file:{os.path.realpath(place)}"
+    return f"{type(store).__name__}:{id(getattr(store, 'mapping', store))}"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayCopy:
+    """One array, and what it becomes where."""
+
+    source: Source
+    store: Store
+    path: str
+    metadata: ArrayMeta
+
+    @classmethod
+    def plan(cls, source: Source, store: Store, path: str, options: dict[str, Any]) -> ArrayCopy:
+        """What the copy will be; nothing is stored."""
+        attributes = options.get("attributes")
+        arguments = like(source, {name: value for name, value in options.items() if name != "attributes"})
+        metadata = describe_array(**arguments, attributes=attributes)
+        if isinstance(source, Array):
+            # As they are: what could not be set by a user may well have been stored by somebody.
+            kept = {"extra": source.metadata.extra, "source": None}
+            if attributes is None:
+                kept["attributes"] = source.metadata.attributes
+            metadata = replace(metadata, **kept)
+        return cls(source, store, path, metadata)
+
+    def run(self, told: Told, *, resume: bool = False, overwrite: bool = False) -> Array:
+        """Copy, or go on with a copy that was interrupted."""
+        target = Array(self.store, self.path, self.metadata)
+        record = Record(self.store, self.path)
+        positions = None
+        if isinstance(self.source, Array) and same_layout(self.source.metadata, self.metadata):
+            positions = stored_objects(self.source)
+        regions = regions_for(self.source, target)
+        mark = self._mark(positions, regions.region_shape)
+        done = 0
+        if resume:
+            state = self._state(record, mark)
+            if state is None:
+                told(size_of(self.source))
+                return target
+            done = state
+        if done == 0:
+            self._begin(record, mark, resume=resume, overwrite=overwrite)
+        if positions is not None:
+            assert isinstance(self.source, Array)
+            total, count = size_of(self.source), max(1, len(positions))
+            told(total * done // count)
+
+            def stored(number: int, came: int) -> None:
+                record.write(mark, number)
+                told(total * number // count - total * (number - came) // count)
+
+            copy_stored(self.source, target, positions, done, stored)
+            if not positions:
+                told(total)
+        else:
+            told(sum(_bytes(region, target) for number, region in enumerate(regions) if number < done))
+
+            def copied(number: int, came: int) -> None:
+                record.write(mark, number)
+                told(came)
+
+            copy_elements(self.source, target, regions, done, copied)
+        record.finish()
+        return target
+
+    def _begin(self, record: Record, mark: str, *, resume: bool, overwrite: bool) -> None:
+        """Put the record and the empty array into place."""
+        interrupted = record.read() is not None and detect(self.store, self.path) is not None
+        if interrupted and not (resume or overwrite):
+            raise NodeExistsError(
+                "an interrupted copy is here; resume=True finishes it, overwrite=True begins again",
+                array=f"/{self.path}",
+                store=str(self.store),
+            )
+        place_node(
+            self.store,
+            self.path,
+            self.metadata,
+            overwrite=overwrite or interrupted,
+            before=lambda: record.write(mark, 0),
+        )
+
+    def _state(self, record: Record, mark: str) -> int | None:
+        """The regions that are done; None when the copy is complete."""
+        here = detect(self.store, self.path)
+        if here is None:
+            return 0
+        if not isinstance(here, ArrayMeta):
+            raise NodeTypeError("expected an interrupted copy of an array, found a group", array=f"/{self.path}")
+        if record.read() is not None:
+            return record.done(mark)
+        form = FORMATS[self.metadata.format]
+        if form.encode(here, self.path) != form.encode(self.metadata, self.path):
+            raise NodeExistsError(
+                "expected an interrupted or complete copy, found another array; overwrite=True replaces it",
+                array=f"/{self.path}",
+                store=str(self.store),
+            )
+        return None
+
+    def _mark(self, positions: list[tuple[int, ...]] | None, region_shape: tuple[int, ...]) -> str:
+        source: Any = str(self.source.dtype), self.source.shape
+        if isinstance(self.source, Array):
+            meta = self.source.metadata
+            source = (*source, place_of(self.source.store), self.source.path, meta.write_shape, meta.codecs.to_json())
+        documents = FORMATS[self.metadata.format].encode(self.metadata, "")
+        target = [document.decode() for document in documents.values()]
+        return fingerprint(source, target, region_shape if positions is None else positions)
+
+
+def _bytes(region: tuple[slice, ...], target: Array) -> int:
+    return int(np.prod([part.stop - part.start for part in region], dtype=object)) * target.dtype.itemsize

@@ -1,0 +1,51 @@
+"""Copying elements: from one of our arrays or a NumPy array into one of ours, region by region."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.array import Array
+from blizzarr.config import config
+from blizzarr.copying.regions import Regions, plan_regions
+
+__all__ = ["copy_elements", "regions_for"]
+
+
+def regions_for(source: Array | npt.NDArray[Any], target: Array) -> Regions:
+    """The regions in which `source` is copied into `target`."""
+    read_shape = source.metadata.chunk_shape if isinstance(source, Array) else (1,) * source.ndim
+    itemsize = max(source.dtype.itemsize, target.dtype.itemsize, 1)
+    return plan_regions(target.shape, target.metadata.write_shape, read_shape, max(1, config.copy_bytes // itemsize))
+
+
+def copy_elements(
+    source: Array | npt.NDArray[Any],
+    target: Array,
+    regions: Regions | None = None,
+    done: int = 0,
+    after: Callable[[int, int], None] | None = None,
+) -> None:
+    """Copy all elements, from the region with number `done` on.
+
+    Parameters
+    ----------
+    after
+        Called after each region with the number of regions that are done and the bytes of this one.
+    """
+    if regions is None:
+        if isinstance(source, np.ndarray):
+            # It is in memory (or mapped) already, and the engine takes it as it lies.
+            target[...] = source
+            return
+        regions = regions_for(source, target)
+    for number, region in enumerate(regions):
+        if number < done:
+            continue
+        part = source[region]
+        target[region] = part
+        if after is not None:
+            after(number + 1, np.asarray(part).size * target.dtype.itemsize)

@@ -1,0 +1,101 @@
+"""In which parts an array is copied.
+
+Each part, a *region*, is read into memory and then written. Regions are whole numbers of what the destination writes at
+once (shards, or chunks), so nothing is read back. Within the memory allowed they are grown in such a way that source
+chunks are cut by as few borders of regions as possible, since a source chunk that is cut is decoded once for each
+region that it reaches into.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+__all__ = ["Region", "Regions", "amplification", "plan_regions"]
+
+Region: TypeAlias = tuple[slice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """Regions of one shape that cover an array, in C order; those at the far ends are cut off.
+
+    Examples
+    --------
+    >>> regions = Regions((5, 4), (3, 4))
+    >>> len(regions), list(regions)
+    (2, [(slice(0, 3, None), slice(0, 4, None)), (slice(3, 5, None), slice(0, 4, None))])
+    """
+
+    shape: tuple[int, ...]
+    region_shape: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return math.prod(-(-length // part) for length, part in zip(self.shape, self.region_shape, strict=True))
+
+    def __iter__(self) -> Iterator[Region]:
+        axes = (
+            [slice(start, min(start + part, length)) for start in range(0, length, part)]
+            for length, part in zip(self.shape, self.region_shape, strict=True)
+        )
+        return itertools.product(*axes)
+
+
+def plan_regions(shape: Sequence[int], write_shape: Sequence[int], read_shape: Sequence[int], limit: int) -> Regions:
+    """Regions of at most `limit` elements (or of one `write_shape`, if that has more).
+
+    Examples
+    --------
+    >>> plan_regions((100, 100), write_shape=(10, 10), read_shape=(1, 100), limit=2000).region_shape
+    (20, 100)
+    >>> plan_regions((100, 100), write_shape=(10, 10), read_shape=(100, 1), limit=2000).region_shape
+    (100, 20)
+    """
+    region = list(write_shape)
+    while True:
+        best: tuple[float, int, int] | None = None
+        now = amplification(region, read_shape, shape)
+        for axis, length in enumerate(shape):
+            for grown in sorted(_longer(region[axis], write_shape[axis], read_shape[axis], length)):
+                candidate = [*region[:axis], grown, *region[axis + 1 :]]
+                if math.prod(map(min, candidate, shape)) > limit:
+                    continue
+                # What is saved in reading, for what is spent in memory; where nothing is to be saved, later axes
+                # first, whose elements are neighbours.
+                saved = now - amplification(candidate, read_shape, shape)
+                if saved < 0:
+                    continue
+                score = (saved / math.log2(1 + grown / region[axis]), axis, grown)
+                if best is None or score[:2] > best[:2]:
+                    best = score
+        if best is None:
+            return Regions(tuple(shape), tuple(region))
+        region[best[1]] = best[2]
+
+
+def amplification(region: Sequence[int], read_shape: Sequence[int], shape: Sequence[int]) -> float:
+    """How many times the source is decoded when it is read in such regions; about.
+
+    Examples
+    --------
+    >>> amplification((10, 100), (1, 100), (100, 100)), amplification((10, 50), (1, 100), (100, 100))
+    (1.0, 2.0)
+    """
+    product = 1.0
+    for part, chunk, length in zip(region, read_shape, shape, strict=True):
+        if part < length and part % chunk:
+            reach = min(part + chunk - math.gcd(part, chunk), length + chunk)
+            product *= reach / part
+    return product
+
+
+def _longer(part: int, write: int, read: int, length: int) -> set[int]:
+    """Lengths that a region may grow to: twice, to a common multiple with the source, or to the whole axis."""
+    if part >= length:
+        return set()
+    whole = -(-length // write) * write
+    common = math.lcm(write, read)
+    return {grown for grown in (2 * part, -(-(part + 1) // common) * common, whole) if part < grown <= whole}

@@ -1,0 +1,77 @@
+"""Copying stored objects as they are, when source and destination have the same layout: nothing is decoded.
+
+What cannot be decoded is copied like the rest, so a copy can be more, but never less damaged than its source.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from blizzarr.array import Array
+from blizzarr.errors import UnsupportedOperationError
+from blizzarr.formats import chunk_prefix
+from blizzarr.hierarchy.remove import chunk_pattern
+from blizzarr.model import ArrayMeta
+
+__all__ = ["copy_stored", "same_layout", "stored_objects"]
+
+BATCH = 256
+"""How many objects are copied between two records of progress."""
+
+
+def same_layout(source: ArrayMeta, target: ArrayMeta) -> bool:
+    """Whether stored objects of one array mean the same in the other."""
+    return (
+        source.shape == target.shape
+        and source.dtype == target.dtype
+        and source.write_shape == target.write_shape
+        and source.codecs.to_json() == target.codecs.to_json()
+        and source.dtype.fill_to_json(source.fill_value) == target.dtype.fill_to_json(target.fill_value)
+    )
+
+
+def stored_objects(source: Array) -> list[tuple[int, ...]] | None:
+    """The positions in the grid of the objects that are stored, sorted; None when the store cannot list them."""
+    meta = source.metadata
+    prefix = chunk_prefix(source.path, meta)
+    pattern = chunk_pattern(meta)
+    assert pattern is not None
+    grid = meta.chunk_grid.shape(meta.shape)
+    found = []
+    try:
+        for key in source.store.list(prefix):
+            name = key[len(prefix) :]
+            if pattern.fullmatch(name):
+                digits = name[len(meta.chunk_keys.head) :].split(meta.chunk_keys.separator) if meta.shape else []
+                position = tuple(map(int, digits))
+                # What lies outside of the array was left there by somebody who shrank it.
+                if all(index < count for index, count in zip(position, grid, strict=True)):
+                    found.append(position)
+    except UnsupportedOperationError:
+        return None
+    return sorted(found)
+
+
+def copy_stored(
+    source: Array,
+    target: Array,
+    positions: list[tuple[int, ...]],
+    done: int,
+    after: Callable[[int, int], None],
+) -> None:
+    """Copy these objects, from number `done` on; `after` is called with how many are done and how many came."""
+    old, new = source.metadata, target.metadata
+    old_prefix, new_prefix = chunk_prefix(source.path, old), chunk_prefix(target.path, new)
+
+    def one(position: tuple[int, ...]) -> None:
+        value = source.store.get(old_prefix + old.chunk_keys.key(position))
+        if value is not None:
+            target.store.set(new_prefix + new.chunk_keys.key(position), value)
+
+    with ThreadPoolExecutor(min(16, 2 * (os.cpu_count() or 1))) as pool:
+        for start in range(done, len(positions), BATCH):
+            batch = positions[start : start + BATCH]
+            list(pool.map(one, batch))
+            after(start + len(batch), len(batch))

@@ -1,0 +1,73 @@
+"""The arguments that make an array like another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from blizzarr.array import Array
+from blizzarr.creation.chunking import resolve_chunks
+
+__all__ = ["like"]
+
+_LAYOUT = frozenset({"chunks", "shards", "filters", "serializer", "compressors", "codecs", "order", "dtype"})
+
+
+def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `create_array` for an array like `data`, as far as `options` do not say otherwise.
+
+    From one of our arrays everything is taken over but the elements and the attributes:
+
+    - as it is, when nothing about its layout is asked for;
+    - with other `chunks` or `shards`, the codecs stay, and shards stay about as large, in whole chunks;
+    - with other codecs, chunks and shards stay;
+    - with another data type, chunks and shards stay, and codecs and fill value are chosen anew.
+
+    Examples
+    --------
+    >>> like(np.zeros((2, 3), "int16"), {"chunks": 1})
+    {'shape': (2, 3), 'dtype': dtype('int16'), 'chunks': 1}
+    """
+    if not isinstance(data, Array):
+        if not (hasattr(data, "shape") and hasattr(data, "dtype")):
+            data = np.asarray(data)
+        return {"shape": tuple(data.shape), "dtype": data.dtype, **options}
+    meta = data.metadata
+    taken: dict[str, Any] = {
+        "shape": meta.shape,
+        "dtype": meta.dtype,
+        "fill_value": meta.fill_value,
+        "chunk_key_encoding": meta.chunk_keys,
+        "dimension_names": meta.dimension_names,
+    }
+    if "shape" in options and _rank(options["shape"]) != len(meta.shape):
+        del taken["dimension_names"]
+        return taken | dict(options)
+    if "dtype" in options:
+        del taken["fill_value"]
+    if _LAYOUT.isdisjoint(options):
+        return taken | {"chunks": meta.write_shape, "codecs": meta.codecs} | dict(options)
+    if "codecs" in options:
+        return taken | {"chunks": meta.write_shape} | dict(options)
+    taken |= {"chunks": meta.chunk_shape, "shards": meta.shard_shape}
+    if "dtype" not in options:
+        chain = meta.codecs.inner or meta.codecs
+        taken |= {"filters": chain.filters, "serializer": chain.serializer, "compressors": chain.compressors}
+        if "order" in options:
+            del taken["filters"]
+    taken |= options
+    if "shards" not in options and meta.shard_shape is not None:
+        chunks = resolve_chunks(taken["chunks"], meta.shape, meta.dtype.itemsize)
+        taken |= {"chunks": chunks, "shards": _rounded(meta.shard_shape, chunks)}
+    return taken
+
+
+def _rounded(shards: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:
+    """Shards in whole chunks, at least as large as these."""
+    return tuple(-(-shard // chunk) * chunk for shard, chunk in zip(shards, chunks, strict=True))
+
+
+def _rank(shape: Any) -> int:
+    return 1 if isinstance(shape, int) else len(tuple(shape))

@@ -1,0 +1,55 @@
+"""Making an array: its metadata, its place in the store, and its elements if there are any yet."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from blizzarr.array import Array
+from blizzarr.copying.elements import copy_elements
+from blizzarr.creation.describe import ShapeLike, describe_array
+from blizzarr.errors import BlizzarrError
+from blizzarr.hierarchy.place import place_node
+from blizzarr.hierarchy.remove import remove_node
+from blizzarr.stores import Store
+
+__all__ = ["make_array"]
+
+
+def make_array(
+    store: Store,
+    path: str,
+    *,
+    shape: ShapeLike | None = None,
+    dtype: Any = None,
+    data: Any = None,
+    overwrite: bool = False,
+    **options: Any,
+) -> Array:
+    """Create an array; see `blizzarr.create_array` for the arguments.
+
+    When storing `data` fails, the new array is removed again.
+    """
+    source = data if data is None or isinstance(data, Array) else np.asarray(data)
+    if source is not None:
+        given = None if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
+        if given not in (None, source.shape):
+            raise ValueError(f"expected shape= to be that of the data, {source.shape}, found {given}")
+        shape = source.shape
+        dtype = source.dtype if dtype is None else dtype
+    if shape is None or dtype is None:
+        raise TypeError(f"expected shape= and dtype=, or data=, found no {'shape' if shape is None else 'dtype'}")
+    metadata = describe_array(shape=shape, dtype=dtype, **options)
+    place_node(store, path, metadata, overwrite=overwrite)
+    array = Array(store, path, metadata)
+    if source is not None:
+        try:
+            copy_elements(source, array)
+        except BaseException:
+            # What went wrong matters more than that the rest could not be removed either.
+            with suppress(BlizzarrError):
+                remove_node(store, path)
+            raise
+    return array

@@ -1,0 +1,308 @@
+"""Groups: nodes that hold arrays and other groups."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from blizzarr.array import Array
+from blizzarr.attributes import Attributes
+from blizzarr.creation.describe import ShapeLike, describe_group
+from blizzarr.creation.like import like
+from blizzarr.creation.make import make_array
+from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError
+from blizzarr.formats import read_node
+from blizzarr.group_info import GroupInfo
+from blizzarr.group_members import GroupMembers, member_path
+from blizzarr.hierarchy.documents import forget_consolidated
+from blizzarr.hierarchy.place import place_node
+from blizzarr.hierarchy.remove import remove_node
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.names import join
+from blizzarr.stores import Store, resolve
+
+__all__ = ["Group", "create_root", "node_of"]
+
+
+class Group(GroupMembers):
+    """A group in a store: a mapping from names to arrays and groups.
+
+    Made by `create_group` and `open_group`. Members are looked up by name or by path (``group["a/b"]``).
+
+    When the group has consolidated metadata, its members are taken from there, as they were when it was consolidated.
+    Creating, removing or changing a node removes the consolidated metadata above it, so that nobody sees stale ones;
+    call `consolidate_metadata` again when everything is in place.
+
+    Examples
+    --------
+    >>> root = create_root({})
+    >>> child = root.create_group("a", attributes={"kind": "test"})
+    >>> root["a"].attrs["kind"], "a" in root, list(root), len(root)
+    ('test', True, ['a'], 1)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, store: Store, path: str, metadata: GroupMeta) -> None:
+        self._store = store
+        self._path = path
+        self._metadata = metadata
+
+    @property
+    def store(self) -> Store:
+        """Where it is stored."""
+        return self._store
+
+    @property
+    def path(self) -> str:
+        """Its place in the store, like ``a/b``; empty for the root."""
+        return self._path
+
+    @property
+    def name(self) -> str:
+        """Its path with a slash in front, like ``/a/b``."""
+        return "/" + self._path
+
+    @property
+    def basename(self) -> str:
+        """The last part of its path."""
+        return self._path.rpartition("/")[2]
+
+    @property
+    def metadata(self) -> GroupMeta:
+        """What its document says."""
+        return self._metadata
+
+    @property
+    def attrs(self) -> Attributes:
+        """Its attributes; changes are stored at once."""
+        return Attributes(self)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened for reading only."""
+        return bool(getattr(self._store, "read_only", False))
+
+    @property
+    def info(self) -> GroupInfo:
+        """What there is to know about it, printed as a table."""
+        children = self._children(0)
+        arrays = sum(isinstance(child.meta, ArrayMeta) for child in children)
+        groups = sum(isinstance(child.meta, GroupMeta) for child in children)
+        return GroupInfo(
+            name=self.name,
+            store=str(self._store),
+            read_only=self.read_only,
+            zarr_format=self._metadata.format,
+            arrays=arrays,
+            groups=groups,
+            unreadable=len(children) - arrays - groups,
+            attributes=len(self._metadata.attributes),
+            consolidated=self._metadata.consolidated is not None,
+        )
+
+    def __repr__(self) -> str:
+        return f"<Group {self.name} in {self._store}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Group):
+            return NotImplemented
+        return self._path == other._path and self._store == other._store
+
+    def __hash__(self) -> int:
+        return hash((Group, self._path))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Group, (self._store, self._path, self._metadata)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store; only zip files need it, which are complete then."""
+        close = getattr(self._store, "close", None)
+        if close is not None:
+            close()
+
+    def refresh(self) -> Self:
+        """Read the metadata again, as they are stored now."""
+        self._adopt(_as_group(read_node(self._store, self._path), self._path))
+        return self
+
+    def update_attributes(self, new_attributes: dict[str, Any]) -> Self:
+        """Set several attributes in one step; the others stay."""
+        self.attrs.update(new_attributes)
+        return self
+
+    def create_group(
+        self, name: str, *, attributes: dict[str, Any] | None = None, overwrite: bool = False, zarr_format: int = 3
+    ) -> Group:
+        """Create a group; groups on the way to it are created too."""
+        path = join(self._path, member_path(name))
+        metadata = describe_group(attributes, zarr_format)
+        place_node(self._store, path, metadata, overwrite=overwrite)
+        self._forget()
+        return Group(self._store, path, metadata)
+
+    def require_group(self, name: str, **options: Any) -> Group:
+        """The group of this name, created if there is none."""
+        node = self._found(name)
+        if node is None:
+            return self.create_group(name, **options)
+        if not isinstance(node, Group):
+            raise NodeTypeError("expected a group, found an array", array=f"/{node.path}", store=str(self._store))
+        return node
+
+    def require_groups(self, *names: str) -> tuple[Group, ...]:
+        """The groups of these names, created where there are none."""
+        return tuple(self.require_group(name) for name in names)
+
+    def create_array(
+        self, name: str, *, shape: ShapeLike | None = None, dtype: Any = None, data: Any = None, **options: Any
+    ) -> Array:
+        """Create an array, filled with `data` if given; groups on the way to it are created too.
+
+        All other arguments are those of `blizzarr.create_array`.
+
+        Examples
+        --------
+        >>> root = create_root({})
+        >>> array = root.create_array("x", shape=(100, 100), dtype="uint8", chunks=(50, 50), fill_value=7)
+        >>> array.shape, array.chunks
+        ((100, 100), (50, 50))
+        """
+        path = join(self._path, member_path(name))
+        array = make_array(self._store, path, shape=shape, dtype=dtype, data=data, **options)
+        self._forget()
+        return array
+
+    def require_array(
+        self, name: str, *, shape: ShapeLike, dtype: Any = None, exact: bool = False, **options: Any
+    ) -> Array:
+        """The array of this name, created if there is none.
+
+        Parameters
+        ----------
+        name, shape, dtype
+            What is required. Raises `TypeError` when there is an array of another shape, or of a data type that `dtype`
+            cannot be cast to safely.
+        exact
+            The data type must be the same.
+        **options
+            As for `create_array`; not used when the array is there already.
+        """
+        node = self._found(name)
+        if node is None:
+            return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)
+        if not isinstance(node, Array):
+            raise NodeTypeError("expected an array, found a group", array=f"/{node.path}", store=str(self._store))
+        wanted = (shape,) if isinstance(shape, int) else tuple(shape)
+        if node.shape != wanted:
+            raise TypeError(f"expected {name!r} to have shape {wanted}, found {node.shape}")
+        if dtype is not None:
+            kind = np.dtype(dtype)
+            if not (node.dtype == kind if exact else np.can_cast(kind, node.dtype)):
+                raise TypeError(f"expected {name!r} to have data type {kind}, found {node.dtype}")
+        return node
+
+    def empty(self, name: str, shape: ShapeLike, **options: Any) -> Array:
+        """Create an array whose elements are not set; they read as the fill value."""
+        return self.create_array(name, shape=shape, **{"dtype": "float64", **options})
+
+    def zeros(self, name: str, shape: ShapeLike, **options: Any) -> Array:
+        """Create an array of zeros."""
+        return self.full(name, shape, 0, **options)
+
+    def ones(self, name: str, shape: ShapeLike, **options: Any) -> Array:
+        """Create an array of ones."""
+        return self.full(name, shape, 1, **options)
+
+    def full(self, name: str, shape: ShapeLike, fill_value: Any, **options: Any) -> Array:
+        """Create an array in which every element is `fill_value`."""
+        return self.create_array(name, shape=shape, **{"dtype": "float64", **options, "fill_value": fill_value})
+
+    def empty_like(self, name: str, data: Any, **options: Any) -> Array:
+        """Create an array with the shape, data type and layout of another one; its elements are not set."""
+        return self.create_array(name, **like(data, options))
+
+    def zeros_like(self, name: str, data: Any, **options: Any) -> Array:
+        """Create an array of zeros with the shape, data type and layout of another one."""
+        return self.full_like(name, data, 0, **options)
+
+    def ones_like(self, name: str, data: Any, **options: Any) -> Array:
+        """Create an array of ones with the shape, data type and layout of another one."""
+        return self.full_like(name, data, 1, **options)
+
+    def full_like(self, name: str, data: Any, fill_value: Any, **options: Any) -> Array:
+        """Create an array with the shape, data type and layout of another one, filled with `fill_value`."""
+        return self.create_array(name, **like(data, options | {"fill_value": fill_value}))
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Store an array of these values under the name, in place of an array that has it."""
+        if isinstance(self._found(name), Group):
+            raise NodeExistsError(
+                "a group is here already; delete it first to put an array in its place",
+                array=f"/{join(self._path, name)}",
+                store=str(self._store),
+            )
+        self.create_array(name, data=value, overwrite=True)
+
+    def __delitem__(self, name: str) -> None:
+        """Remove a member and everything in it; files that are not ours stay where they are."""
+        path = join(self._path, member_path(name))
+        if name not in self:
+            raise NodeNotFoundError(f"there is no member {name!r} to remove", array=f"/{path}", store=str(self._store))
+        remove_node(self._store, path)
+        forget_consolidated(self._store, path)
+        self._forget()
+
+    def _group(self, path: str, metadata: GroupMeta) -> Group:
+        return Group(self._store, path, metadata)
+
+    def _found(self, name: str) -> Array | Group | None:
+        """The member as it is stored, whatever consolidated metadata say."""
+        path = join(self._path, member_path(name))
+        try:
+            return node_of(self._store, path, read_node(self._store, path))
+        except NodeNotFoundError:
+            return None
+
+    def _adopt(self, metadata: GroupMeta) -> None:
+        self._metadata = metadata
+
+    def _forget(self) -> None:
+        """Look into the store from now on: what was consolidated is no longer what there is."""
+        if self._metadata.consolidated is not None:
+            self._metadata = self._metadata.with_consolidated(None)
+
+
+def node_of(store: Store, path: str, metadata: ArrayMeta | GroupMeta) -> Array | Group:
+    """The array or group with this metadata."""
+    return Array(store, path, metadata) if isinstance(metadata, ArrayMeta) else Group(store, path, metadata)
+
+
+def create_root(target: Any, attributes: dict[str, Any] | None = None) -> Group:
+    """A new group at the root of a store, for examples and tests.
+
+    Examples
+    --------
+    >>> create_root({}, {"title": "brain"}).attrs["title"]
+    'brain'
+    """
+    store, path = resolve(target, "a")
+    metadata = describe_group(attributes)
+    place_node(store, path, metadata)
+    return Group(store, path, metadata)
+
+
+def _as_group(metadata: ArrayMeta | GroupMeta, path: str) -> GroupMeta:
+    if isinstance(metadata, ArrayMeta):
+        raise NodeTypeError("expected a group, found an array", array=f"/{path}")
+    return metadata
