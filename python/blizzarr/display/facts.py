@@ -9,7 +9,7 @@ from typing import Any
 from blizzarr.display.sizes import Stored, bytes_text, ratio_text, shape_text
 from blizzarr.model import ArrayMeta, GroupMeta
 
-__all__ = ["as_document", "codec_text", "raw_bytes", "rows"]
+__all__ = ["as_document", "codec_text", "objects_text", "raw_bytes", "rows"]
 
 
 def raw_bytes(meta: ArrayMeta) -> int:
@@ -70,11 +70,23 @@ def rows(meta: ArrayMeta, found: Stored | None) -> list[tuple[str, str]]:
     return listed
 
 
+def objects_text(found: Stored) -> str:
+    """What is stored, where it is not known how much there could be.
+
+    Examples
+    --------
+    >>> objects_text(Stored(2, 3000, True)), objects_text(Stored(9, 3000, False))
+    ('2.93 KiB in 2 objects', 'more than 2.93 KiB in more than 9 objects')
+    """
+    more = "" if found.complete else "more than "
+    return f"{more}{bytes_text(found.bytes)} in {more}{found.objects:,} object{'' if found.objects == 1 else 's'}"
+
+
 def _stored(meta: ArrayMeta, found: Stored, total: int) -> str:
     if not found.objects:
         return "nothing is stored, all elements are the fill value" if total else "nothing"
     if not found.complete:
-        return f"more than {bytes_text(found.bytes)} in more than {found.objects:,} objects"
+        return objects_text(found)
     noun = "chunk" if meta.shard_shape is None else "shard"
     count = f"{found.objects:,} of {total:,} {noun}s" if total > 1 else f"1 {noun}"
     ratio = ratio_text(raw_bytes(meta), found)

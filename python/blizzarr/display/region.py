@@ -88,6 +88,12 @@ class Region:
         kept = self.axes[:position] + self.axes[position + 1 :]
         return replace(self, axes=kept, fixed=(*self.fixed, (axis.number, axis.indices[place])))
 
+    def narrowed(self, position: int, part: slice) -> Self:
+        """The same with a part of the axis at `position`."""
+        axis = self.axes[position]
+        narrow = replace(axis, indices=axis.indices[part])
+        return replace(self, axes=(*self.axes[:position], narrow, *self.axes[position + 1 :]))
+
     def every(self, steps: Sequence[int]) -> Self:
         """The same with only every so manieth index of each axis."""
         taken = [replace(axis, indices=axis.indices[::step]) for axis, step in zip(self.axes, steps, strict=True)]

@@ -9,12 +9,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from blizzarr.hierarchy.remove import DOCUMENTS, PROGRESS
+
 __all__ = ["Stored", "bytes_text", "ratio_text", "shape_text", "stored"]
 
 LOOKED_AT: Final = 20_000
 """How many objects are looked at by default to add up their sizes."""
 
-_DOCUMENTS: Final = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
+_DOCUMENTS: Final = DOCUMENTS | {PROGRESS}
 
 _UNITS: Final = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 

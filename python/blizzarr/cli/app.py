@@ -1,0 +1,62 @@
+"""The command line as a whole: its verbs, its version, and how errors are told."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from blizzarr.cli import cat, copy, create, info, ls, rm, show, tree
+from blizzarr.errors import BlizzarrError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="blizzarr",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="rich",
+    help="""Arrays and groups in every Zarr format, from the shell.
+
+    A PATH is a directory or a zip file, with the path of a node behind it: [bold]data.zarr/brain/t1[/bold],
+    [bold]data.zip/brain/t1[/bold]. Where elements are read, a selection may follow, in quotes because of the shell:
+    [bold]'data.zarr/brain/t1[0:10, ::2]'[/bold].""",
+    epilog="BLIZZARR_TRACEBACK=1 in the environment shows where in the code an error came from.",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"blizzarr {version('blizzarr')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+for _verb in (info, tree, ls, cat, show, create, copy, rm):
+    app.command(name=_verb.__name__.rpartition(".")[2], epilog=_verb.EXAMPLES)(_verb.run)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; exits with 0, with 1 for errors, 2 for wrong usage, 130 after Ctrl-C."""
+    try:
+        app(None if arguments is None else list(arguments))
+    except (BlizzarrError, OSError, ValueError, TypeError, MemoryError) as error:
+        # What the library refuses is said in its words; anything else is a bug of ours and shows its traceback.
+        if os.environ.get("BLIZZARR_TRACEBACK"):
+            raise
+        typer.echo(f"{typer.style('blizzarr:', fg='red', bold=True)} {error}", err=True)
+        sys.exit(1)

@@ -1,0 +1,91 @@
+"""``blizzarr cat``: elements of an array."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+from blizzarr.cli.opened import open_array
+from blizzarr.cli.place import ArrayArgument, Place
+
+if TYPE_CHECKING:
+    from blizzarr.display.region import Region
+
+__all__ = ["EXAMPLES", "Format", "run"]
+
+EXAMPLES = (
+    "Examples:  blizzarr cat 'data.zarr/t1[0, :4, ::50]'   |   blizzarr cat data.zarr/t1 0,:4,::50 --format csv   |   "
+    "blizzarr cat data.zarr/t1 -o t1.npy"
+)
+
+
+class Format(StrEnum):
+    """How elements are written."""
+
+    text = "text"
+    csv = "csv"
+    json = "json"
+    npy = "npy"
+
+
+def run(
+    path: ArrayArgument,
+    selection: Annotated[str | None, typer.Argument(metavar="[SELECTION]", help="Like 0:10,::2")] = None,
+    form: Annotated[
+        Format | None, typer.Option("--format", "-f", help="By default what the file's name says, else text.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file.")] = None,
+) -> None:
+    """Print elements of an array as text, CSV, JSON or .npy.
+
+    The array is read in parts: it may be larger than memory.
+    """
+    place = Place.parse(path, selection)
+    form = form or _named(output)
+    if form is Format.npy and output is None and sys.stdout.isatty():
+        raise typer.BadParameter("expected -o FILE or a pipe for npy, found a terminal", param_hint="--format")
+    array = open_array(place)
+    from blizzarr.display.region import Region
+
+    region = Region.of(array, ... if place.key is None else place.key)
+    with ExitStack() as stack:
+        target: BinaryIO = sys.stdout.buffer if output is None else stack.enter_context(output.open("wb"))
+        if form is Format.npy:
+            _write_npy(region, target)
+        else:
+            _write_lines(region, form, target)
+
+
+def _named(output: Path | None) -> Format:
+    suffix = "" if output is None else output.suffix.lower().removeprefix(".")
+    return Format(suffix) if suffix in ("csv", "json", "npy") else Format.text
+
+
+def _write_lines(region: Region, form: Format, target: BinaryIO) -> None:
+    from blizzarr.display import rows
+
+    if form is Format.json:
+        for piece in rows.as_json(region):
+            target.write(piece.encode())
+        target.write(b"\n")
+        return
+    for line in (rows.as_csv if form is Format.csv else rows.as_text)(region):
+        target.write(line.encode() + b"\n")
+
+
+def _write_npy(region: Region, target: BinaryIO) -> None:
+    import numpy as np
+
+    from blizzarr.display.rows import blocks
+
+    dtype = region.array.dtype
+    shape = tuple(len(axis) for axis in region.axes)
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(target, header)
+    for block in blocks(region):
+        target.write(np.ascontiguousarray(block).tobytes())

@@ -1,0 +1,112 @@
+"""Codecs, values and shapes as they are written on the command line."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+__all__ = ["ChunksOption", "CodecOption", "ShardsOption", "codec_arguments", "parse_lengths", "parse_value"]
+
+ChunksOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--chunks", "-c", help="Lengths like 64,64,64 (-1: the whole axis), a size like 8MB, or auto."),
+]
+ShardsOption: TypeAlias = Annotated[
+    str | None, typer.Option("--shards", "-s", help="The same for shards; 'none' for no shards.")
+]
+CodecOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--codec",
+        "--compressor",
+        "-z",
+        help="Like zstd, gzip:level=5, blosc:cname=zstd,clevel=3, transpose:order=2;1;0, none, or JSON; "
+        "several times for several, in the order of encoding.",
+    ),
+]
+
+
+def parse_lengths(text: str | None, option: str) -> Any:
+    """Lengths, a size, ``"auto"``, or None for what is not given.
+
+    Examples
+    --------
+    >>> parse_lengths("64,-1", "--chunks"), parse_lengths("8MB", "--chunks"), parse_lengths("()", "--shape")
+    ([64, -1], '8MB', [])
+    """
+    if text is None or text == "auto" or text.strip().endswith("B"):
+        return text
+    inside = text.strip().strip("()[]").replace("x", ",").replace(" ", ",")
+    try:
+        return [int(part) for part in inside.split(",") if part]
+    except ValueError:
+        raise typer.BadParameter(f"expected lengths like 64,64,64, found {text!r}", param_hint=option) from None
+
+
+def parse_value(text: str) -> Any:
+    """A JSON value, or the text itself where it is none.
+
+    Examples
+    --------
+    >>> parse_value("1.5"), parse_value("NaN"), parse_value('{"a": [1]}'), parse_value("mm")
+    (1.5, 'NaN', {'a': [1]}, 'mm')
+    """
+    try:
+        return json.loads(text, parse_constant=str)
+    except ValueError:
+        return text
+
+
+def parse_codec(text: str) -> Any:
+    """A codec as documents have it.
+
+    Examples
+    --------
+    >>> parse_codec("blosc:cname=zstd,clevel=3")
+    {'name': 'blosc', 'configuration': {'cname': 'zstd', 'clevel': 3}}
+    >>> parse_codec("transpose:order=2;1;0")
+    {'name': 'transpose', 'configuration': {'order': [2, 1, 0]}}
+    """
+    if text.lstrip().startswith("{"):
+        return parse_value(text)
+    name, _, options = text.partition(":")
+    configuration: dict[str, Any] = {}
+    for option in filter(None, options.split(",")):
+        key, equals, value = option.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"expected NAME:OPTION=VALUE,..., found {text!r}", param_hint="--codec")
+        configuration[key.strip()] = [parse_value(part) for part in value.split(";")] if ";" in value else parse_value(value)
+    return {"name": name.strip(), "configuration": configuration}
+
+
+def codec_arguments(texts: list[str] | None) -> dict[str, Any]:
+    """The arguments of `create_array` for these codecs, each where its kind belongs.
+
+    Examples
+    --------
+    >>> codec_arguments(["transpose:order=1;0", "zstd:level=3", "crc32c"])
+    {'filters': [TransposeCodec(order=(1, 0))], 'compressors': [ZstdCodec(level=3, checksum=False), Crc32cCodec()]}
+    >>> codec_arguments(["none"]), codec_arguments(None)
+    ({'compressors': None}, {})
+    """
+    if not texts:
+        return {}
+    if texts == ["none"]:
+        return {"compressors": None}
+    from blizzarr.codecs import Stage
+    from blizzarr.codecs.user import codec_of
+
+    codecs = [codec_of(parse_codec(text)) for text in texts]
+    serializers = [codec for codec in codecs if codec.stage is Stage.SERIALIZER]
+    if len(serializers) > 1:
+        raise typer.BadParameter("expected at most one codec that makes bytes of arrays", param_hint="--codec")
+    arguments: dict[str, Any] = {}
+    if any(codec.stage is Stage.FILTER for codec in codecs):
+        arguments["filters"] = [codec for codec in codecs if codec.stage is Stage.FILTER]
+    if serializers:
+        arguments["serializer"] = serializers[0]
+    # Who names codecs means these and no others.
+    arguments["compressors"] = [codec for codec in codecs if codec.stage is Stage.COMPRESSOR]
+    return arguments

@@ -1,0 +1,101 @@
+"""``blizzarr copy``: any array or group, or a ``.npy`` or ``.npz`` file, into any layout."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from blizzarr.cli.codecs import ChunksOption, CodecOption, ShardsOption, codec_arguments, parse_lengths
+from blizzarr.cli.completion import complete_path
+from blizzarr.cli.opened import open_node
+from blizzarr.cli.place import Place
+from blizzarr.cli.progress import Meter, duration_text
+
+__all__ = ["EXAMPLES", "run"]
+
+EXAMPLES = (
+    "Examples:  blizzarr copy data.zarr/t1 new.zarr/t1 --chunks 32,32,32 --shards 128,128,128 -z zstd:level=9   |   "
+    "blizzarr copy volume.npy data.zarr/volume   |   blizzarr copy data.zarr data.zip"
+)
+
+INTERRUPTED = 130
+"""What shells make of a program that Ctrl-C ended."""
+
+
+def run(
+    source: Annotated[
+        str, typer.Argument(metavar="SRC", help="An array, a group, a .npy or a .npz.", autocompletion=complete_path)
+    ],
+    destination: Annotated[
+        str, typer.Argument(metavar="DST", help="Where the copy will be.", autocompletion=complete_path)
+    ],
+    chunks: ChunksOption = None,
+    shards: ShardsOption = None,
+    codec: CodecOption = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Finish a copy that was interrupted.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    threads: Annotated[int, typer.Option(min=0, help="Threads that work; 0 means one per core.")] = 0,
+) -> None:
+    """Copy an array or a group, as it is or into other chunks, shards and codecs.
+
+    Whatever its size, it is copied in parts, by all cores. What is not said stays as it is in the source. After Ctrl-C the
+    same command with --resume goes on where it stopped.
+    """
+    if resume and overwrite:
+        raise typer.BadParameter("expected --resume or --overwrite, found both", param_hint="--resume")
+    target = Place.parse(destination)
+    options: dict[str, Any] = codec_arguments(codec)
+    if chunks is not None:
+        options["chunks"] = parse_lengths(chunks, "--chunks")
+    if shards is not None:
+        options["shards"] = None if shards == "none" else parse_lengths(shards, "--shards")
+    from blizzarr import api
+    from blizzarr.config import config
+    from blizzarr.display.sizes import bytes_text, stored
+
+    what = _source(source)
+    meter = Meter(f"copy {Path(source).name}", going_on=resume)
+    try:
+        with config.set(threads=threads), meter:
+            node = api.copy(
+                what,
+                target.target,
+                path=target.path,
+                progress=meter,
+                resume=resume,
+                overwrite=overwrite,
+                **options,
+            )
+    except KeyboardInterrupt:
+        again = _again(source, destination, chunks=chunks, shards=shards, codec=codec, threads=threads)
+        typer.echo(f"\nInterrupted. What was copied is kept; this goes on:\n  {again}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    speed = f", {bytes_text(int(meter.came / meter.seconds))}/s" if meter.seconds > 0.1 and meter.came else ""
+    found = stored(node.store, node.path)
+    size = f", stored in {bytes_text(found.bytes)}" if found is not None and found.complete else ""
+    took = duration_text(meter.seconds)
+    typer.echo(f"Copied {bytes_text(meter.came)} to {target.text} in {took}{speed}{size}.", err=True)
+
+
+def _source(text: str) -> Any:
+    """What there is to copy: a node, or the path of a file of NumPy's."""
+    if text.lower().endswith((".npy", ".npz")) and Path(text).is_file():
+        return text
+    place = Place.parse(text)
+    if place.key is not None:
+        raise typer.BadParameter("expected a whole array or group; cat -o FILE.npy writes a part", param_hint="SRC")
+    return open_node(place)
+
+
+def _again(source: str, destination: str, *, codec: list[str] | None, threads: int, **layout: str | None) -> str:
+    """The command that finishes the copy."""
+    parts = ["blizzarr", "copy", "--resume", source, destination]
+    for name, value in layout.items():
+        parts += [f"--{name}", value] if value is not None else []
+    for text in codec or []:
+        parts += ["--codec", text]
+    parts += ["--threads", str(threads)] if threads else []
+    return shlex.join(parts)

@@ -1,0 +1,60 @@
+"""``blizzarr info``: what there is to know about an array or a group."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from blizzarr.cli.opened import open_node
+from blizzarr.cli.place import PathArgument, Place
+
+__all__ = ["EXAMPLES", "JsonOption", "run"]
+
+EXAMPLES = "Examples:  blizzarr info data.zarr/brain/t1   |   blizzarr info --json data.zarr"
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+LOOKED_AT = 1_000_000
+"""Objects whose sizes are added up: somebody asked."""
+
+
+def run(path: PathArgument, as_json: JsonOption = False) -> None:
+    """Show shape, type, chunks, codecs, sizes and attributes."""
+    place = Place.parse(path)
+    node = open_node(place)
+    from blizzarr.display import facts
+    from blizzarr.display.sizes import stored
+    from blizzarr.model import ArrayMeta
+
+    meta = node.metadata
+    found = stored(node.store, node.path, LOOKED_AT)
+    if as_json:
+        typer.echo(json.dumps({"store": str(node.store), **facts.as_document(node.path, meta, found)}, indent=2))
+        return
+    kind = "Array" if isinstance(meta, ArrayMeta) else "Group"
+    typer.echo(f"{kind} {typer.style(node.name, bold=True)} in {node.store}")
+    if isinstance(meta, ArrayMeta):
+        rows = facts.rows(meta, found)
+    else:
+        members = [child for _, child in node.members()]
+        arrays = sum(isinstance(child.metadata, ArrayMeta) for child in members)
+        rows = [("Members", f"{_count(arrays, 'array')}, {_count(len(members) - arrays, 'group')}")]
+        rows += [("Unreadable", f"{name}: {error}") for name, error in node.unreadable().items()]
+        rows += [("Format", f"Zarr {meta.format}")]
+        rows += [("Consolidated", "yes")] if meta.consolidated is not None else []
+        rows += [("Stored size", facts.objects_text(found))] if found is not None else []
+    rows += [(f"Attribute {name}", _short(value)) for name, value in meta.attributes.items()]
+    wide = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        typer.echo(f"  {name:<{wide}}  {value}")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 400 else text[:400] + " ..."

@@ -1,0 +1,58 @@
+"""``blizzarr ls``: the members of a group."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from blizzarr.cli.info import JsonOption
+from blizzarr.cli.opened import open_node
+from blizzarr.cli.place import PathArgument, Place
+
+__all__ = ["EXAMPLES", "run"]
+
+EXAMPLES = "Examples:  blizzarr ls data.zarr   |   blizzarr ls -l data.zarr/brain"
+
+
+def run(
+    path: PathArgument = ".",
+    long: Annotated[bool, typer.Option("-l", "--long", help="With type, shape, chunks and stored size.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List the arrays and groups that are directly in a group."""
+    node = open_node(Place.parse(path))
+    from blizzarr.array import Array
+    from blizzarr.display import facts
+    from blizzarr.display.sizes import bytes_text, shape_text, stored
+    from blizzarr.model import ArrayMeta
+
+    members = [(node.basename or node.name, node)] if isinstance(node, Array) else list(node.members())
+    bad = {} if isinstance(node, Array) else node.unreadable()
+    if as_json:
+        listed = [
+            {"name": name, **facts.as_document(child.path, child.metadata, stored(child.store, child.path))}
+            for name, child in members
+        ]
+        listed += [{"name": name, "error": str(error)} for name, error in bad.items()]
+        typer.echo(json.dumps(listed, indent=2))
+        return
+    lines: list[tuple[str, ...]] = []
+    for name, child in members:
+        meta = child.metadata
+        if not isinstance(meta, ArrayMeta):
+            lines.append((f"{name}/", "group", "", "", ""))
+            continue
+        found = stored(child.store, child.path)
+        size = "" if found is None else ("" if found.complete else "> ") + bytes_text(found.bytes)
+        lines.append((name, str(meta.dtype), shape_text(meta.shape), shape_text(meta.chunk_shape), size))
+    lines += [(name, "unreadable", str(error).splitlines()[0], "", "") for name, error in bad.items()]
+    if not long:
+        for line in lines:
+            typer.echo(line[0])
+    elif lines:
+        lines.insert(0, ("name", "type", "shape", "chunks", "stored"))
+        wide = [max(len(line[column]) for line in lines) for column in range(5)]
+        for line in lines:
+            typer.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(line, wide, strict=True)).rstrip())

@@ -1,0 +1,37 @@
+"""Opening what a PATH means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from blizzarr.cli.place import Place
+
+if TYPE_CHECKING:
+    from blizzarr.array import Array
+    from blizzarr.group import Group
+
+__all__ = ["open_array", "open_node"]
+
+
+def open_node(place: Place, mode: str = "r") -> Array | Group:
+    """The array or group at a place."""
+    from blizzarr import api
+
+    return api.open(place.target, path=place.path, mode=mode)
+
+
+def open_array(place: Place) -> Array:
+    """The array at a place; a group is an error that says what is in it."""
+    from blizzarr.array import Array
+    from blizzarr.errors import NodeTypeError
+
+    node = open_node(place)
+    if isinstance(node, Array):
+        return node
+    names = list(node)
+    inside = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+    raise NodeTypeError(
+        f"expected an array, found a group with {inside or 'nothing'} in it; name one of its arrays behind it",
+        array=node.name,
+        store=place.target,
+    )

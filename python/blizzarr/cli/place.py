@@ -1,0 +1,128 @@
+"""What a PATH on the command line means: a store, a node in it, perhaps a selection of its elements.
+
+``data.zarr/brain/t1`` is the array ``brain/t1`` of the hierarchy in ``data.zarr``. Where the hierarchy begins is found by going up
+as long as there are groups above; where nothing is there yet, at a name that ends with ``.zarr``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from types import EllipsisType
+from typing import Annotated, Final, TypeAlias
+
+import typer
+
+from blizzarr.cli.completion import complete_path
+
+__all__ = ["ArrayArgument", "Key", "PathArgument", "Place", "parse_selection"]
+
+Key: TypeAlias = tuple[int | slice | EllipsisType, ...]
+
+PathArgument: TypeAlias = Annotated[
+    str, typer.Argument(metavar="PATH", help="An array or a group.", autocompletion=complete_path)
+]
+ArrayArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH[SELECTION]", help="An array, perhaps with a selection behind it.", autocompletion=complete_path
+    ),
+]
+
+_DOCUMENTS: Final = ("zarr.json", ".zgroup", ".zarray")
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A node by its store and its path there, and the elements of it that are meant."""
+
+    text: str
+    """The path as it was typed, without the selection."""
+    target: str
+    """What opens the store."""
+    path: str
+    """The node in the store; empty for its root."""
+    key: Key | None = None
+
+    @classmethod
+    def parse(cls, text: str, selection: str | None = None) -> Place:
+        """The place that the arguments mean.
+
+        Examples
+        --------
+        >>> place = Place.parse("data.zarr/t1[0, ::2]")
+        >>> place.text, place.key
+        ('data.zarr/t1', (0, slice(None, None, 2)))
+        """
+        if text.endswith("]") and "[" in text and not os.path.exists(text):
+            if selection is not None:
+                raise typer.BadParameter(f"expected one selection, found one behind {text!r} and {selection!r}")
+            text, _, inside = text.rpartition("[")
+            selection = inside[:-1]
+        key = None if selection is None else parse_selection(selection)
+        stripped = text.rstrip("/") or text
+        return cls(stripped, *_split(stripped), key)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The root of the hierarchy, and the path below it."""
+    if _URL.match(text):
+        return text, ""
+    path = Path(text)
+    absolute = Path(os.path.abspath(text))
+    # Zip files find their way by themselves.
+    if any(part.lower().endswith(".zip") for part in path.parts):
+        return text, ""
+    root = absolute
+    if _is_node(root) or any(map(_is_node, root.parents)):
+        while not _is_node(root) or _is_node(root.parent):
+            root = root.parent
+    else:
+        named = [above for above in (absolute, *absolute.parents) if above.suffix == ".zarr"]
+        root = named[-1] if named else absolute
+    inside = absolute.relative_to(root).as_posix()
+    if inside == ".":
+        return text, ""
+    # The path as it was typed, where it leads to the root by leaving out what lies below.
+    kept = path.parts[: len(path.parts) - len(Path(inside).parts)]
+    typed = Path(*kept) if kept else Path(".")
+    return (str(typed) if os.path.abspath(typed) == str(root) else str(root)), inside
+
+
+def _is_node(directory: Path) -> bool:
+    return any((directory / name).is_file() for name in _DOCUMENTS)
+
+
+def parse_selection(text: str) -> Key:
+    """A selection as it is written between brackets: integers, slices and ``...``.
+
+    Examples
+    --------
+    >>> parse_selection("0:10, ::-2, ..., -1")
+    (slice(0, 10, None), slice(None, None, -2), Ellipsis, -1)
+    """
+    inside = text.strip()
+    if inside.startswith("[") and inside.endswith("]"):
+        inside = inside[1:-1]
+    return tuple(_part(part.strip()) for part in inside.split(",") if part.strip() or "," in inside.rstrip(","))
+
+
+def _part(text: str) -> int | slice | EllipsisType:
+    if text == "...":
+        return ...
+    try:
+        if ":" not in text:
+            return int(text)
+        bounds = [int(bound) if bound.strip() else None for bound in text.split(":")]
+        if len(bounds) > 3 or (len(bounds) == 3 and bounds[2] == 0):
+            raise ValueError
+    except ValueError:
+        raise typer.BadParameter(
+            f"expected integers, slices like 2:10 or ::2, and '...', separated by commas, found {text!r}"
+        ) from None
+    return slice(*bounds)
+
+

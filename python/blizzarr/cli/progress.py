@@ -1,0 +1,121 @@
+"""How far a long operation has come: a bar on a terminal, now and then a line elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+__all__ = ["Meter", "duration_text"]
+
+_QUIET: Final = 2.0
+"""Seconds before anything is printed where there is no terminal."""
+_PAUSE: Final = 5.0
+
+
+def duration_text(seconds: float) -> str:
+    """A duration as people read it.
+
+    Examples
+    --------
+    >>> duration_text(0.41), duration_text(75), duration_text(7265)
+    ('0.4 s', '1:15', '2:01:05')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+class Meter:
+    """Called with the bytes done and the bytes in all; in a ``with`` block it shows them on standard error.
+
+    Examples
+    --------
+    >>> with Meter("copy") as meter:
+    ...     meter(50, 100)
+    >>> meter.done
+    50
+    """
+
+    def __init__(self, what: str, *, going_on: bool = False) -> None:
+        self.done = 0
+        self.seconds = 0.0
+        self._what = what
+        self._before: int | None = None
+        # What an earlier run has done must not count as speed.
+        self._going_on = going_on
+        self._started = self._said = time.monotonic()
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> Self:
+        self._started = self._said = time.monotonic()
+        if sys.stderr.isatty():
+            self._bar = _bar()
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.seconds = time.monotonic() - self._started
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show that so many bytes of so many are done."""
+        if self._before is None and (done or not self._going_on):
+            self._before = done if self._going_on else 0
+            self._started = time.monotonic()
+            if self._bar is not None:
+                self._bar.add_task(self._what, total=total, completed=done)
+        self.done = done
+        if self._bar is not None and self._bar.tasks:
+            self._bar.update(self._bar.task_ids[0], completed=done)
+        elif self._bar is None:
+            self._say(done, total)
+
+    @property
+    def came(self) -> int:
+        """The bytes done since it began, without what was there already."""
+        return self.done - (self._before or 0)
+
+    def _say(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._started < _QUIET or now - self._said < _PAUSE or not total:
+            return
+        from blizzarr.display.sizes import bytes_text
+
+        self._said = now
+        speed = max(1.0, self.came / (now - self._started))
+        left = duration_text((total - done) / speed)
+        said = f"{100 * done / total:.0f} %, {bytes_text(done)} of {bytes_text(total)}"
+        print(f"{self._what}: {said}, {bytes_text(int(speed))}/s, {left} left", file=sys.stderr, flush=True)
+
+
+def _bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        TaskProgressColumn(),
+        DownloadColumn(binary_units=True),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+        console=Console(stderr=True),
+    )

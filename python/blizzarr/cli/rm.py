@@ -1,0 +1,41 @@
+"""``blizzarr rm``: remove an array or a group."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from blizzarr.cli.opened import open_node
+from blizzarr.cli.place import PathArgument, Place
+
+__all__ = ["EXAMPLES", "run"]
+
+EXAMPLES = "Example:  blizzarr rm data.zarr/brain/t1"
+
+
+def run(
+    path: PathArgument,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Remove an array, or a group with everything in it.
+
+    Only what belongs to the nodes is removed; other files in the directory stay.
+    """
+    place = Place.parse(path)
+    node = open_node(place, mode="r+")
+    from blizzarr.array import Array
+    from blizzarr.hierarchy.documents import forget_consolidated
+    from blizzarr.hierarchy.remove import remove_node
+
+    if isinstance(node, Array):
+        what = f"the array {place.text} {node.shape}"
+    else:
+        count = node.nmembers(max_depth=None)
+        what = f"the group {place.text} and the {count} arrays and groups in it" if count else f"the group {place.text}"
+    if not yes and not typer.confirm(f"Remove {what}?"):
+        typer.echo("Nothing was removed.", err=True)
+        raise typer.Exit(1)
+    remove_node(node.store, node.path)
+    forget_consolidated(node.store, node.path)
+    typer.echo(f"Removed {what}.", err=True)

@@ -1,0 +1,74 @@
+"""``blizzarr show``: a picture of an array."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from blizzarr.cli.opened import open_array
+from blizzarr.cli.place import ArrayArgument, Place
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+__all__ = ["EXAMPLES", "run"]
+
+EXAMPLES = (
+    "Examples:  blizzarr show data.zarr/brain/t1 -o slices.png   |   "
+    "blizzarr show 'data.zarr/brain/t1[90]' -o slice.png --cmap gray   |   "
+    "blizzarr show data.zarr/brain/t1 --axis z -o sheet.png"
+)
+
+
+def run(
+    path: ArrayArgument,
+    selection: Annotated[str | None, typer.Argument(metavar="[SELECTION]", help="Like 0:10,::2")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The PNG file; by default named after the array.")
+    ] = None,
+    cmap: Annotated[str, typer.Option(help="viridis, magma, gray or rdbu; with _r the other way round.")] = "viridis",
+    axis: Annotated[
+        str | None, typer.Option(help="Show slices along this axis, given by number or name, on a sheet.")
+    ] = None,
+    vmin: Annotated[
+        str | None, typer.Option(help="The value of the first colour: a number or a percentile like 2%.")
+    ] = None,
+    vmax: Annotated[str | None, typer.Option(help="The value of the last colour.")] = None,
+    origin: Annotated[str, typer.Option(help="Whether row 0 is at the 'upper' or 'lower' edge.")] = "upper",
+    size: Annotated[int, typer.Option(min=64, max=8192, help="About how many pixels wide an image becomes.")] = 720,
+) -> None:
+    """Make a picture: a curve, an image, or slices of a volume.
+
+    Large arrays are sampled with strides, so a picture of a huge array needs a part of it only.
+    """
+    if origin not in ("upper", "lower"):
+        raise typer.BadParameter(f"expected 'upper' or 'lower', found {origin!r}", param_hint="--origin")
+    place = Place.parse(path, selection)
+    array = open_array(place)
+    from blizzarr.display.picture import Style, render
+    from blizzarr.display.png import encode
+    from blizzarr.display.sizes import shape_text
+
+    style = Style(cmap, vmin, vmax, axis, cast("Literal['upper', 'lower']", origin), size)
+    title = f"{place.text}{_selected(place.key)}   {shape_text(array.shape)} {array.metadata.dtype}"
+    pixels = render(array, ... if place.key is None else place.key, title=title, style=style)
+    target = output or Path(f"{Path(place.text).name.removesuffix('.zarr')}.png")
+    target.write_bytes(encode(pixels))
+    typer.echo(f"{target}: {pixels.shape[1]} x {pixels.shape[0]} pixels", err=True)
+
+
+def _selected(key: tuple[Any, ...] | None) -> str:
+    if key is None:
+        return ""
+    return "[" + ", ".join(_part(part) for part in key) + "]"
+
+
+def _part(part: Any) -> str:
+    if part is ...:
+        return "..."
+    if isinstance(part, slice):
+        bounds = [part.start, part.stop] + ([part.step] if part.step is not None else [])
+        return ":".join("" if bound is None else str(bound) for bound in bounds)
+    return str(part)

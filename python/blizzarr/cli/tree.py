@@ -1,0 +1,66 @@
+"""``blizzarr tree``: everything below a group."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from blizzarr.cli.info import JsonOption
+from blizzarr.cli.opened import open_node
+from blizzarr.cli.place import PathArgument, Place
+
+if TYPE_CHECKING:
+    from blizzarr.group import Group
+
+__all__ = ["EXAMPLES", "run"]
+
+EXAMPLES = "Examples:  blizzarr tree data.zarr   |   blizzarr tree --depth 1 data.zarr   |   blizzarr tree --json data.zarr"
+
+
+def run(
+    path: PathArgument,
+    depth: Annotated[int | None, typer.Option(min=1, help="How many levels to show; all by default.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the hierarchy, one line for each array and group."""
+    node = open_node(Place.parse(path))
+    from blizzarr.array import Array
+
+    if isinstance(node, Array):
+        typer.echo(json.dumps(_leaf(node)) if as_json else f"{node.name} {node.shape} {node.metadata.dtype}")
+    elif as_json:
+        typer.echo(json.dumps(_nested(node, depth), indent=2))
+    else:
+        typer.echo(str(node.tree(depth)))
+
+
+def _leaf(array: Any) -> dict[str, Any]:
+    return {
+        "name": array.basename,
+        "path": array.name,
+        "node_type": "array",
+        "shape": list(array.shape),
+        "data_type": array.metadata.dtype.to_json(),
+    }
+
+
+def _nested(group: Group, depth: int | None) -> dict[str, Any]:
+    """The group with its members as ``children``, each by the path of the group it is in."""
+    from blizzarr.array import Array
+
+    levels = None if depth is None else depth - 1
+    root: dict[str, Any] = {"name": group.basename, "path": group.name, "node_type": "group", "children": []}
+    groups = {"": root}
+    for name, member in group.members(levels):
+        if isinstance(member, Array):
+            found = _leaf(member)
+        else:
+            found = {"name": member.basename, "path": member.name, "node_type": "group", "children": []}
+            groups[name] = found
+        groups[name.rpartition("/")[0]]["children"].append(found)
+    for name, error in group.unreadable(levels).items():
+        parent = groups[name.rpartition("/")[0]]
+        parent["children"].append({"name": name.rpartition("/")[2], "node_type": None, "error": str(error)})
+    return root

@@ -1,0 +1,139 @@
+"""Elements of an array as lines of text: for people, as CSV, as JSON; read in parts, so that any size can be printed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blizzarr.display.region import Region
+
+__all__ = ["as_csv", "as_json", "as_text", "blocks"]
+
+_BLOCK_BYTES: Final = 32 << 20
+
+Texts: TypeAlias = NDArray[np.str_]
+
+
+def blocks(region: Region) -> Iterator[NDArray[Any]]:
+    """The elements of a region in parts along its first axis, in order.
+
+    Examples
+    --------
+    >>> [block.tolist() for block in blocks(Region.of(np.arange(6).reshape(3, 2)))]
+    [[[0, 1], [2, 3], [4, 5]]]
+    """
+    if not region.axes or 0 in map(len, region.axes):
+        yield region.read()
+        return
+    first = region.axes[0]
+    row_bytes = math.prod(len(axis) for axis in region.axes[1:]) * region.array.dtype.itemsize
+    chunks = getattr(region.array, "chunks", None)
+    length = chunks[first.number] if chunks else 1
+    rows = max(1, _BLOCK_BYTES // max(1, row_bytes))
+    # Whole chunks, so that none is decoded twice.
+    rows = max(length, rows // length * length)
+    for start in range(0, len(first), rows):
+        yield region.narrowed(0, slice(start, start + rows)).read()
+
+
+def as_text(region: Region) -> Iterator[str]:
+    """Lines for people: columns that line up; of more than two axes one table for each place along the first ones."""
+    for place, table in _tables(region):
+        if place is not None:
+            yield f"# [{', '.join(map(str, place))}, :, :]"
+        wide = int(np.char.str_len(table).max()) if table.size else 0
+        for row in table:
+            yield " ".join(f"{cell:>{wide}}" for cell in row)
+
+
+def as_csv(region: Region) -> Iterator[str]:
+    """Comma-separated lines; of more than two axes the places along the first ones stand in columns of their own."""
+    if len(region.axes) > 2:
+        names = [axis.name for axis in region.axes[:-1]]
+        yield ",".join([*map(_quoted, names), *(str(index) for index in region.axes[-1].indices)])
+    for place, table in _tables(region):
+        for number, row in enumerate(table):
+            leading = [] if place is None else [*map(str, place), str(region.axes[-2].indices[number])]
+            yield ",".join(chain(leading, map(_quoted, row)))
+
+
+def _quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if any(sign in cell for sign in ',"\n\r') else cell
+
+
+def _tables(region: Region) -> Iterator[tuple[tuple[int, ...] | None, Texts]]:
+    """The elements as tables of text; in each the last two axes, with the indices of the axes before them."""
+    rank = len(region.axes)
+    start = 0
+    for block in blocks(region):
+        texts = _texts(block)
+        if rank < 3:
+            yield None, texts.reshape(-1, 1) if rank < 2 else texts
+            continue
+        for place in np.ndindex(texts.shape[:-2]):
+            along = (place[0] + start, *place[1:])
+            indices = tuple(axis.indices[index] for axis, index in zip(region.axes, along, strict=False))
+            yield indices, texts[place]
+        start += len(block)
+
+
+def _texts(values: NDArray[Any]) -> Texts:
+    """Each element as text; numbers with as many digits as tell them apart."""
+    if values.dtype.kind == "S":
+        return np.char.decode(values, "utf-8", "backslashreplace")
+    if values.dtype.kind == "V" and values.dtype.type is np.void:
+        flat = [element.tobytes().hex() for element in values.ravel()]
+        return np.array(flat, np.str_).reshape(values.shape)
+    return values.astype(np.str_)
+
+
+def as_json(region: Region) -> Iterator[str]:
+    """Nested lists as JSON text; complex numbers as pairs, and what JSON has no numbers for as ``"NaN"``, ``"Infinity"``."""
+    if not region.axes:
+        yield _json(region.read())
+        return
+    yield "["
+    first = True
+    for block in blocks(region):
+        for row in block:
+            yield ("\n" if first else ",\n") + _json(np.asarray(row))
+            first = False
+    yield "\n]"
+
+
+def _json(values: NDArray[Any]) -> str:
+    if values.ndim:
+        return "[" + ", ".join(_json(part) for part in values) + "]"
+    return json_value(values)
+
+
+def json_value(value: NDArray[Any]) -> str:
+    """One element as JSON.
+
+    Examples
+    --------
+    >>> json_value(np.array(0.1, "float32")), json_value(np.array(np.inf)), json_value(np.array(1 + 2j))
+    ('0.1', '"Infinity"', '[1.0, 2.0]')
+    """
+    if value.dtype.kind == "c":
+        return f"[{json_value(value.real)}, {json_value(value.imag)}]"
+    text = str(_texts(value)[()])
+    if value.dtype.kind == "b":
+        return text.lower()
+    if value.dtype.kind in "iu":
+        return text
+    try:
+        number = float(text) if value.dtype.kind not in "SUmM" else None
+    except ValueError:
+        number = None
+    if number is None:
+        return json.dumps(text)
+    if math.isfinite(number):
+        return text
+    return '"NaN"' if math.isnan(number) else '"Infinity"' if number > 0 else '"-Infinity"'
