@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from blizzarr.config import config
 from blizzarr.errors import LimitError
 from blizzarr.indexing.basic import Lowered
 from blizzarr.indexing.transform import Axes
@@ -22,13 +23,13 @@ __all__ = ["Binding", "Handle", "as_source", "read", "write"]
 class Handle(Protocol):
     """What is asked of ``_native.ArrayHandle``: the chunks of one array, with its codecs and its store."""
 
-    def read(self, out: npt.NDArray[Any], axes: Axes) -> None:
-        """Fill `out` with what the axes pick."""
+    def read(self, out: Any, axes: Axes, /) -> None:
+        """Fill the buffer `out` with what the axes pick."""
 
-    def write(self, source: npt.NDArray[Any], axes: Axes, write_empty: bool = False) -> None:
-        """Put `source` where the axes point."""
+    def write(self, source: Any, axes: Axes, write_empty: bool = False, /) -> None:
+        """Put the buffer `source` where the axes point; chunks of nothing but fill are stored if `write_empty`."""
 
-    def resized(self, shape: tuple[int, ...]) -> Handle:
+    def resized(self, shape: tuple[int, ...], /) -> Handle:
         """The same chunks under another shape."""
 
 
@@ -38,12 +39,10 @@ class Binding:
 
     handle: Handle
     dtype: np.dtype[Any]
-    write_empty: bool = False
-    """Whether chunks that hold nothing but the fill value are stored."""
 
     def resized(self, shape: tuple[int, ...]) -> Binding:
         """The same chunks under another shape."""
-        return Binding(self.handle.resized(shape), self.dtype, self.write_empty)
+        return Binding(self.handle.resized(shape), self.dtype)
 
 
 def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> Any:
@@ -92,7 +91,7 @@ def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:
         raise ValueError(f"expected a scalar for a single element, found a value of shape {np.shape(value)}")
     source = as_source(value, shape, binding.dtype)
     if source.size:
-        binding.handle.write(source, axes, binding.write_empty)
+        binding.handle.write(source, axes, config.write_empty_chunks)
 
 
 def as_source(value: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:

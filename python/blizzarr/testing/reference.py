@@ -81,6 +81,13 @@ class ReferenceHandle:
             raise TypeError(f"expected elements of {self.array.dtype}, found {source.dtype}")
         assign(self._transform(source.shape, axes), self.array, source)
 
+    def resized(self, shape: tuple[int, ...]) -> ReferenceHandle:
+        """The elements that both shapes have, and zeros: there are no chunks here to keep the others."""
+        array = np.zeros(shape, self.array.dtype)
+        both = tuple(slice(min(sizes)) for sizes in zip(shape, self.array.shape, strict=True))
+        array[both] = self.array[both]
+        return ReferenceHandle(array)
+
     def _transform(self, shape: tuple[int, ...], axes: Axes) -> IndexTransform:
         if len(axes) != self.array.ndim:
             raise ValueError(f"expected {self.array.ndim} axes, found {len(axes)}")

@@ -1,0 +1,469 @@
+"""Arrays in a store, as easy as NumPy's in memory."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr import indexing
+from blizzarr.array.binding import bind, same_chunks
+from blizzarr.array.info import ArrayInfo, stored_bytes, stored_chunks
+from blizzarr.array.reshape import append, as_array_meta, resize
+from blizzarr.array.selector import Selector
+from blizzarr.codecs import Codec, CodecChain
+from blizzarr.errors import SelectionError
+from blizzarr.formats import read_node
+from blizzarr.indexing import Lowered, lower_basic
+from blizzarr.model import ArrayMeta
+from blizzarr.stores import Store, check_writable
+from blizzarr.transfer import Binding, read, write
+
+if TYPE_CHECKING:
+    from blizzarr.attributes import Attributes
+
+__all__ = ["Array"]
+
+_ITERATED_BYTES = 1 << 20
+"""How much is read ahead, at least a row of chunks, when an array is iterated over."""
+
+
+class Array:
+    """An array of numbers in a store, cut into chunks; index it like a NumPy array.
+
+    Made by `create_array` and `open_array`. ``array[key]`` reads and ``array[key] = value`` writes, with all that NumPy
+    allows as a key: integers, slices with any step, `...`, `newaxis`, masks and arrays of indices. Nothing is kept in
+    memory: each read finds what is stored at that moment.
+
+    Parameters
+    ----------
+    store, path
+        Where it is.
+    metadata
+        What its document says.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> z = blizzarr.create_array({}, shape=(4, 6), chunks=(2, 3), dtype="int16")
+    >>> z[...] = np.arange(24).reshape(4, 6)
+    >>> z[1, ::-2]
+    array([11,  9,  7], dtype=int16)
+    >>> z[z[:, 0] > 6]
+    array([[12, 13, 14, 15, 16, 17],
+           [18, 19, 20, 21, 22, 23]], dtype=int16)
+    """
+
+    __slots__ = ("__weakref__", "_binding", "_metadata", "_path", "_shape", "_store")
+
+    def __init__(self, store: Store, path: str, metadata: ArrayMeta) -> None:
+        self._store = store
+        self._path = path
+        self._metadata = metadata
+        self._shape = metadata.shape
+        self._binding: Binding | None = None
+
+    # What it is
+
+    @property
+    def store(self) -> Store:
+        """Where it is stored."""
+        return self._store
+
+    @property
+    def path(self) -> str:
+        """Its place in the store, like ``a/b``; empty for the root."""
+        return self._path
+
+    @property
+    def name(self) -> str:
+        """Its path with a slash in front, like ``/a/b``."""
+        return "/" + self._path
+
+    @property
+    def basename(self) -> str:
+        """The last part of its path."""
+        return self._path.rpartition("/")[2]
+
+    @property
+    def metadata(self) -> ArrayMeta:
+        """What its document says."""
+        return self._metadata
+
+    @property
+    def attrs(self) -> Attributes:
+        """Its attributes; changes are stored at once."""
+        # Attributes are changed through the hierarchy, whose modules know arrays.
+        from blizzarr.attributes import Attributes
+
+        return Attributes(self)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened for reading only."""
+        return bool(getattr(self._store, "read_only", False))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy data type of the elements."""
+        return self._metadata.dtype.numpy
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self._shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element in memory."""
+        return self._metadata.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements in memory."""
+        return self.size * self.itemsize
+
+    @property
+    def fill_value(self) -> np.generic:
+        """What elements are that were never written."""
+        return self._metadata.fill_value
+
+    @property
+    def order(self) -> str:
+        """``"F"`` when the elements of a chunk are stored first axis fastest, else ``"C"``. What is read is ``"C"``."""
+        return self._metadata.order
+
+    @property
+    def dimension_names(self) -> tuple[str | None, ...] | None:
+        """The names of the axes, where they have any."""
+        return self._metadata.dimension_names
+
+    # How it is stored
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """The shape of a chunk: the smallest part that can be read by itself (in a shard: of an inner chunk)."""
+        return self._metadata.chunk_shape
+
+    @property
+    def shards(self) -> tuple[int, ...] | None:
+        """The shape of a shard: of what is written as one object; None when chunks are stored one by one."""
+        return self._metadata.shard_shape
+
+    @property
+    def filters(self) -> tuple[Codec, ...]:
+        """The codecs that change the elements of a chunk before they become bytes."""
+        return self._chunk_codecs.filters
+
+    @property
+    def serializer(self) -> Codec:
+        """The codec that makes bytes of the elements of a chunk."""
+        return self._chunk_codecs.serializer
+
+    @property
+    def compressors(self) -> tuple[Codec, ...]:
+        """The codecs that the bytes of a chunk go through, in this order."""
+        return self._chunk_codecs.compressors
+
+    @property
+    def _chunk_codecs(self) -> CodecChain:
+        inner = self._metadata.codecs.serializer.inner()
+        return self._metadata.codecs if inner is None else inner[1]
+
+    @property
+    def cdata_shape(self) -> tuple[int, ...]:
+        """The number of chunks along each axis."""
+        return tuple(-(-size // length) for size, length in zip(self._shape, self.chunks, strict=True))
+
+    @property
+    def nchunks(self) -> int:
+        """The number of chunks, stored or not."""
+        return prod(self.cdata_shape)
+
+    @property
+    def nchunks_initialized(self) -> int:
+        """The number of chunks that are stored, found by listing; a shard counts for all its chunks."""
+        grid = self._metadata.chunk_grid.shape(self._shape)
+        found = sum(
+            all(index < count for index, count in zip(position, grid, strict=True))
+            for _, position in stored_chunks(self._store, self._path, self._metadata)
+        )
+        return found * (prod(self.shards) // prod(self.chunks) if self.shards is not None else 1)
+
+    def nbytes_stored(self) -> int:
+        """The bytes that the array takes in its store, documents included, found by listing."""
+        return stored_bytes(self._store, self._path, self._metadata)
+
+    @property
+    def info(self) -> ArrayInfo:
+        """What its document says about it, printed as a table."""
+        return ArrayInfo.of(self._store, self._path, self._metadata)
+
+    def info_complete(self) -> ArrayInfo:
+        """As `info`, and what is stored, for which all chunks are listed."""
+        return ArrayInfo.of(self._store, self._path, self._metadata, complete=True)
+
+    def __repr__(self) -> str:
+        root = getattr(self._store, "root", None)
+        place = root.joinpath(self._path).as_uri() if isinstance(root, Path) else f"{self.name} in {self._store}"
+        return f"<Array {place!r} shape={self._shape} dtype={self.dtype} chunks={self.chunks}>"
+
+    # Reading and writing
+
+    def __getitem__(self, key: Any) -> Any:
+        lowered = lower_basic(key, self._shape)
+        if lowered is None:
+            return self._get(indexing.numpy_style, key)
+        binding = self._binding
+        return read(self._bind() if binding is None else binding, lowered)
+
+    def __setitem__(self, key: Any, value: npt.ArrayLike) -> None:
+        lowered = lower_basic(key, self._shape)
+        if lowered is None:
+            self._set(indexing.numpy_style, key, value)
+            return
+        check_writable(self._store, self._path)
+        binding = self._binding
+        write(self._bind() if binding is None else binding, lowered, value)
+
+    @property
+    def oindex(self) -> Selector:
+        """Orthogonal selection: arrays and masks pick along their own axes, like an outer product.
+
+        Examples
+        --------
+        >>> import blizzarr
+        >>> z = blizzarr.create_array({}, data=np.arange(24).reshape(4, 6))
+        >>> z.oindex[[3, 0], [1, 1, 2]]
+        array([[19, 19, 20],
+               [ 1,  1,  2]])
+        """
+        return Selector(self, indexing.orthogonal)
+
+    @property
+    def vindex(self) -> Selector:
+        """Selection of points: arrays and masks are broadcast together, and their dimensions come first.
+
+        Examples
+        --------
+        >>> import blizzarr
+        >>> z = blizzarr.create_array({}, data=np.arange(24).reshape(4, 6))
+        >>> z.vindex[[3, 0], [1, 2]]
+        array([19,  2])
+        """
+        return Selector(self, indexing.vectorised)
+
+    @property
+    def blocks(self) -> Selector:
+        """Selection of whole chunks by their positions in the grid; of shards, where there are shards.
+
+        Examples
+        --------
+        >>> import blizzarr
+        >>> z = blizzarr.create_array({}, data=np.arange(24).reshape(4, 6), chunks=(2, 4))
+        >>> z.blocks[1, 1]
+        array([[16, 17],
+               [22, 23]])
+        """
+        return Selector(self, partial(indexing.block, block_shape=self._metadata.write_shape))
+
+    def get_basic_selection(self, selection: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any:
+        """Read what integers, slices, `...` and `newaxis` pick, into `out` if that is given.
+
+        Parameters
+        ----------
+        selection
+            As in ``array[selection]``.
+        out
+            An array that the elements are decoded into. It may be a view with any strides, and must have the shape of
+            the result and the data type of the array. It is also what is returned.
+        """
+        return self._get(indexing.basic, selection, out)
+
+    def set_basic_selection(self, selection: Any, value: npt.ArrayLike) -> None:
+        """Write to what integers, slices, `...` and `newaxis` pick."""
+        self._set(indexing.basic, selection, value)
+
+    def get_orthogonal_selection(self, selection: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
+        """Read as `oindex` does, into `out` if that is given."""
+        return self._get(indexing.orthogonal, selection, out)
+
+    def set_orthogonal_selection(self, selection: Any, value: npt.ArrayLike) -> None:
+        """Write as `oindex` does."""
+        self._set(indexing.orthogonal, selection, value)
+
+    def get_coordinate_selection(self, selection: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
+        """Read the points at these coordinates, one array of indices for each axis, into `out` if that is given."""
+        return self._get(indexing.coordinate, selection, out)
+
+    def set_coordinate_selection(self, selection: Any, value: npt.ArrayLike) -> None:
+        """Write to the points at these coordinates; where one is named twice, the last value counts."""
+        self._set(indexing.coordinate, selection, value)
+
+    def get_mask_selection(self, mask: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
+        """Read where a mask of the shape of the array is true, into `out` if that is given."""
+        return self._get(indexing.mask, mask, out)
+
+    def set_mask_selection(self, mask: Any, value: npt.ArrayLike) -> None:
+        """Write where a mask of the shape of the array is true."""
+        self._set(indexing.mask, mask, value)
+
+    def get_block_selection(self, selection: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
+        """Read as `blocks` does, into `out` if that is given."""
+        return self._get(partial(indexing.block, block_shape=self._metadata.write_shape), selection, out)
+
+    def set_block_selection(self, selection: Any, value: npt.ArrayLike) -> None:
+        """Write as `blocks` does."""
+        self._set(partial(indexing.block, block_shape=self._metadata.write_shape), selection, value)
+
+    def _get(
+        self, lower: Callable[[Any, tuple[int, ...]], Lowered], key: Any, out: npt.NDArray[Any] | None = None
+    ) -> Any:
+        return read(self._binding or self._bind(), self._lowered(lower, key), out)
+
+    def _set(self, lower: Callable[[Any, tuple[int, ...]], Lowered], key: Any, value: npt.ArrayLike) -> None:
+        check_writable(self._store, self._path)
+        write(self._binding or self._bind(), self._lowered(lower, key), value)
+
+    def _lowered(self, lower: Callable[[Any, tuple[int, ...]], Lowered], key: Any) -> Lowered:
+        try:
+            return lower(key, self._shape)
+        except SelectionError as error:
+            error.array = self.name
+            raise
+
+    def _bind(self) -> Binding:
+        self._binding = bind(self._store, self._path, self._metadata)
+        return self._binding
+
+    # Changing it
+
+    def resize(self, new_shape: Any) -> None:
+        """Change the length of axes. New elements read as fill value; those that are cut off are erased.
+
+        Parameters
+        ----------
+        new_shape
+            One length per axis; or one number for an array with one axis.
+
+        Raises
+        ------
+        ConflictError
+            When somebody else has changed the shape since it was read here.
+
+        Examples
+        --------
+        >>> import blizzarr
+        >>> z = blizzarr.create_array({}, data=np.arange(5), chunks=3)
+        >>> z.resize(2)
+        >>> z.resize(4)
+        >>> z[:]
+        array([0, 1, 0, 0])
+        """
+        self._adopt(resize(self._store, self._path, self._metadata, self._binding or self._bind(), new_shape))
+
+    def append(self, data: npt.ArrayLike, axis: int = 0) -> tuple[int, ...]:
+        """Put elements behind the last along an axis, as it is stored now, and give the new shape.
+
+        Nobody sees the array longer before the elements are there. Several threads, and on local directories several
+        processes, can append to one array at the same time.
+
+        Examples
+        --------
+        >>> import blizzarr
+        >>> z = blizzarr.create_array({}, data=np.arange(5), chunks=3)
+        >>> z.append([7, 8])
+        (7,)
+        """
+        self._adopt(append(self._store, self._path, self._metadata, self._binding or self._bind(), data, axis))
+        return self._shape
+
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
+        """Set several attributes in one step; the others stay."""
+        self.attrs.update(new_attributes)
+        return self
+
+    def refresh(self) -> Self:
+        """Read the metadata again, as they are stored now: somebody else may have appended."""
+        self._adopt(as_array_meta(read_node(self._store, self._path), self._path))
+        return self
+
+    def _adopt(self, metadata: ArrayMeta) -> None:
+        """Take over metadata that were just read or stored."""
+        binding = self._binding
+        if binding is not None and not same_chunks(metadata, self._metadata):
+            binding = None
+        elif binding is not None and metadata.shape != self._shape:
+            binding = binding.resized(metadata.shape)
+        self._metadata, self._shape, self._binding = metadata, metadata.shape, binding
+
+    # As NumPy sees it
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("expected copy=None or copy=True, found copy=False: reading makes a copy")
+        found: npt.NDArray[Any] = self[...]
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("expected an array with an axis, found one without any, which has no len()")
+        return self._shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._shape:
+            raise TypeError("expected an array with an axis to iterate over, found one without any; use array[()]")
+        return self._rows()
+
+    def _rows(self) -> Iterator[Any]:
+        """Along the first axis; whole chunks are read at a time, and not each of them again for each row."""
+        row = prod(self._shape[1:]) * self.itemsize
+        step = self.chunks[0] * max(1, _ITERATED_BYTES // max(1, row * self.chunks[0]))
+        for start in range(0, self._shape[0], step):
+            yield from self[start : start + step]
+
+    def __contains__(self, value: object) -> bool:
+        return value in np.asarray(self)
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(f"expected one element, found {self.size}: use array[...].any() or array[...].all()")
+        return bool(self._item())
+
+    def __int__(self) -> int:
+        return int(self._item())
+
+    def __float__(self) -> float:
+        return float(self._item())
+
+    def __complex__(self) -> complex:
+        return complex(self._item())
+
+    def __index__(self) -> int:
+        if self._shape:
+            raise TypeError(f"expected an array without axes to use as an index, found one of shape {self._shape}")
+        return operator.index(self[()])
+
+    def _item(self) -> Any:
+        if self.size != 1:
+            raise TypeError(f"expected one element to convert, found {self.size}")
+        return self[...].item()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Array, (self._store, self._path, self._metadata)

@@ -1,0 +1,109 @@
+"""Making a part of an array's grid read as fill value again, for when the shape of the array changes.
+
+Chunks outside the array cannot be read, but may be there: the array was larger, an append was interrupted, or another
+program left data in the overhang of an edge chunk when it shrank the array. Before a change of shape shows such
+elements, they are erased (fault row 105).
+
+A grid cell (shard, or chunk where there are no shards) is *inside* what is kept, *outside* of it, or it *straddles* the
+border. Outside: its key is deleted. Straddling: its outer elements are overwritten with the fill value, if there are
+any others. A grid may have vastly more cells than are stored; when there are many to look at, the keys that are
+there are listed instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from blizzarr.array.info import stored_chunks
+from blizzarr.formats import chunk_prefix
+from blizzarr.indexing import Lowered
+from blizzarr.model import ArrayMeta
+from blizzarr.stores import Store
+from blizzarr.transfer import Binding, read
+
+__all__ = ["erase_outside"]
+
+ENUMERATED = 1000
+"""Up to so many cells are visited by their positions; beyond that the stored keys are listed."""
+
+COMPARED_BYTES = 32 << 20
+"""How much is read at a time to look for elements other than fill."""
+
+
+def erase_outside(
+    store: Store, path: str, metadata: ArrayMeta, binding: Binding, keep: tuple[int, ...], reach: tuple[int, ...]
+) -> None:
+    """Make all elements below `reach` that are not below `keep` read as fill value; those below `keep` stay.
+
+    Both are shapes that begin at the origin. More than what is below `reach` may be erased.
+    """
+    grid = metadata.write_shape
+    # A store that cannot delete is not asked to: what is there is overwritten, what is not is not touched.
+    deletes = getattr(store, "supports_delete", True)
+    inside = [size // length for size, length in zip(keep, grid, strict=True)]
+    cells = metadata.chunk_grid.shape(reach)
+    if deletes and prod(cells) - prod(map(min, inside, cells)) <= ENUMERATED:
+        prefix = chunk_prefix(path, metadata)
+        cells_there: Iterable[tuple[str, tuple[int, ...]]] = (
+            (prefix + metadata.chunk_keys.key(cell), cell) for cell in _cells_outside(inside, cells)
+        )
+    else:
+        cells_there = stored_chunks(store, path, metadata)
+    for key, cell in cells_there:
+        if all(index < whole for index, whole in zip(cell, inside, strict=True)):
+            continue
+        if deletes and any(index * length >= size for index, length, size in zip(cell, grid, keep, strict=True)):
+            store.delete(key)
+        else:
+            _fill_outside(binding, metadata.fill_value, cell, grid, keep, write_empty=not deletes)
+
+
+def _cells_outside(inside: Sequence[int], cells: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The positions in a grid of shape `cells` that are not all below `inside`, without visiting those that are."""
+    for axis, (first, stop) in enumerate(zip(inside, cells, strict=True)):
+        before = [range(min(whole, count)) for whole, count in zip(inside[:axis], cells[:axis], strict=True)]
+        yield from product(*before, range(first, stop), *map(range, cells[axis + 1 :]))
+
+
+def _fill_outside(
+    binding: Binding,
+    fill: np.generic,
+    cell: tuple[int, ...],
+    grid: tuple[int, ...],
+    keep: tuple[int, ...],
+    *,
+    write_empty: bool,
+) -> None:
+    """Overwrite the elements of one cell that are not below `keep`, if any of them is not the fill value."""
+    low = [index * length for index, length in zip(cell, grid, strict=True)]
+    high = [start + length for start, length in zip(low, grid, strict=True)]
+    border = [min(max(size, start), stop) for size, start, stop in zip(keep, low, high, strict=True)]
+    whole = binding.resized(tuple(high))
+    for axis in range(len(cell)):
+        # Kept along the axes before this one, outside along this one, anywhere along the axes after it.
+        start = [*low[:axis], border[axis], *low[axis + 1 :]]
+        stop = [*border[:axis], *high[axis:]]
+        shape = tuple(map(int, np.subtract(stop, start)))
+        if prod(shape) and not _is_fill(whole, fill, start, shape):
+            _, axes, _ = _box(start, shape)
+            whole.handle.write(np.broadcast_to(np.asarray(fill), shape), axes, write_empty)
+
+
+def _box(start: Sequence[int], shape: tuple[int, ...]) -> Lowered:
+    return shape, tuple((axis, first, 1) for axis, first in enumerate(start)), False
+
+
+def _is_fill(binding: Binding, fill: np.generic, start: Sequence[int], shape: tuple[int, ...]) -> bool:
+    """Whether a box holds nothing but the fill value, bit by bit; read in slabs along its first axis."""
+    expected = np.frombuffer(fill.tobytes(), np.uint8)
+    rows = max(1, COMPARED_BYTES // (prod(shape[1:]) * binding.dtype.itemsize))
+    for row in range(0, shape[0], rows):
+        slab = (min(rows, shape[0] - row), *shape[1:])
+        found = read(binding, _box([start[0] + row, *start[1:]], slab))
+        if not (found.reshape(-1).view(np.uint8).reshape(-1, len(expected)) == expected).all():
+            return False
+    return True

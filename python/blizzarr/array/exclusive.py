@@ -1,0 +1,68 @@
+"""One change of an array's shape at a time, so that two appends do not write their rows to the same place.
+
+Threads of this process exclude each other for every store. Processes exclude each other on local directories, by a
+lock on the directory of the array that the system drops when its holder dies; nothing is left behind. For other
+stores the change of the document is conditional, so that of two processes one gets a `ConflictError`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from blizzarr.errors import StoreError
+from blizzarr.stores import Store
+
+__all__ = ["exclusive"]
+
+# By path alone, since two stores may be handles of one place. Two paths may share a lock; that only costs time.
+_locks = [threading.RLock() for _ in range(64)]
+
+
+def _after_fork() -> None:
+    global _locks
+    _locks = [threading.RLock() for _ in range(64)]
+
+
+if hasattr(os, "register_at_fork"):
+    # A thread that held a lock when the process was forked does not exist in the child.
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+@contextmanager
+def exclusive(store: Store, path: str) -> Iterator[None]:
+    """Wait until nobody else changes the shape of the array at `path`, and keep others waiting."""
+    root = getattr(store, "root", None)
+    with _locks[hash(path) % len(_locks)]:
+        if not isinstance(root, Path) or sys.platform == "win32":
+            yield
+            return
+        import fcntl
+
+        try:
+            directory = os.open(root / path, os.O_RDONLY)
+        except OSError as error:
+            raise StoreError(
+                f"cannot open the array's directory to lock it: {error.strerror}",
+                errno=error.errno,
+                array="/" + path,
+                store=str(store),
+            ) from error
+        try:
+            try:
+                fcntl.flock(directory, fcntl.LOCK_EX)
+            except OSError as error:
+                raise StoreError(
+                    f"cannot lock the array's directory ({error.strerror}), without which another process could "
+                    "append to the same place; change shapes on a file system with locks",
+                    errno=error.errno,
+                    array="/" + path,
+                    store=str(store),
+                ) from error
+            yield
+        finally:
+            os.close(directory)

@@ -1,0 +1,128 @@
+"""Changing the shape of an array, so that whenever it is interrupted the array is what it was or what it shall be.
+
+The document is the only thing that says what can be seen, and it is replaced in one step:
+
+- *Growing* first erases what is stored where the array will be and is not yet, then publishes the new shape.
+- *Shrinking* first publishes the new shape, then erases what can no longer be seen. If that is interrupted, growing
+  does it later.
+- *Appending* first writes the new elements, where nobody sees them, then publishes the new shape.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.array.binding import same_chunks
+from blizzarr.array.erase import erase_outside
+from blizzarr.array.exclusive import exclusive
+from blizzarr.errors import ConflictError, NodeTypeError
+from blizzarr.formats import read_node
+from blizzarr.hierarchy.documents import revise
+from blizzarr.model import ArrayMeta
+from blizzarr.stores import Store, check_writable
+from blizzarr.transfer import Binding, write
+
+__all__ = ["append", "as_array_meta", "resize"]
+
+
+def as_array_meta(metadata: object, path: str) -> ArrayMeta:
+    """The metadata, if they are those of an array."""
+    if isinstance(metadata, ArrayMeta):
+        return metadata
+    raise NodeTypeError("expected an array, found a group", array="/" + path)
+
+
+def resize(store: Store, path: str, metadata: ArrayMeta, binding: Binding, shape: Any) -> ArrayMeta:
+    """Change the shape; what is new reads as fill value, and what is cut off is erased.
+
+    Raises
+    ------
+    ConflictError
+        When the stored shape is not the one in `metadata`: somebody else has changed it.
+    """
+    check_writable(store, path)
+    old = metadata.shape
+    new = _checked_shape(shape, old)
+    if new == old:
+        return metadata
+    with exclusive(store, path):
+        # Before anything is erased, as well as when the shape is published.
+        _with_shape(_stored(store, path, metadata), old, new, path)
+        if any(size > before for size, before in zip(new, old, strict=True)):
+            erase_outside(store, path, metadata, binding, old, new)
+        published = _publish(store, path, old, new)
+        if any(size < before for size, before in zip(new, old, strict=True)):
+            erase_outside(store, path, metadata, binding, new, old)
+    return published
+
+
+def append(store: Store, path: str, metadata: ArrayMeta, binding: Binding, data: npt.ArrayLike, axis: int) -> ArrayMeta:
+    """Write elements behind the last along `axis`, as it is stored now, and make the array that much longer."""
+    check_writable(store, path)
+    rank = len(metadata.shape)
+    axis = operator.index(axis)
+    if not -rank <= axis < rank:
+        raise ValueError(f"expected an axis in [{-rank}, {rank}) to append to, found {axis}")
+    axis %= rank
+    added = np.asarray(data, binding.dtype)
+    with exclusive(store, path):
+        old = _stored(store, path, metadata).shape
+        _check_added(added.shape, old, axis)
+        new = (*old[:axis], old[axis] + added.shape[axis], *old[axis + 1 :])
+        region = tuple((dim, old[axis] if dim == axis else 0, 1) for dim in range(rank))
+        write(binding.resized(new), (added.shape, region, False), added)
+        return _publish(store, path, old, new)
+
+
+def _checked_shape(shape: Any, old: tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        new = tuple(operator.index(length) for length in (shape if np.iterable(shape) else (shape,)))
+    except TypeError:
+        raise TypeError(f"expected integers as the new shape, found {shape!r}") from None
+    if len(new) != len(old):
+        raise ValueError(f"expected a new shape with {len(old)} lengths, found {new}; the number of axes stays")
+    if any(length < 0 for length in new):
+        raise ValueError(f"expected lengths of at least 0 in the new shape, found {new}")
+    return new
+
+
+def _check_added(added: tuple[int, ...], shape: tuple[int, ...], axis: int) -> None:
+    if len(added) != len(shape) or added[:axis] + added[axis + 1 :] != shape[:axis] + shape[axis + 1 :]:
+        expected = ", ".join("any" if dim == axis else str(size) for dim, size in enumerate(shape))
+        raise ValueError(
+            f"expected data of shape ({expected}) to append along axis {axis} of an array of shape {shape}, "
+            f"found shape {added}"
+        )
+
+
+def _stored(store: Store, path: str, metadata: ArrayMeta) -> ArrayMeta:
+    """The metadata as they are stored now; those known here must be good enough to write chunks by."""
+    stored = as_array_meta(read_node(store, path), path)
+    if not same_chunks(stored, metadata):
+        raise ConflictError(
+            "expected the array that was opened, found another one, with other chunks or another data type: somebody "
+            "has replaced it; open it again",
+            array="/" + path,
+        )
+    return stored
+
+
+def _publish(store: Store, path: str, old: tuple[int, ...], new: tuple[int, ...]) -> ArrayMeta:
+    def change(found: ArrayMeta) -> ArrayMeta:
+        return _with_shape(as_array_meta(found, path), old, new, path)
+
+    return revise(store, path, change)
+
+
+def _with_shape(found: ArrayMeta, old: tuple[int, ...], new: tuple[int, ...], path: str) -> ArrayMeta:
+    if found.shape != old:
+        raise ConflictError(
+            f"expected its shape to be still {old}, found {found.shape}: somebody else has changed it; "
+            "call refresh() and decide again",
+            array="/" + path,
+        )
+    return found.with_shape(new)

@@ -1,0 +1,31 @@
+"""Other ways to index an array than `array[...]`: ``array.oindex``, ``array.vindex`` and ``array.blocks``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from blizzarr.indexing import Lowered
+
+if TYPE_CHECKING:
+    from blizzarr.array.array import Array
+
+__all__ = ["Selector"]
+
+
+class Selector:
+    """An array seen through one way to select: index it, or assign to what it picks."""
+
+    __slots__ = ("_array", "_lower")
+
+    def __init__(self, array: Array, lower: Callable[[Any, tuple[int, ...]], Lowered]) -> None:
+        self._array = array
+        self._lower = lower
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._array._get(self._lower, key)
+
+    def __setitem__(self, key: Any, value: npt.ArrayLike) -> None:
+        self._array._set(self._lower, key, value)
