@@ -36,7 +36,11 @@ pub enum Direction {
 pub struct Error {
     pub kind: Kind,
     pub reason: String,
-    pub key: Option<String>,
+    pub key: Option<Box<str>>,
+    /// Place of the chunk in its array's grid.
+    pub chunk: Option<Box<[i64]>>,
+    /// Place of the inner chunk within its shard; of nested shards, the innermost.
+    pub inner: Option<Box<[i64]>>,
     pub codec: Option<&'static str>,
     pub direction: Option<Direction>,
     pub errno: Option<i32>,
@@ -48,7 +52,17 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     pub fn new(kind: Kind, reason: impl Into<String>) -> Self {
-        Error { kind, reason: reason.into(), key: None, codec: None, direction: None, errno: None, payload: None }
+        Error {
+            kind,
+            reason: reason.into(),
+            key: None,
+            chunk: None,
+            inner: None,
+            codec: None,
+            direction: None,
+            errno: None,
+            payload: None,
+        }
     }
 
     /// A codec that could not decode: `reason` like "data ended after 137 of 4,096 bytes".
@@ -69,15 +83,29 @@ impl Error {
     /// An I/O failure on `key`; keeps errno.
     pub fn io(key: &str, what: &str, cause: &std::io::Error) -> Self {
         let mut error = Error::new(Kind::Store, format!("cannot {what}: {cause}"));
-        error.key = Some(key.to_owned());
+        error.key = Some(key.into());
         error.errno = cause.raw_os_error();
         error
+    }
+
+    /// Names the inner chunk of a shard, unless a deeper place already did.
+    pub fn in_inner_chunk(mut self, place: &[i64]) -> Self {
+        if self.inner.is_none() {
+            self.inner = Some(place.into());
+        }
+        self
+    }
+
+    /// Names the chunk and its key, unless a deeper place already did.
+    pub fn at_chunk(mut self, key: &str, place: &[i64]) -> Self {
+        self.chunk.get_or_insert_with(|| place.into());
+        self.at_key(key)
     }
 
     /// Names the key, unless a deeper place already did.
     pub fn at_key(mut self, key: &str) -> Self {
         if self.key.is_none() {
-            self.key = Some(key.to_owned());
+            self.key = Some(key.into());
         }
         self
     }

@@ -1,5 +1,31 @@
 //! The engine of blizzarr: bytes between stores and memory. No Python in here.
+//!
+//! [`read::read`] and [`write::write`] move elements between an array's chunks and the caller's memory. A request is a
+//! [`region::Region`]; [`split::Split`] takes it apart along a grid; [`chain::Chain`] knows how a chunk is encoded;
+//! [`store::Store`] holds the bytes; [`pool`] runs the loop over chunks.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+#![warn(clippy::undocumented_unsafe_blocks)]
+
+pub mod array;
+pub mod chain;
 pub mod codec;
 pub mod error;
+pub mod fill;
+mod fork;
+mod index;
+pub mod memory;
+pub mod pool;
+pub mod read;
+mod read_raw;
+mod read_shard;
+pub mod region;
+mod scratch;
+mod source;
+mod split;
 pub mod store;
+mod strided;
+#[cfg(test)]
+mod tests;
+pub mod write;
+mod write_shard;

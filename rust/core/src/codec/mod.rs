@@ -1,5 +1,20 @@
 //! Codecs that turn bytes into bytes, one file each, and the elements of the `bytes` codec.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
+pub mod blosc;
+pub mod crc32c;
+mod deflate;
+pub mod element;
+pub mod foreign;
+pub mod gzip;
+mod report;
+mod room;
+#[cfg(test)]
+mod tests;
+pub mod zlib;
+pub mod zstd;
+
 use crate::error::Result;
 
 /// One bytes-to-bytes codec, prepared: its options are checked, its sizes can be asked.

@@ -1,6 +1,16 @@
 //! Stores: where values live under keys. Only "not found" is `None` or `false`; anything else is an error.
 
+pub mod exclusion;
+pub mod key;
+pub mod local;
+pub mod memory;
+pub mod ranges;
+
 use crate::error::Result;
+use ranges::ByteRange;
+
+#[cfg(test)]
+pub(crate) mod tests;
 
 /// A key-value store the engine can read chunks from and write them to.
 pub trait Store: Send + Sync {
@@ -16,6 +26,78 @@ pub trait Store: Send + Sync {
     /// Excludes other writers of `key` (threads, and processes where the store can) until the guard is dropped.
     /// `lock_key` is the array's metadata document, which the local store uses to place operating-system locks.
     fn lock<'a>(&'a self, lock_key: &str, key: &str) -> Result<Box<dyn Guard + 'a>>;
+
+    /// The whole value.
+    fn get(&self, key: &str) -> Result<Option<Vec<u8>>> {
+        let mut value = Vec::new();
+        match self.open(key)? {
+            Some(reader) if reader.read_all(&mut value, u64::MAX)? => Ok(Some(value)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Parts of one version of the value, in the order asked for; each is clipped where the value ends.
+    fn get_ranges(&self, key: &str, wanted: &[ByteRange]) -> Result<Option<Vec<Vec<u8>>>> {
+        let Some(reader) = self.open(key)? else { return Ok(None) };
+        let mut whole = Vec::new();
+        let size = match reader.len() {
+            Some(size) => size,
+            // Without a length nothing can be clipped before it is read.
+            None if reader.read_all(&mut whole, u64::MAX)? => whole.len() as u64,
+            None => return Ok(None),
+        };
+        let mut found = Vec::with_capacity(wanted.len());
+        for range in wanted {
+            let (offset, length) = ranges::resolve(size, *range);
+            let mut bytes = ranges::with_room(length).map_err(|error| error.at_key(key))?;
+            bytes.resize(length as usize, 0);
+            if reader.len().is_none() {
+                bytes.copy_from_slice(&whole[offset as usize..(offset + length) as usize]);
+            } else if !reader.read_at(offset, &mut bytes)? {
+                return Ok(None);
+            }
+            found.push(bytes);
+        }
+        Ok(Some(found))
+    }
+
+    /// How long the value is.
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        match self.open(key)?.map(|reader| reader.len()) {
+            Some(Some(size)) => Ok(Some(size)),
+            Some(None) => Ok(self.get(key)?.map(|value| value.len() as u64)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Keys and prefixes directly under a prefix, both in full and sorted; prefixes end with `/`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    pub keys: Vec<String>,
+    pub prefixes: Vec<String>,
+}
+
+/// A store of our own: it knows its keys, and guards documents against concurrent changes.
+///
+/// A prefix is empty (everything) or a key with or without a final `/`; what is under it begins with `prefix + "/"`.
+pub trait ListableStore: Store {
+    /// All keys under the prefix, sorted.
+    fn list(&self, prefix: &str) -> Result<Vec<String>>;
+
+    /// What is directly under the prefix.
+    fn list_dir(&self, prefix: &str) -> Result<Listing>;
+
+    /// Removes everything under the prefix; nothing there is fine.
+    fn delete_prefix(&self, prefix: &str) -> Result<()>;
+
+    /// Excludes everybody who holds or wants a [`Store::lock`] under this document. To be held by whoever replaces or
+    /// deletes the document with `set`, `delete` or `delete_prefix`, from before reading the old one.
+    fn lock_document<'a>(&'a self, lock_key: &str) -> Result<Box<dyn Guard + 'a>>;
+
+    /// Sets the value if what is there equals `expected` (`None`: nothing is there); `false` when it does not. For a
+    /// document this takes [`ListableStore::lock_document`] itself, so it must not be held.
+    fn replace(&self, key: &str, expected: Option<&[u8]>, value: &[u8]) -> Result<bool>;
 }
 
 /// Held while one writer reads, merges and writes back; dropping it releases the lock.
@@ -23,6 +105,7 @@ pub trait Guard {}
 
 /// One version of one value: every read through one reader sees the same bytes where the store can promise it
 /// (an open file, a shared buffer). Each read answers `false` when a lazy store finds that the key is missing.
+#[allow(clippy::len_without_is_empty)] // it is asked for its length only to bound what follows
 pub trait Reader: Send + Sync {
     /// Length in bytes, when known without another request.
     fn len(&self) -> Option<u64>;

@@ -1,0 +1,64 @@
+# Every verb of this project. `make demo` and `make test` need Python 3.11+ and a Rust toolchain, nothing else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST := $(shell find rust -name '*.rs') rust/core/Cargo.toml rust/py/Cargo.toml Cargo.toml Cargo.lock
+
+.PHONY: help demo test lint types rust unit interop bench docs wheel clean
+
+help:  ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "blizzarr needs Python 3.11 or newer; name one: make PYTHON=python3.12"; exit 1; }
+	@cargo --version >/dev/null || { echo "blizzarr is built with Rust: see https://rustup.rs"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	@touch $@
+
+# The package with its extension module (a release build), and what `demo` needs.
+$(VENV)/built: $(VENV)/made pyproject.toml $(RUST)
+	$(BIN)/python -m pip install --quiet --editable '.[demo]'
+	@touch $@
+
+# What the tests need besides: tools, and the peers that come from the Python registry.
+$(VENV)/tested: $(VENV)/built tests/interop/peers.txt
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' --requirement tests/interop/peers.txt
+	@touch $@
+
+demo: $(VENV)/built  ## the main job on real data
+	$(BIN)/python examples/demo.py
+
+test: lint types rust unit  ## every test that needs only the Python and Rust registries
+
+lint: $(VENV)/tested  ## formatting and lints of both languages
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	cargo fmt --all --check
+	cargo clippy --quiet --workspace --all-targets -- --deny warnings
+
+types: $(VENV)/tested  ## mypy, strict
+	$(BIN)/mypy
+
+rust:  ## tests of the engine, without Python
+	cargo test --quiet --package blizzarr-core
+
+unit: $(VENV)/tested  ## tests of the package
+	$(BIN)/python -m pytest --numprocesses auto
+
+interop: $(VENV)/tested  ## peers of other ecosystems read what we write, and the reverse
+	$(BIN)/python -m tests.interop
+
+bench: $(VENV)/built  ## every implementation in turn, with ratios to each other and to the bare limit
+	$(BIN)/python -m bench
+
+docs: $(VENV)/tested  ## the code of every page runs
+	$(BIN)/python -m pytest tests/test_docs.py
+
+wheel: $(VENV)/made  ## one wheel for every Python from 3.11 on
+	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
+
+clean:  ## remove what the other verbs made
+	rm -rf $(VENV) .envs target dist demo-output

@@ -1,0 +1,113 @@
+//! What the engine knows of one array: its store, its keys, its shape, its prepared chain.
+
+use std::sync::Arc;
+
+use crate::chain::Chain;
+use crate::error::{Error, Kind, Result};
+use crate::store::Store;
+
+/// How the place of a chunk in the grid becomes a store key; plain data, so that every format is expressible.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    /// Everything before the chunk's own part, with its trailing `/`.
+    pub prefix: String,
+    pub head: String,
+    pub separator: String,
+    /// The chunk's part when there are no axes.
+    pub scalar: String,
+}
+
+impl Keys {
+    /// The key of the chunk at `place`, into `key` (cleared first).
+    pub fn write(&self, place: &[i64], key: &mut String) {
+        key.clear();
+        key.push_str(&self.prefix);
+        if place.is_empty() {
+            return key.push_str(&self.scalar);
+        }
+        key.push_str(&self.head);
+        for (axis, &index) in place.iter().enumerate() {
+            if axis > 0 {
+                key.push_str(&self.separator);
+            }
+            push_decimal(index as u64, key);
+        }
+    }
+}
+
+fn push_decimal(mut number: u64, key: &mut String) {
+    let mut digits = [0u8; 20];
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    key.extend(digits[first..].iter().map(|&digit| char::from(digit)));
+}
+
+/// One array, ready to be read and written.
+pub struct Array {
+    pub store: Arc<dyn Store>,
+    pub keys: Keys,
+    /// The metadata document, which places locks between processes.
+    pub lock_key: String,
+    pub shape: Vec<usize>,
+    pub chain: Arc<Chain>,
+}
+
+impl Array {
+    pub fn new(
+        store: Arc<dyn Store>,
+        keys: Keys,
+        lock_key: String,
+        shape: Vec<usize>,
+        chain: Arc<Chain>,
+    ) -> Result<Self> {
+        if shape.len() != chain.shape.len() {
+            let reason =
+                format!("chunks of shape {:?} do not have the rank of an array of shape {shape:?}", chain.shape);
+            return Err(Error::new(Kind::Request, reason));
+        }
+        if chain.shape.contains(&0) && !shape.contains(&0) {
+            let reason = format!("expected chunk lengths of at least 1, found {:?}", chain.shape);
+            return Err(Error::new(Kind::Request, reason));
+        }
+        Ok(Array { store, keys, lock_key, shape, chain })
+    }
+}
+
+/// How an operation is to be carried out.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// How many threads may work on it, at least 1.
+    pub threads: usize,
+    /// Store chunks that hold nothing but the fill value, too.
+    pub write_empty: bool,
+    /// Asked now and then on the calling thread; an error stops the operation (Ctrl-C).
+    pub interrupted: &'a (dyn Fn() -> Result<()> + Sync),
+}
+
+/// Work smaller than this many decoded bytes is not worth waking another thread for.
+pub const PARALLEL_FROM: usize = 96 << 10;
+
+impl<'a> Options<'a> {
+    /// The options for what happens inside each of `count` cells: with enough cells to keep all threads busy,
+    /// nothing inside one of them needs to be split up further.
+    pub fn inside(&self, count: usize) -> Options<'a> {
+        let threads = if count >= 2 * self.threads { 1 } else { self.threads };
+        Options { threads, ..*self }
+    }
+
+    /// Threads for `count` cells of `length` bytes each.
+    pub fn threads_for(&self, count: usize, length: usize) -> usize {
+        if count < 2 || count.saturating_mul(length) < PARALLEL_FROM {
+            1
+        } else {
+            self.threads
+        }
+    }
+}

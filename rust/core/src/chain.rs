@@ -1,0 +1,236 @@
+//! A codec chain, prepared once per array: what is known about every chunk before any is read.
+//!
+//! In encode order a chain is: transpositions (composed into one), the array-to-bytes step (plain elements, or a
+//! shard of inner chunks with a chain of their own), then bytes-to-bytes codecs.
+
+use crate::codec::element::{normalise_booleans, Swap};
+use crate::codec::BytesToBytes;
+use crate::error::{Error, Kind, Result};
+use crate::region::c_strides;
+
+/// No decoded chunk, and no shard index, may be larger than this: a size that metadata claims is not a reason to
+/// allocate it.
+pub const MAX_CHUNK_BYTES: usize = 1 << 40;
+pub const MAX_INDEX_BYTES: usize = 1 << 30;
+
+/// How elements lie in stored bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elements {
+    pub itemsize: usize,
+    pub swap: Swap,
+    /// Elements are booleans: any stored byte other than 0 means true.
+    pub boolean: bool,
+}
+
+impl Elements {
+    /// Turns stored elements into native ones, in place.
+    pub fn decode(&self, bytes: &mut [u8]) {
+        self.swap.apply(bytes);
+        if self.boolean {
+            normalise_booleans(bytes);
+        }
+    }
+
+    /// Turns native elements into stored ones, in place.
+    pub fn encode(&self, bytes: &mut [u8]) {
+        self.swap.apply(bytes);
+    }
+
+    /// Whether stored bytes are native ones as they are.
+    pub fn is_native(&self) -> bool {
+        self.swap == Swap::None && !self.boolean
+    }
+}
+
+/// The array-to-bytes step.
+pub enum Serializer {
+    Elements,
+    Shard(Box<Shard>),
+}
+
+/// `sharding_indexed`: inner chunks and an index of where each of them lies.
+pub struct Shard {
+    pub inner: Chain,
+    /// Encodes the index, an array of little-endian (offset, length) pairs of unsigned 64-bit integers.
+    pub index: Chain,
+    pub at_start: bool,
+    /// Inner chunks along each (stored) axis.
+    pub grid: Vec<usize>,
+    /// Stored length of the index.
+    pub index_len: usize,
+}
+
+/// A prepared codec chain for cells of one shape.
+pub struct Chain {
+    /// Shape of a decoded cell, in the order of the array's axes.
+    pub shape: Vec<usize>,
+    pub elements: Elements,
+    pub fill: Vec<u8>,
+    /// Stored axis `i` is array axis `order[i]`; `None` when they are the same.
+    pub order: Option<Vec<usize>>,
+    pub serializer: Serializer,
+    pub codecs: Vec<Box<dyn BytesToBytes>>,
+    /// Bytes of a decoded cell.
+    pub length: usize,
+    /// Per array axis, the distance in bytes between neighbours in a decoded cell.
+    pub strides: Vec<isize>,
+    /// Upper bounds of the encoded lengths: before the first codec, after it, …
+    limits: Vec<usize>,
+}
+
+impl Chain {
+    pub fn new(
+        shape: Vec<usize>,
+        elements: Elements,
+        fill: Vec<u8>,
+        order: Option<Vec<usize>>,
+        serializer: Serializer,
+        codecs: Vec<Box<dyn BytesToBytes>>,
+    ) -> Result<Self> {
+        if fill.len() != elements.itemsize {
+            return Err(Error::new(
+                Kind::Request,
+                format!("expected a fill value of {} bytes, found {}", elements.itemsize, fill.len()),
+            ));
+        }
+        let length = shape
+            .iter()
+            .try_fold(elements.itemsize, |total, &size| total.checked_mul(size))
+            .filter(|&length| length <= MAX_CHUNK_BYTES)
+            .ok_or_else(|| {
+                let reason = format!("a chunk of shape {shape:?} is larger than the {MAX_CHUNK_BYTES} bytes allowed");
+                Error::new(Kind::Limit, reason)
+            })?;
+        let order = order.filter(|order| order.iter().enumerate().any(|(position, &axis)| position != axis));
+        let strides = match &order {
+            None => c_strides(&shape, elements.itemsize),
+            Some(order) => {
+                let stored: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+                let mut strides = vec![0; shape.len()];
+                for (&axis, stride) in order.iter().zip(c_strides(&stored, elements.itemsize)) {
+                    strides[axis] = stride;
+                }
+                strides
+            }
+        };
+        let serialized = match &serializer {
+            Serializer::Elements => length,
+            Serializer::Shard(shard) => shard.max_len()?,
+        };
+        let mut limits = vec![serialized];
+        for codec in &codecs {
+            limits.push(codec.max_encoded_len(limits[limits.len() - 1]));
+        }
+        Ok(Chain { shape, elements, fill, order, serializer, codecs, length, strides, limits })
+    }
+
+    /// No encoded cell is longer than this.
+    pub fn max_len(&self) -> usize {
+        self.limits[self.limits.len() - 1]
+    }
+
+    /// The exact encoded length, when it does not depend on the values.
+    pub fn fixed_len(&self) -> Option<usize> {
+        match self.serializer {
+            Serializer::Elements => {
+                self.codecs.iter().try_fold(self.length, |length, codec| codec.fixed_encoded_len(length))
+            }
+            Serializer::Shard(_) => None,
+        }
+    }
+
+    /// Undoes the bytes-to-bytes codecs into exactly `dst`, whose length the serializer knows.
+    pub fn decode_exact(&self, encoded: &[u8], dst: &mut [u8]) -> Result<()> {
+        match self.codecs.as_slice() {
+            [] if encoded.len() == dst.len() => {
+                dst.copy_from_slice(encoded);
+                Ok(())
+            }
+            [] => Err(wrong_length(dst.len(), encoded.len())),
+            [only] => only.decode_exact(encoded, dst),
+            [first, rest @ ..] => crate::scratch::with_vec(|outer| {
+                self.decode_tail(rest, encoded, outer)?;
+                first.decode_exact(outer, dst)
+            }),
+        }
+    }
+
+    /// Undoes the bytes-to-bytes codecs when the decoded length is not known (a shard).
+    pub fn decode_bounded(&self, encoded: &[u8], dst: &mut Vec<u8>) -> Result<()> {
+        self.decode_tail(&self.codecs, encoded, dst)
+    }
+
+    /// Undoes the trailing codecs `tail`, last one first; every stage is bounded by what its predecessor can make.
+    fn decode_tail(&self, tail: &[Box<dyn BytesToBytes>], encoded: &[u8], dst: &mut Vec<u8>) -> Result<()> {
+        let first = self.codecs.len() - tail.len();
+        match tail {
+            [] => {
+                dst.clear();
+                dst.extend_from_slice(encoded);
+                Ok(())
+            }
+            [codec] => codec.decode_bounded(encoded, self.limits[first], dst),
+            [codec, rest @ ..] => crate::scratch::with_vec(|outer| {
+                self.decode_tail(rest, encoded, outer)?;
+                codec.decode_bounded(outer, self.limits[first], dst)
+            }),
+        }
+    }
+
+    /// Applies the bytes-to-bytes codecs and appends the result to `dst`.
+    pub fn encode(&self, serialized: &[u8], dst: &mut Vec<u8>) -> Result<()> {
+        fn stages(codecs: &[Box<dyn BytesToBytes>], src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
+            match codecs {
+                [] => {
+                    dst.extend_from_slice(src);
+                    Ok(())
+                }
+                [only] => only.encode(src, dst),
+                [first, rest @ ..] => crate::scratch::with_vec(|next| {
+                    next.clear();
+                    first.encode(src, next)?;
+                    stages(rest, next, dst)
+                }),
+            }
+        }
+        stages(&self.codecs, serialized, dst)
+    }
+}
+
+impl Shard {
+    /// `shape` is the shard's shape in stored order; `inner` and `index` are prepared already.
+    pub fn new(shape: &[usize], inner: Chain, index: Chain, at_start: bool) -> Result<Self> {
+        let fits =
+            shape.len() == inner.shape.len() && shape.iter().zip(&inner.shape).all(|(a, &b)| b > 0 && a % b == 0);
+        if !fits {
+            let reason = format!("inner chunks of shape {:?} do not divide a shard of shape {shape:?}", inner.shape);
+            return Err(Error::new(Kind::Request, reason));
+        }
+        let grid: Vec<usize> = shape.iter().zip(&inner.shape).map(|(shard, inner)| shard / inner).collect();
+        if index.length > MAX_INDEX_BYTES {
+            let reason =
+                format!("a shard index of {} bytes is larger than the {MAX_INDEX_BYTES} allowed", index.length);
+            return Err(Error::new(Kind::Limit, reason));
+        }
+        let index_len = index.fixed_len().ok_or_else(|| {
+            Error::new(Kind::Request, "the codecs of a shard's index must have an output of fixed size")
+        })?;
+        Ok(Shard { inner, index, at_start, grid, index_len })
+    }
+
+    /// How many inner chunks a shard has.
+    pub fn count(&self) -> usize {
+        self.grid.iter().product()
+    }
+
+    fn max_len(&self) -> Result<usize> {
+        // Twice, because other writers may leave gaps and outdated chunks behind.
+        let body = self.count().checked_mul(self.inner.max_len()).and_then(|body| body.checked_mul(2));
+        body.and_then(|body| body.checked_add(self.index_len))
+            .ok_or_else(|| Error::new(Kind::Limit, "a shard of this shape is larger than the address space"))
+    }
+}
+
+pub fn wrong_length(expected: usize, found: usize) -> Error {
+    Error::decode("bytes", format!("expected {expected} bytes, found {found}"))
+}

@@ -1,0 +1,90 @@
+//! A codec written elsewhere (in Python): one step of the chain like any other.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use super::{report, room, BytesToBytes};
+use crate::error::{Direction, Result};
+
+/// Receives what a foreign codec made, while the codec still owns it: one copy, not two.
+pub type Take<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
+
+/// What the border implements. Each method hands its result to `take` exactly once.
+pub trait ForeignCodec: Send + Sync {
+    /// Encodes `decoded`.
+    fn encode(&self, decoded: &[u8], take: &mut Take<'_>) -> Result<()>;
+
+    /// Decodes `encoded`, which should make at most `max_size` bytes; what it makes is checked again here.
+    fn decode(&self, encoded: &[u8], max_size: usize, take: &mut Take<'_>) -> Result<()>;
+}
+
+/// A [`ForeignCodec`] with its name, checked for size on the way back.
+pub struct Foreign {
+    name: &'static str,
+    codec: Box<dyn ForeignCodec>,
+}
+
+impl Foreign {
+    pub fn new(name: &str, codec: Box<dyn ForeignCodec>) -> Self {
+        Foreign { name: interned(name), codec }
+    }
+}
+
+/// Names live as long as the program, since errors carry them; each is kept once, and there are few.
+fn interned(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let kept: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    names.insert(kept);
+    kept
+}
+
+impl BytesToBytes for Foreign {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Nobody knows; four times the data is more than a compressor loses and less than a bomb gains.
+    fn max_encoded_len(&self, decoded: usize) -> usize {
+        decoded.saturating_mul(4).saturating_add(64 * 1024)
+    }
+
+    fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        let mut taken = false;
+        self.codec.decode(src, dst.len(), &mut |made| {
+            if made.len() != dst.len() {
+                return Err(report::wrong_size(self.name, dst.len(), made.len()));
+            }
+            dst.copy_from_slice(made);
+            taken = true;
+            Ok(())
+        })?;
+        if taken {
+            return Ok(());
+        }
+        Err(report::wrong_size(self.name, dst.len(), 0usize))
+    }
+
+    fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
+        dst.clear();
+        self.codec.decode(src, limit, &mut |made| {
+            if made.len() > limit {
+                return Err(report::over_limit(self.name, limit));
+            }
+            room::reserve(self.name, Direction::Decode, dst, made.len())?;
+            dst.extend_from_slice(made);
+            Ok(())
+        })
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
+        self.codec.encode(src, &mut |made| {
+            room::reserve(self.name, Direction::Encode, dst, made.len())?;
+            dst.extend_from_slice(made);
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! Room for output: allocation that can fail, appending without zeroing first, growing when a size is unknown.
+
+use std::mem::MaybeUninit;
+
+use super::report;
+use crate::error::{Direction, Result};
+
+/// Makes room for `more` bytes behind what `dst` holds, or says that there is no memory.
+pub fn reserve(codec: &'static str, direction: Direction, dst: &mut Vec<u8>, more: usize) -> Result<()> {
+    dst.try_reserve(more).map_err(|_| report::no_memory(codec, direction, more))
+}
+
+/// The first `size` bytes of a scratch buffer that only grows: zeroed once, when it grows, never per chunk.
+pub fn scratch<'a>(
+    codec: &'static str,
+    direction: Direction,
+    buffer: &'a mut Vec<u8>,
+    size: usize,
+) -> Result<&'a mut [u8]> {
+    if buffer.len() < size {
+        reserve(codec, direction, buffer, size - buffer.len())?;
+        buffer.resize(size, 0);
+    }
+    Ok(&mut buffer[..size])
+}
+
+/// Appends what `fill` writes into at most `room` bytes of spare capacity; `None` from it means nothing was written.
+///
+/// # Safety
+///
+/// When `fill` returns `Some(n)`, it must have initialised the first `n` bytes of the slice it was given.
+pub unsafe fn append(
+    codec: &'static str,
+    dst: &mut Vec<u8>,
+    room: usize,
+    fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> Option<usize>,
+) -> Result<Option<usize>> {
+    reserve(codec, Direction::Encode, dst, room)?;
+    let before = dst.len();
+    let made = fill(&mut dst.spare_capacity_mut()[..room]);
+    if let Some(made) = made {
+        assert!(made <= room, "{codec} wrote {made} bytes into {room}");
+        // SAFETY: `before + made` is within the capacity reserved above, and the caller promises the bytes are initialised.
+        unsafe { dst.set_len(before + made) };
+    }
+    Ok(made)
+}
+
+/// Decodes a value of unknown size: tries `guess` bytes, then twice as many, up to `limit`.
+///
+/// `attempt` fills the slice from its start and returns how many bytes it made, or `None` when the slice is too small.
+/// A guess may come from an untrusted header: a wrong one costs time, never more memory than `limit`.
+pub fn grow(
+    codec: &'static str,
+    limit: usize,
+    guess: usize,
+    dst: &mut Vec<u8>,
+    mut attempt: impl FnMut(&mut [u8]) -> Result<Option<usize>>,
+) -> Result<()> {
+    dst.clear();
+    let mut size = guess.max(1024).min(limit);
+    loop {
+        reserve(codec, Direction::Decode, dst, size - dst.len())?;
+        dst.resize(size, 0);
+        if let Some(made) = attempt(dst)? {
+            dst.truncate(made);
+            return Ok(());
+        }
+        if size == limit {
+            return Err(report::over_limit(codec, limit));
+        }
+        size = size.saturating_mul(2).min(limit);
+    }
+}
+
+/// More than any sane encoder makes of `decoded` bytes: room for headers, for several members or frames, for blocks that grew.
+pub fn generous(decoded: usize) -> usize {
+    decoded.saturating_add(decoded / 4).saturating_add(64 * 1024)
+}

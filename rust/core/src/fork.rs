@@ -1,0 +1,94 @@
+//! What a forked child must forget: locks whose holders, and threads, that exist only in the parent.
+//!
+//! Only the forking thread lives on in a child. A mutex that another thread held stays locked for ever, worker threads
+//! are gone, and file descriptors of operating-system locks are shared with the parent. So process-wide state lives in
+//! a [`PerProcess`], which a child makes anew, and lock descriptors are registered here, to be closed in the child.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
+
+static GENERATION: AtomicU64 = AtomicU64::new(0);
+static REGISTERED: AtomicBool = AtomicBool::new(false);
+
+/// How many locks at once are closed in a forked child; more than that keep the lock alive as long as the child.
+const SLOTS: usize = 256;
+const FREE: i32 = -1;
+static LOCK_DESCRIPTORS: [AtomicI32; SLOTS] = [const { AtomicI32::new(FREE) }; SLOTS];
+
+/// Counts the forks between the first process and this one; differs between a process and its forked children.
+pub fn generation() -> u64 {
+    // A `Once` would block for ever in a child forked while another thread was inside it.
+    if !REGISTERED.load(Ordering::Relaxed) && !REGISTERED.swap(true, Ordering::Relaxed) {
+        #[cfg(all(unix, not(miri)))]
+        // SAFETY: the handler is an `extern "C"` function that lives as long as this library and does only what is
+        // allowed between fork and exec: atomic stores and `close`. Out of memory leaves it out, which `fork` survives.
+        unsafe {
+            libc::pthread_atfork(None, None, Some(forget));
+        }
+    }
+    GENERATION.load(Ordering::Acquire)
+}
+
+#[cfg(all(unix, not(miri)))]
+extern "C" fn forget() {
+    GENERATION.fetch_add(1, Ordering::AcqRel);
+    for slot in &LOCK_DESCRIPTORS {
+        let descriptor = slot.swap(FREE, Ordering::Relaxed);
+        if descriptor != FREE {
+            // SAFETY: a registered descriptor is open until `unregister`, and its owner, a guard that remembers an
+            // older generation, never touches it in the child. Closing the child's copy leaves the parent's lock.
+            unsafe {
+                libc::close(descriptor);
+            }
+        }
+    }
+}
+
+/// Has `descriptor` closed in children forked from now on; `None` when too many are registered already.
+pub fn register(descriptor: i32) -> Option<usize> {
+    LOCK_DESCRIPTORS
+        .iter()
+        .position(|slot| slot.compare_exchange(FREE, descriptor, Ordering::Relaxed, Ordering::Relaxed).is_ok())
+}
+
+/// Takes back what [`register`] answered; to be called before the descriptor is closed.
+pub fn unregister(slot: usize) {
+    LOCK_DESCRIPTORS[slot].store(FREE, Ordering::Relaxed);
+}
+
+/// A value made at first use in each process; a forked child makes its own and leaves the parent's alone.
+pub struct PerProcess<T: 'static> {
+    current: AtomicPtr<Stamped<T>>,
+    make: fn() -> T,
+}
+
+struct Stamped<T> {
+    generation: u64,
+    value: T,
+}
+
+impl<T: Send + Sync + 'static> PerProcess<T> {
+    pub const fn new(make: fn() -> T) -> Self {
+        PerProcess { current: AtomicPtr::new(std::ptr::null_mut()), make }
+    }
+
+    pub fn get(&self) -> &'static T {
+        let generation = generation();
+        loop {
+            let current = self.current.load(Ordering::Acquire);
+            // SAFETY: every pointer stored here came from `Box::into_raw` and is never freed, so it is null or valid
+            // for ever; it is only shared from here on, and `T` is `Sync`.
+            if let Some(stamped) = unsafe { current.as_ref() } {
+                if stamped.generation == generation {
+                    return &stamped.value;
+                }
+            }
+            let fresh = Box::into_raw(Box::new(Stamped { generation, value: (self.make)() }));
+            match self.current.compare_exchange(current, fresh, Ordering::AcqRel, Ordering::Acquire) {
+                // SAFETY: just made, now published, never freed.
+                Ok(_) => return unsafe { &(*fresh).value },
+                // SAFETY: another thread was first, so nobody else has seen this pointer.
+                Err(_) => drop(unsafe { Box::from_raw(fresh) }),
+            }
+        }
+    }
+}

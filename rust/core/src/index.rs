@@ -1,0 +1,153 @@
+//! A shard's index: where each inner chunk lies, or that it is missing.
+
+use std::ops::Range;
+
+use crate::chain::{Chain, Shard};
+use crate::error::{Error, Kind, Result};
+use crate::memory::{Origin, Target};
+use crate::region::{c_strides, Region};
+use crate::store::Reader;
+
+/// Both numbers of a missing inner chunk's entry.
+const MISSING: u64 = u64::MAX;
+/// Bytes of one entry.
+const PAIR: usize = 16;
+
+/// A decoded index; entries are checked when they are looked up.
+pub struct Index {
+    /// Offset and length of every inner chunk, in C order of the (stored) grid.
+    entries: Vec<[u64; 2]>,
+    /// Stored length of the index, where it lies, and the shard's length if known: what entries are checked against.
+    stored: u64,
+    at_start: bool,
+    shard_len: Option<u64>,
+    /// The length every inner chunk must have, when it is fixed.
+    fixed: Option<u64>,
+}
+
+impl Index {
+    /// An index in which everything is missing.
+    pub fn empty(shard: &Shard) -> Self {
+        let entries = vec![[MISSING; 2]; shard.count()];
+        Index { entries, stored: shard.index_len as u64, at_start: shard.at_start, shard_len: None, fixed: None }
+    }
+
+    /// Reads and decodes the index; `None` when a lazy reader finds no value.
+    pub fn read(shard: &Shard, reader: &dyn Reader) -> Result<Option<Self>> {
+        let stored = shard.index_len;
+        if let Some(length) = reader.len().filter(|&length| length < stored as u64) {
+            return Err(bad(format!("a shard of {length} bytes is shorter than its index of {stored} bytes")));
+        }
+        crate::scratch::with_bytes(stored, |encoded| {
+            let found = if shard.at_start { reader.read_at(0, encoded)? } else { reader.read_suffix(encoded)? };
+            if !found {
+                return Ok(None);
+            }
+            crate::scratch::with_bytes(shard.index.length, |bytes| {
+                decode_pairs(&shard.index, encoded, bytes)?;
+                let numbers = bytes.chunks_exact(8).map(|chunk| u64::from_ne_bytes(chunk.try_into().unwrap_or([0; 8])));
+                let mut entries = Vec::new();
+                entries.try_reserve_exact(shard.count()).map_err(|_| crate::scratch::out_of_memory(bytes.len()))?;
+                let mut numbers = numbers;
+                while let (Some(offset), Some(length)) = (numbers.next(), numbers.next()) {
+                    entries.push([offset, length]);
+                }
+                Ok(Some(Index {
+                    entries,
+                    stored: stored as u64,
+                    at_start: shard.at_start,
+                    shard_len: reader.len(),
+                    fixed: shard.inner.fixed_len().map(|length| length as u64),
+                }))
+            })
+        })
+        .map_err(|error| if error.kind == Kind::Checksum { error } else { as_index_error(error) })
+    }
+
+    /// Bytes of inner chunk number `entry` within the shard; `None` when it is missing.
+    pub fn get(&self, entry: usize) -> Result<Option<Range<u64>>> {
+        let [offset, length] = self.entries[entry];
+        if offset == MISSING && length == MISSING {
+            return Ok(None);
+        }
+        let place = |found: &str| {
+            bad(format!("index entry {entry} of {} (offset {offset}, length {length}) {found}", self.entries.len()))
+        };
+        if offset == MISSING || length == MISSING {
+            return Err(place("is half missing"));
+        }
+        let end = offset.checked_add(length).ok_or_else(|| place("overflows 64 bits"))?;
+        if let Some(shard_len) = self.shard_len {
+            let (first, last) =
+                if self.at_start { (self.stored, shard_len) } else { (0, shard_len.saturating_sub(self.stored)) };
+            if end > shard_len {
+                return Err(place(&format!("reaches beyond the shard's {shard_len} bytes")));
+            }
+            if offset < first || end > last {
+                return Err(place("overlaps the index itself"));
+            }
+        }
+        if let Some(expected) = self.fixed.filter(|&expected| expected != length) {
+            return Err(place(&format!("must have the length {expected} of every inner chunk of this array")));
+        }
+        if length == 0 {
+            return Err(place("is empty, which no codec produces"));
+        }
+        Ok(Some(offset..end))
+    }
+
+    pub fn set(&mut self, entry: usize, bytes: Option<Range<u64>>) {
+        self.entries[entry] = bytes.map_or([MISSING; 2], |bytes| [bytes.start, bytes.end - bytes.start]);
+    }
+
+    pub fn is_all_missing(&self) -> bool {
+        self.entries.iter().all(|entry| *entry == [MISSING; 2])
+    }
+
+    /// Appends the encoded index to `dst`.
+    pub fn encode(&self, shard: &Shard, dst: &mut Vec<u8>) -> Result<()> {
+        crate::scratch::with_vec(|bytes| {
+            bytes.clear();
+            bytes.extend(self.entries.iter().flatten().flat_map(|number| number.to_ne_bytes()));
+            if shard.index.order.is_none() {
+                shard.index.elements.encode(bytes);
+                return shard.index.encode(bytes, dst);
+            }
+            let region = Region::whole(&shard.index.shape, &c_strides(&shard.index.shape, PAIR / 2));
+            crate::scratch::with_bytes(bytes.len(), |stored| {
+                Origin::of(bytes).gather(&region, stored, &shard.index.strides, PAIR / 2)?;
+                shard.index.elements.encode(stored);
+                shard.index.encode(stored, dst)
+            })
+        })
+    }
+}
+
+/// Decodes the index array into C order, whatever its codecs did to its axes.
+fn decode_pairs(chain: &Chain, encoded: &[u8], pairs: &mut [u8]) -> Result<()> {
+    if chain.order.is_none() {
+        chain.decode_exact(encoded, pairs)?;
+        chain.elements.decode(pairs);
+        return Ok(());
+    }
+    let region = Region::whole(&chain.shape, &c_strides(&chain.shape, PAIR / 2));
+    crate::scratch::with_bytes(chain.length, |stored| {
+        chain.decode_exact(encoded, stored)?;
+        chain.elements.decode(stored);
+        Target::of(pairs).scatter(&region, stored, 0, &chain.strides, PAIR / 2)
+    })
+}
+
+fn bad(reason: String) -> Error {
+    let mut error = Error::decode("sharding_indexed", reason);
+    error.kind = Kind::ShardIndex;
+    error
+}
+
+fn as_index_error(mut error: Error) -> Error {
+    if error.kind == Kind::Codec {
+        error.kind = Kind::ShardIndex;
+        error.reason = format!("cannot read the shard's index: {}", error.reason);
+    }
+    error
+}

@@ -1,0 +1,311 @@
+//! Parallel loops on threads that stay.
+//!
+//! [`run`] calls a body for every index below a count. The caller takes part; idle workers help. A loop may be started
+//! from within a body: its caller works on it, so it ends even when no worker is idle, and workers that are help with the
+//! newest loop first. While it waits for the last helpers a caller takes up nothing else, so whatever it holds (a chunk's
+//! lock) cannot meet itself.
+//!
+//! # How a loop runs
+//!
+//! 1. The caller lists its loop, wakes one worker and begins to work. Indices are drawn from a counter, one by one.
+//! 2. A worker joins a listed loop that has a free seat and indices left; under the pool's mutex it takes the seat and
+//!    counts as *running*. If there is more to do it wakes the next worker, so that the caller does not pay for all.
+//! 3. Who finds no more indices, or a failure, leaves; running falls by one.
+//! 4. The caller, out of indices, unlists the loop (nobody joins any more) and waits until nobody is running.
+//!
+//! Workers start when they are first needed, spin for a moment when they run out of work, then sleep. A forked child has
+//! none of them; it makes a pool of its own.
+
+use std::any::Any;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Kind, Result};
+use crate::fork::{self, PerProcess};
+
+#[cfg(test)]
+mod tests;
+
+/// How long an idle thread looks for work before it sleeps: about what waking it would cost.
+const SPIN: Duration = Duration::from_micros(if cfg!(miri) { 0 } else { 15 });
+
+/// 0 until somebody sets it.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+static POOL: PerProcess<Pool> = PerProcess::new(Pool::default);
+
+/// Sets how many threads loops use that do not say; 0 goes back to as many as the system grants this process.
+pub fn set_threads(count: usize) {
+    THREADS.store(count, Ordering::Relaxed);
+}
+
+/// How many threads loops use that do not say.
+pub fn threads() -> usize {
+    static GRANTED: OnceLock<usize> = OnceLock::new();
+    match THREADS.load(Ordering::Relaxed) {
+        0 => *GRANTED.get_or_init(|| thread::available_parallelism().map_or(1, usize::from)),
+        count => count,
+    }
+}
+
+/// Calls `body(index, seat)` for every index below `count`, on at most `threads` threads (0: [`threads`]).
+///
+/// Each thread keeps one seat below `threads` for the whole loop, and no two threads share one; the caller's is 0. The
+/// first failure ends the loop, leaving out indices that nobody has begun; a panic counts as a failure.
+pub fn run<F>(threads: usize, count: usize, body: F) -> Result<()>
+where
+    F: Fn(usize, usize) -> Result<()> + Sync,
+{
+    let seats = if threads == 0 { self::threads() } else { threads }.min(count);
+    if seats <= 1 {
+        let alone = || (0..count).try_for_each(|index| body(index, 0));
+        return catch_unwind(AssertUnwindSafe(alone)).unwrap_or_else(|payload| Err(internal_error(payload)));
+    }
+
+    let pool = POOL.get();
+    let work = Arc::new(Loop::new(&body, count));
+    pool.list(&work, seats);
+    // From here to `leave` nothing may return or unwind; `take_part` catches what the body does.
+    work.take_part(0);
+    pool.unlist(&work);
+    work.wait_for_helpers();
+
+    let failure = work.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+    failure.map_or(Ok(()), Err)
+}
+
+/// One call of [`run`], shared with the workers that help.
+struct Loop {
+    /// Points to the caller's body, whose type only `call` knows.
+    body: *const (),
+    call: unsafe fn(*const (), usize, usize) -> Result<()>,
+    count: usize,
+    next: AtomicUsize,
+    /// Helpers that may be inside the body.
+    running: AtomicUsize,
+    failed: AtomicBool,
+    failure: Mutex<Option<Error>>,
+    caller: Thread,
+    generation: u64,
+}
+
+// SAFETY: all fields but `body` are `Send` and `Sync` themselves. `body` points to an `F: Sync` (see `Loop::new`) and is
+// used only as `&F`. That it points to a living `F` whenever it is used:
+// - `take_part`, the only user, is called by the caller inside `run`, while `run` borrows the body, and by workers between
+//   `join`, which adds to `running`, and `leave`, which takes that away again as their last step.
+// - `join` happens under the pool's mutex and only for listed loops. `run` unlists the loop under the same mutex before it
+//   waits. So every join happens before the unlisting, none comes later, and `wait_for_helpers` sees all their additions.
+// - `wait_for_helpers` returns when `running` is 0 (acquire, with the releases of `leave`): all uses happen before that.
+//   In a forked child it returns at once, and there are no other threads that could use the body.
+// - `run` neither returns nor unwinds between `list` and the end of `wait_for_helpers`: `take_part` catches panics, and
+//   the other steps do not panic (locks ignore poisoning).
+// What outlives `run` in a worker is the `Arc<Loop>` with a dangling `body`, which nobody uses: a raw pointer may dangle.
+unsafe impl Send for Loop {}
+// SAFETY: as above.
+unsafe impl Sync for Loop {}
+
+impl Loop {
+    fn new<F>(body: &F, count: usize) -> Self
+    where
+        F: Fn(usize, usize) -> Result<()> + Sync,
+    {
+        /// # Safety
+        ///
+        /// `body` must point to a living `F`.
+        unsafe fn call<F: Fn(usize, usize) -> Result<()>>(body: *const (), index: usize, seat: usize) -> Result<()> {
+            // SAFETY: the caller's promise.
+            let body = unsafe { &*body.cast::<F>() };
+            body(index, seat)
+        }
+        Loop {
+            body: std::ptr::from_ref(body).cast(),
+            call: call::<F>,
+            count,
+            next: AtomicUsize::new(0),
+            running: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
+            failure: Mutex::new(None),
+            caller: thread::current(),
+            generation: fork::generation(),
+        }
+    }
+
+    fn has_work(&self) -> bool {
+        self.next.load(Ordering::Relaxed) < self.count && !self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Draws indices and calls the body until there are none left or somebody fails.
+    fn take_part(&self, seat: usize) {
+        let draw = || {
+            while !self.failed.load(Ordering::Relaxed) {
+                let index = self.next.fetch_add(1, Ordering::Relaxed);
+                if index >= self.count {
+                    break;
+                }
+                // SAFETY: see `Send for Loop`: the body lives while somebody takes part.
+                unsafe { (self.call)(self.body, index, seat) }?;
+            }
+            Ok(())
+        };
+        let outcome = catch_unwind(AssertUnwindSafe(draw)).unwrap_or_else(|payload| Err(internal_error(payload)));
+        if let Err(error) = outcome {
+            if !self.failed.swap(true, Ordering::Relaxed) {
+                *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
+        }
+    }
+
+    /// A helper's last step.
+    fn leave(&self) {
+        if self.running.fetch_sub(1, Ordering::Release) == 1 {
+            self.caller.unpark();
+        }
+    }
+
+    fn wait_for_helpers(&self) {
+        let done = || self.running.load(Ordering::Acquire) == 0 || self.generation != fork::generation();
+        if !spin_until(done) {
+            while !done() {
+                thread::park();
+            }
+        }
+    }
+}
+
+fn internal_error(payload: Box<dyn Any + Send>) -> Error {
+    let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(message), _) => message,
+        (_, Some(message)) => message.as_str(),
+        _ => "unknown",
+    };
+    let error = Error::new(Kind::Request, format!("internal error, please report it: {message}"));
+    std::mem::forget(payload); // dropping what somebody panicked with could panic again
+    error
+}
+
+/// Whether `done` came true within a moment.
+fn spin_until(done: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    loop {
+        for _ in 0..8 {
+            if done() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        if start.elapsed() >= SPIN {
+            return false;
+        }
+    }
+}
+
+/// The workers of one process and the loops they may join.
+#[derive(Default)]
+struct Pool {
+    state: Mutex<State>,
+    /// Workers without work sleep here.
+    work: Condvar,
+    /// Changes whenever a loop is listed: what a spinning worker looks at.
+    listings: AtomicUsize,
+    spinning: AtomicUsize,
+}
+
+#[derive(Default)]
+struct State {
+    /// The newest last.
+    loops: Vec<Listed>,
+    workers: usize,
+    sleeping: usize,
+}
+
+struct Listed {
+    work: Arc<Loop>,
+    seats: usize,
+    taken: usize,
+}
+
+impl Listed {
+    fn wants_help(&self) -> bool {
+        self.taken < self.seats && self.work.has_work()
+    }
+}
+
+impl Pool {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Offers the loop to workers, after making sure that there are as many as it has seats for.
+    fn list(&'static self, work: &Arc<Loop>, seats: usize) {
+        let mut state = self.state();
+        state.loops.push(Listed { work: Arc::clone(work), seats, taken: 1 });
+        self.listings.fetch_add(1, Ordering::Release);
+        // A spinning worker needs no waking, and will wake others. One that stops spinning looks at the list again
+        // under the mutex before it sleeps, so it cannot miss this loop.
+        let wake = state.sleeping > 0 && self.spinning.load(Ordering::Relaxed) == 0;
+        let missing = state.workers + 1..seats;
+        state.workers = state.workers.max(seats - 1);
+        drop(state);
+        if wake {
+            self.work.notify_one();
+        }
+        for number in missing {
+            let builder = thread::Builder::new().name(format!("blizzarr-{number}"));
+            if builder.spawn(move || self.serve()).is_err() {
+                // Out of threads: slower, not wrong. The next loop tries again.
+                self.state().workers -= 1;
+            }
+        }
+    }
+
+    fn unlist(&self, work: &Arc<Loop>) {
+        let mut state = self.state();
+        // From the end: the newest loop usually ends first.
+        if let Some(position) = state.loops.iter().rposition(|listed| Arc::ptr_eq(&listed.work, work)) {
+            state.loops.remove(position);
+        }
+    }
+
+    /// What a worker does all its life.
+    fn serve(&self) {
+        let mut joined = self.join(&mut self.state());
+        loop {
+            let (work, seat) = joined.unwrap_or_else(|| self.wait_for_work());
+            work.take_part(seat);
+            work.leave();
+            drop(work);
+            joined = self.join(&mut self.state());
+        }
+    }
+
+    fn wait_for_work(&self) -> (Arc<Loop>, usize) {
+        let listings = self.listings.load(Ordering::Acquire);
+        self.spinning.fetch_add(1, Ordering::Relaxed);
+        spin_until(|| self.listings.load(Ordering::Acquire) != listings);
+        self.spinning.fetch_sub(1, Ordering::Relaxed);
+        let mut state = self.state();
+        loop {
+            if let Some(joined) = self.join(&mut state) {
+                return joined;
+            }
+            state.sleeping += 1;
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.sleeping -= 1;
+        }
+    }
+
+    /// Takes a seat in the newest loop that wants help.
+    fn join(&self, state: &mut State) -> Option<(Arc<Loop>, usize)> {
+        let listed = state.loops.iter_mut().rfind(|listed| listed.wants_help())?;
+        let seat = listed.taken;
+        listed.taken += 1;
+        let work = Arc::clone(&listed.work);
+        work.running.fetch_add(1, Ordering::Relaxed); // ordered by the mutex
+        if state.sleeping > 0 && state.loops.iter().any(Listed::wants_help) {
+            self.work.notify_one();
+        }
+        Some((work, seat))
+    }
+}

@@ -1,0 +1,119 @@
+//! Reading: every touched chunk decoded once, straight into the caller's memory where it lies there as in the chunk.
+//!
+//! 1. The region is split along the grid of outermost chunks; each chunk is one job of a parallel loop.
+//! 2. A chunk is opened once. Missing means fill value; any other trouble is an error that names the chunk.
+//! 3. Plain elements without codecs: only the wanted bytes are read ([`crate::read_raw`]). With codecs: decoded into
+//!    the target if the region lies there verbatim, else into a buffer of this thread and copied.
+//! 4. A shard: [`crate::read_shard`].
+
+use crate::array::{Array, Options};
+use crate::chain::{Chain, Serializer};
+use crate::error::Result;
+use crate::memory::Target;
+use crate::pool;
+use crate::read_raw::read_raw;
+use crate::read_shard::read_shard;
+use crate::region::Region;
+use crate::scratch;
+use crate::split::Split;
+use crate::store::Reader;
+
+/// Reads the elements of `region` (of the whole array) into `target`.
+pub fn read(array: &Array, region: &Region, target: &Target<'_>, options: &Options<'_>) -> Result<()> {
+    if region.is_empty() {
+        return Ok(());
+    }
+    let split = Split::new(region, &array.chain.shape);
+    let threads = options.threads_for(split.count, array.chain.length);
+    let inside = options.inside(split.count);
+    pool::run(threads, split.count, |job, worker| {
+        if worker == 0 {
+            (options.interrupted)()?;
+        }
+        let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
+        split.cell(job, &mut place, &mut region);
+        array.keys.write(&place, &mut key);
+        read_chunk(array, &key, &region, target, &inside).map_err(|error| error.at_chunk(&key, &place))
+    })
+}
+
+fn read_chunk(array: &Array, key: &str, region: &Region, target: &Target<'_>, options: &Options<'_>) -> Result<()> {
+    let found = match array.store.open(key)? {
+        Some(reader) => read_cell(&array.chain, reader.as_ref(), region, target, options)?,
+        None => false,
+    };
+    if found {
+        Ok(())
+    } else {
+        target.fill(region, &array.chain.fill)
+    }
+}
+
+/// Reads the region of one encoded cell; `false` when a lazy reader finds that there is no value.
+pub fn read_cell(
+    chain: &Chain,
+    reader: &dyn Reader,
+    region: &Region,
+    target: &Target<'_>,
+    options: &Options<'_>,
+) -> Result<bool> {
+    if let Serializer::Shard(shard) = &chain.serializer {
+        let permuted = chain.order.as_ref().map(|order| region.permuted(order));
+        let region = permuted.as_ref().unwrap_or(region);
+        if chain.codecs.is_empty() {
+            return read_shard(shard, reader, region, target, options);
+        }
+        return with_encoded(chain, reader, |encoded| {
+            scratch::with_vec(|serialized| {
+                chain.decode_bounded(encoded, serialized)?;
+                read_shard(shard, &crate::source::Slice(serialized), region, target, options).map(drop)
+            })
+        });
+    }
+    if chain.codecs.is_empty() {
+        return read_raw(chain, reader, region, target);
+    }
+    with_encoded(chain, reader, |encoded| decode_elements(chain, encoded, region, target))
+}
+
+/// Lends `work` the whole encoded value, from memory if it is there.
+pub fn with_encoded(chain: &Chain, reader: &dyn Reader, work: impl FnOnce(&[u8]) -> Result<()>) -> Result<bool> {
+    if let Some(encoded) = reader.bytes() {
+        return work(encoded).map(|()| true);
+    }
+    scratch::with_vec(|encoded| {
+        if !reader.read_all(encoded, chain.max_len() as u64)? {
+            return Ok(false);
+        }
+        work(encoded).map(|()| true)
+    })
+}
+
+fn decode_elements(chain: &Chain, encoded: &[u8], region: &Region, target: &Target<'_>) -> Result<()> {
+    let itemsize = chain.elements.itemsize;
+    if let Some(bytes) = target.verbatim(region, &chain.shape, &chain.strides, chain.length) {
+        chain.decode_exact(encoded, bytes)?;
+        chain.elements.decode(bytes);
+        return Ok(());
+    }
+    if let ([codec], Some(span)) = (chain.codecs.as_slice(), region.span(&chain.strides, itemsize)) {
+        if span.len() <= chain.length / 2 {
+            let done = scratch::with_bytes(span.len(), |part| {
+                if !codec.decode_part(encoded, chain.length, span.start, part)? {
+                    return Ok(false);
+                }
+                chain.elements.decode(part);
+                target.scatter(region, part, span.start, &chain.strides, itemsize)?;
+                Ok(true)
+            })?;
+            if done {
+                return Ok(());
+            }
+        }
+    }
+    scratch::with_bytes(chain.length, |cell| {
+        chain.decode_exact(encoded, cell)?;
+        chain.elements.decode(cell);
+        target.scatter(region, cell, 0, &chain.strides, itemsize)
+    })
+}

@@ -1,0 +1,131 @@
+//! Which elements of a cell are wanted, and where in memory each of them lies.
+//!
+//! A *cell* is a box of elements: the whole array, a shard, an inner chunk. A [`Region`] says, for every axis of its
+//! cell, which positions are wanted: evenly spaced ones, or listed ones. It also carries the memory side: the byte
+//! offset of every wanted element in the caller's buffer. Reading and writing use the same region, with the arrows
+//! flipped.
+//!
+//! Listed positions come in groups: the axes of one group move together, point by point (NumPy's `vindex`); different
+//! groups, and evenly spaced axes, form a product (`oindex`).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What is wanted along one axis of a cell.
+#[derive(Clone, Debug)]
+pub enum Axis {
+    /// Positions `start`, `start + step`, …, `count` of them; the next one lies `stride` bytes further in memory.
+    Strided { start: i64, step: i64, count: usize, stride: isize },
+    /// The positions that group number `group` lists for its member number `member`.
+    Listed { group: usize, member: usize },
+}
+
+/// Positions listed point by point for one or more axes.
+#[derive(Clone, Debug)]
+pub struct Points {
+    /// Per member axis, the position of each point, counted from `origin`'s zero.
+    pub coords: Arc<[Vec<i64>]>,
+    /// Byte offset in memory of each point.
+    pub offsets: Arc<[isize]>,
+    /// Which of the points belong to this cell.
+    pub range: Range<usize>,
+    /// Per member axis, where this cell begins: subtract it from `coords`.
+    pub origin: Vec<i64>,
+}
+
+/// The wanted elements of one cell and their places in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Region {
+    /// Byte offset in memory that all others are added to.
+    pub base: isize,
+    pub axes: Vec<Axis>,
+    pub groups: Vec<Points>,
+}
+
+impl Region {
+    /// How many elements are wanted.
+    pub fn len(&self) -> usize {
+        let strided = self.axes.iter().map(|axis| match axis {
+            Axis::Strided { count, .. } => *count,
+            Axis::Listed { .. } => 1,
+        });
+        let listed = self.groups.iter().map(|points| points.range.len());
+        strided.chain(listed).product()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The whole of a cell of `shape` that lies in memory with `strides`.
+    pub fn whole(shape: &[usize], strides: &[isize]) -> Self {
+        let axes = shape
+            .iter()
+            .zip(strides)
+            .map(|(&count, &stride)| Axis::Strided { start: 0, step: 1, count, stride })
+            .collect();
+        Region { base: 0, axes, groups: Vec::new() }
+    }
+
+    /// Whether every element of the leading box `extent` of the cell is wanted. Listed positions count as "no":
+    /// whether they cover everything would cost more to find out than reading does.
+    pub fn covers(&self, extent: &[usize]) -> bool {
+        self.axes.iter().zip(extent).all(|(axis, &extent)| match *axis {
+            Axis::Strided { step, count, .. } => count == extent && (step.abs() == 1 || count <= 1),
+            Axis::Listed { .. } => false,
+        })
+    }
+
+    /// The same region with the axes of its cell in another order: new axis `i` is old axis `order[i]`.
+    pub fn permuted(&self, order: &[usize]) -> Self {
+        Region {
+            base: self.base,
+            axes: order.iter().map(|&axis| self.axes[axis].clone()).collect(),
+            groups: self.groups.clone(),
+        }
+    }
+
+    /// First and past-the-last byte of the wanted elements in a cell whose elements lie `strides` bytes apart.
+    /// `None` when nothing is wanted.
+    pub fn span(&self, strides: &[isize], itemsize: usize) -> Option<Range<usize>> {
+        let mut low = 0isize;
+        let mut high = 0isize;
+        for (axis, &stride) in self.axes.iter().zip(strides) {
+            let (first, last) = match *axis {
+                Axis::Strided { count: 0, .. } => return None,
+                Axis::Strided { start, step, count, .. } => (start, start + step * (count as i64 - 1)),
+                Axis::Listed { group, member } => {
+                    let points = &self.groups[group];
+                    let coords = &points.coords[member][points.range.clone()];
+                    let low = *coords.iter().min()? - points.origin[member];
+                    (low, *coords.iter().max()? - points.origin[member])
+                }
+            };
+            let (first, last) = (first as isize * stride, last as isize * stride);
+            low += first.min(last);
+            high += first.max(last);
+        }
+        Some(low as usize..high as usize + itemsize)
+    }
+
+    /// Whether the region is the whole cell of `shape` and lies in memory exactly as in the cell (`strides`).
+    pub fn is_verbatim(&self, shape: &[usize], strides: &[isize]) -> bool {
+        self.axes.iter().zip(shape.iter().zip(strides)).all(|(axis, (&size, &cell_stride))| match *axis {
+            Axis::Strided { start, step, count, stride } => {
+                start == 0 && count == size && (count == 1 || (step == 1 && stride == cell_stride))
+            }
+            Axis::Listed { .. } => false,
+        })
+    }
+}
+
+/// Distance in bytes between neighbours along each axis of a C-ordered box.
+pub fn c_strides(shape: &[usize], itemsize: usize) -> Vec<isize> {
+    let mut strides = vec![0isize; shape.len()];
+    let mut stride = itemsize as isize;
+    for (slot, &size) in strides.iter_mut().zip(shape).rev() {
+        *slot = stride;
+        stride *= size.max(1) as isize;
+    }
+    strides
+}

@@ -1,0 +1,157 @@
+//! Who may write what, among the threads of one process: the parts of a document's array, or all of it.
+//!
+//! A *document* stands for an array, a *part* for one of its chunks. Holders of different parts do not meet; a holder
+//! of the whole meets everybody. Who waits for the whole goes before parts that come later, so it is not starved.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Device and inode, or whatever tells documents apart.
+pub type Document = (u64, u64);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// One chunk, by the hash of its key.
+    Part(u64),
+    Whole,
+}
+
+#[derive(Default)]
+struct Holders {
+    parts: HashSet<u64>,
+    whole: bool,
+    waiting_for_whole: usize,
+}
+
+impl Holders {
+    fn is_idle(&self) -> bool {
+        self.parts.is_empty() && !self.whole && self.waiting_for_whole == 0
+    }
+}
+
+#[derive(Default)]
+struct Shard {
+    documents: Mutex<HashMap<Document, Holders>>,
+    changed: Condvar,
+}
+
+const SHARDS: usize = 16;
+
+/// All holders of one process (or of one store whose data only this process sees).
+#[derive(Default)]
+pub struct Exclusion {
+    shards: [Shard; SHARDS],
+}
+
+impl Exclusion {
+    /// Waits until nobody else holds the same part, or any part for [`Scope::Whole`].
+    pub fn acquire(&self, document: Document, scope: Scope) -> Held<'_> {
+        let shard = &self.shards[(document.0 ^ document.1) as usize % SHARDS];
+        let mut documents = shard.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        if scope == Scope::Whole {
+            documents.entry(document).or_default().waiting_for_whole += 1;
+        }
+        loop {
+            let holders = documents.entry(document).or_default();
+            match scope {
+                Scope::Part(part) => {
+                    if !holders.whole && holders.waiting_for_whole == 0 && holders.parts.insert(part) {
+                        break;
+                    }
+                }
+                Scope::Whole => {
+                    if !holders.whole && holders.parts.is_empty() {
+                        holders.whole = true;
+                        holders.waiting_for_whole -= 1;
+                        break;
+                    }
+                }
+            }
+            documents = shard.changed.wait(documents).unwrap_or_else(PoisonError::into_inner);
+        }
+        Held { shard, document, scope }
+    }
+}
+
+/// Releases at drop.
+pub struct Held<'a> {
+    shard: &'a Shard,
+    document: Document,
+    scope: Scope,
+}
+
+impl super::Guard for Held<'_> {}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        let mut documents: MutexGuard<'_, _> = self.shard.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(holders) = documents.get_mut(&self.document) {
+            match self.scope {
+                Scope::Part(part) => {
+                    holders.parts.remove(&part);
+                }
+                Scope::Whole => holders.whole = false,
+            }
+            if holders.is_idle() {
+                documents.remove(&self.document);
+            }
+        }
+        drop(documents);
+        self.shard.changed.notify_all();
+    }
+}
+
+/// The part that stands for chunk `key` of the array whose metadata document is `lock_key`.
+///
+/// Hashed is the key as seen from where it parts from the document's, so that stores opened at an array, at a group
+/// above it or at the root of the hierarchy agree. The hash (64-bit FNV-1a) is a convention between processes and
+/// between releases: changing it lets an old and a new release overwrite each other's work.
+pub fn part(lock_key: &str, key: &str) -> u64 {
+    let mut rest = key;
+    let mut segments = lock_key.split('/').peekable();
+    while let Some(segment) = segments.next() {
+        let is_name = segments.peek().is_none();
+        match rest.strip_prefix(segment).and_then(|rest| rest.strip_prefix('/')) {
+            Some(inner) if !is_name => rest = inner,
+            _ => break,
+        }
+    }
+    rest.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_has_one_part_wherever_the_store_was_opened() {
+        let at_array = part("zarr.json", "c/0/1");
+        assert_eq!(part("b/zarr.json", "b/c/0/1"), at_array);
+        assert_eq!(part("a/b/zarr.json", "a/b/c/0/1"), at_array);
+        assert_ne!(part("zarr.json", "c/0/2"), at_array);
+        assert_eq!(
+            part("x/meta/root/a.array.json", "x/data/root/a/c0"),
+            part("meta/root/a.array.json", "data/root/a/c0")
+        );
+        assert_eq!(at_array, 0x0722_baa5_2531_d96d, "the hash is a convention between releases");
+    }
+
+    #[test]
+    fn different_parts_do_not_wait_and_the_whole_waits_for_all() {
+        let exclusion = Exclusion::default();
+        let first = exclusion.acquire((1, 1), Scope::Part(1));
+        let second = exclusion.acquire((1, 1), Scope::Part(2));
+        let elsewhere = exclusion.acquire((1, 2), Scope::Whole);
+        std::thread::scope(|scope| {
+            let whole = scope.spawn(|| drop(exclusion.acquire((1, 1), Scope::Whole)));
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert!(!whole.is_finished());
+            drop(first);
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            assert!(!whole.is_finished());
+            drop(second);
+        });
+        drop(elsewhere);
+        assert!(exclusion.shards.iter().all(|shard| shard.documents.lock().expect("unlocked").is_empty()));
+    }
+}

@@ -1,0 +1,125 @@
+//! Which keys there are. Directories are followed through symbolic links, but never into themselves.
+//!
+//! Not listed are names that are not keys, links that lead nowhere, and files that are neither regular nor directories.
+//! A directory counts as a prefix even when no key is below it.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use super::super::{key, Listing};
+use super::path;
+use crate::error::{Error, Result};
+
+pub fn list(root: &Path, prefix: &str) -> Result<Vec<String>> {
+    let mut keys = Vec::new();
+    let mut within = Vec::new();
+    at(root, prefix, |directory| walk(directory, prefix, &mut within, &mut keys))?;
+    keys.sort_unstable();
+    Ok(keys)
+}
+
+pub fn list_dir(root: &Path, prefix: &str) -> Result<Listing> {
+    let mut listing = at(root, prefix, |directory| entries(directory, prefix))?;
+    listing.keys.sort_unstable();
+    for prefix in &mut listing.prefixes {
+        prefix.push('/');
+    }
+    listing.prefixes.sort_unstable();
+    Ok(listing)
+}
+
+fn at<T>(root: &Path, prefix: &str, act: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    if prefix.is_empty() {
+        act(root)
+    } else {
+        path::with(root, prefix, act)
+    }
+}
+
+/// Adds the keys under `directory`, whose key is `prefix`; `within` holds the directories that lead here.
+fn walk(directory: &Path, prefix: &str, within: &mut Vec<Identity>, keys: &mut Vec<String>) -> Result<()> {
+    let identity = match identity(directory) {
+        Ok(identity) if within.contains(&identity) => return Ok(()), // a link upwards: all its keys are listed already
+        Ok(identity) => identity,
+        Err(cause) => return missing_is_empty(prefix, &cause),
+    };
+    within.push(identity);
+    let found = entries(directory, prefix)?;
+    keys.extend(found.keys);
+    for inner in found.prefixes {
+        let name = inner.rsplit('/').next().unwrap_or(&inner);
+        walk(&directory.join(name), &inner, within, keys)?;
+    }
+    within.pop();
+    Ok(())
+}
+
+/// What is in one directory; prefixes still without their final `/`.
+fn entries(directory: &Path, prefix: &str) -> Result<Listing> {
+    let mut listing = Listing::default();
+    let reading = match fs::read_dir(directory) {
+        Ok(reading) => reading,
+        Err(cause) => return missing_is_empty(prefix, &cause),
+    };
+    for entry in reading {
+        let entry = entry.map_err(|cause| Error::io(prefix, "list", &cause))?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str().filter(|name| key::check(name).is_ok()) else { continue };
+        let key = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
+        let (is_file, is_directory) = match kind(&entry) {
+            Ok(kind) => kind,
+            Err(cause) if is_gone(&cause) => continue,
+            Err(cause) => return Err(Error::io(&key, "list", &cause)),
+        };
+        if is_directory {
+            listing.prefixes.push(key);
+        } else if is_file {
+            listing.keys.push(key);
+        }
+    }
+    Ok(listing)
+}
+
+/// Whether it is a file and whether it is a directory, which the directory itself tells unless it is a link.
+fn kind(entry: &fs::DirEntry) -> io::Result<(bool, bool)> {
+    let kind = entry.file_type()?;
+    if kind.is_symlink() {
+        let target = fs::metadata(entry.path())?;
+        return Ok((target.is_file(), target.is_dir()));
+    }
+    Ok((kind.is_file(), kind.is_dir()))
+}
+
+/// Deleted meanwhile, or a link to nowhere or to itself.
+fn is_gone(cause: &io::Error) -> bool {
+    #[cfg(unix)]
+    if cause.raw_os_error() == Some(libc::ELOOP) {
+        return true;
+    }
+    cause.kind() == ErrorKind::NotFound
+}
+
+fn missing_is_empty<T: Default>(prefix: &str, cause: &io::Error) -> Result<T> {
+    if path::has_nothing_below(cause) {
+        return Ok(T::default());
+    }
+    Err(Error::io(prefix, "list", cause))
+}
+
+#[cfg(unix)]
+type Identity = (u64, u64);
+
+#[cfg(unix)]
+fn identity(directory: &Path) -> io::Result<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(directory).map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+type Identity = std::path::PathBuf;
+
+#[cfg(not(unix))]
+fn identity(directory: &Path) -> io::Result<Identity> {
+    fs::canonicalize(directory)
+}

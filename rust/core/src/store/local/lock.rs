@@ -1,0 +1,191 @@
+//! One writer per chunk, among the threads of a process and, on Linux, among processes.
+//!
+//! # Protocol
+//!
+//! A partial write reads a chunk, merges and writes it back; two at once would lose one of them. Each array has one
+//! file that always exists and that its writers know: its metadata document (`lock_key`). Its bytes stand for chunks:
+//! whoever merges into a chunk holds an exclusive *open file description* lock on byte `1 + hash(chunk) mod 2^62` of
+//! that file (see [`exclusion::part`] for the hash). Nothing is written there. The system drops such locks when their
+//! holder dies, however it dies, so nothing is left behind and nothing has to be judged stale.
+//!
+//! 1. Open the document for reading and writing (a lock that excludes needs that) and note its device and inode.
+//! 2. Take the same lock among the threads of this process ([`Exclusion`]), which is cheaper to wait for.
+//! 3. Take the lock of the system. It is waited for without limit; signals do not break it off.
+//! 4. Look up the document's path again. Another inode than the one locked means that the document was replaced while we
+//!    waited: release everything and start over. No document means that the array was deleted: an error.
+//!
+//! Who replaces or deletes a document holds *all* its bytes meanwhile ([`Scope::Whole`]). So at that moment nobody holds
+//! a chunk by the old inode; those who wait for it find out in step 4; and those who come by the new inode come after.
+//! Without this rule, one writer could hold a chunk by the old inode and another the same chunk by the new one.
+//!
+//! A document that is missing, or that this process may not write, and a file system without locks, are errors that say
+//! so: a write that might lose another's work is not made. Whole-chunk writes and reads need no lock and no document.
+//!
+//! On other systems than Linux only threads of one process exclude each other.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use super::super::exclusion::{Document, Exclusion, Held, Scope};
+use super::super::Guard;
+use crate::error::{Error, Result};
+use crate::fork::PerProcess;
+
+/// All LocalStores of this process: two at one root, or at a group and an array in it, must exclude each other.
+static THREADS: PerProcess<Exclusion> = PerProcess::new(Exclusion::default);
+
+/// A lock on one chunk or on the whole array, by way of its document. Fields are released in this order.
+pub struct DocumentLock {
+    _processes: system::ProcessLock,
+    _threads: ThreadLock,
+}
+
+impl Guard for DocumentLock {}
+
+impl DocumentLock {
+    pub fn acquire(lock_key: &str, path: &Path, scope: Scope) -> Result<Self> {
+        let failed = |cause: io::Error| {
+            Error::io(lock_key, "lock the metadata document, which a partial write needs to be safe,", &cause)
+        };
+        loop {
+            let (file, document) = open(path).map_err(failed)?;
+            let threads = ThreadLock::acquire(document, scope);
+            let processes = system::ProcessLock::acquire(file, scope).map_err(failed)?;
+            if identity(path).map_err(failed)? == document {
+                return Ok(DocumentLock { _processes: processes, _threads: threads });
+            }
+        }
+    }
+}
+
+/// The part of the lock among threads; void in a forked child, where its table is another one.
+struct ThreadLock {
+    held: Option<Held<'static>>,
+    generation: u64,
+}
+
+impl ThreadLock {
+    fn acquire(document: Document, scope: Scope) -> Self {
+        ThreadLock { held: Some(THREADS.get().acquire(document, scope)), generation: crate::fork::generation() }
+    }
+}
+
+impl Drop for ThreadLock {
+    fn drop(&mut self) {
+        if self.generation != crate::fork::generation() {
+            // The parent's table may be locked for ever here, and is nobody's any more.
+            std::mem::forget(self.held.take());
+        }
+    }
+}
+
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<(File, Document)> {
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+
+    let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+    let metadata = file.metadata()?;
+    Ok((file, (metadata.dev(), metadata.ino())))
+}
+
+#[cfg(unix)]
+fn identity(path: &Path) -> io::Result<Document> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<(File, Document)> {
+    Ok((OpenOptions::new().read(true).write(true).open(path)?, identity(path)?))
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path) -> io::Result<Document> {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+
+    // Within one process a path is as good as an inode; two that collide merely wait for each other.
+    let mut hasher = DefaultHasher::new();
+    std::fs::canonicalize(path)?.hash(&mut hasher);
+    Ok((0, hasher.finish()))
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod system {
+    use super::{io, File, Scope};
+    use crate::fork;
+    use std::os::fd::{AsRawFd, IntoRawFd};
+
+    /// A lock of the system; it lasts until it is released or until nobody has its file open any more.
+    pub struct ProcessLock {
+        file: Option<File>,
+        range: (i64, i64),
+        /// Has the file closed in forked children, which would keep the lock alive if this process were killed.
+        registered: Option<usize>,
+        generation: u64,
+    }
+
+    impl ProcessLock {
+        pub fn acquire(file: File, scope: Scope) -> io::Result<Self> {
+            let range = match scope {
+                Scope::Part(part) => (1 + (part & ((1 << 62) - 1)) as i64, 1),
+                Scope::Whole => (0, 0), // a length of 0 means: without end
+            };
+            loop {
+                match control(&file, libc::F_OFD_SETLKW, libc::F_WRLCK, range) {
+                    Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                    Err(cause) => return Err(cause),
+                    Ok(()) => break,
+                }
+            }
+            let generation = fork::generation();
+            let registered = fork::register(file.as_raw_fd());
+            Ok(ProcessLock { file: Some(file), range, registered, generation })
+        }
+    }
+
+    impl Drop for ProcessLock {
+        fn drop(&mut self) {
+            let Some(file) = self.file.take() else { return };
+            if self.generation != fork::generation() {
+                // In a forked child: the descriptor is closed already, and its number may be another file's by now.
+                // (One that found no slot stays open: rather a leak than a wrong file closed.)
+                let _ = file.into_raw_fd();
+                return;
+            }
+            // Before the descriptor may be given to somebody else.
+            if let Some(slot) = self.registered {
+                fork::unregister(slot);
+            }
+            // Closing alone would not release what a forked child has open too.
+            let _ = control(&file, libc::F_OFD_SETLK, libc::F_UNLCK, self.range);
+        }
+    }
+
+    fn control(file: &File, command: libc::c_int, kind: libc::c_int, range: (i64, i64)) -> io::Result<()> {
+        // SAFETY: `flock` is plain numbers, for which zeros are a value; open file description locks require a zero pid.
+        let mut lock: libc::flock64 = unsafe { std::mem::zeroed() };
+        lock.l_type = kind as libc::c_short;
+        lock.l_whence = libc::SEEK_SET as libc::c_short;
+        (lock.l_start, lock.l_len) = range;
+        // SAFETY: the descriptor is open, and these commands only read the structure that is passed to them.
+        match unsafe { libc::fcntl(file.as_raw_fd(), command, &lock) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod system {
+    use super::{io, File, Scope};
+
+    /// This system has no locks that belong to an open file: only threads exclude each other.
+    pub struct ProcessLock;
+
+    impl ProcessLock {
+        pub fn acquire(_file: File, _scope: Scope) -> io::Result<Self> {
+            Ok(ProcessLock)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! A folder of small files: one file per value, its path below the root is its key.
+//!
+//! Every operation names its file by its whole path. Handles of the root or of directories, kept open, save nothing
+//! that could be measured against what a chunk costs (2 to 5 % of an open), and they go on naming a directory that
+//! somebody has renamed or replaced since, which would put data into a backup copy.
+//!
+//! - `path`: keys to paths, without allocation;
+//! - `read`: one version of a value through one open file;
+//! - `publish` and `unnamed`: a value appears under its key at once, or not at all;
+//! - `remove`: deletion, of one value or of a tree;
+//! - `list`: which keys there are;
+//! - `lock`: one writer per chunk, among threads and processes.
+//!
+//! Symbolic links are followed where they are directories on the way; a value that is a link is read through it, but
+//! replaced and deleted as a link. Names that are not keys (temporary ones, other encodings) are not listed.
+
+mod list;
+mod lock;
+mod path;
+mod publish;
+mod read;
+mod remove;
+#[cfg(target_os = "linux")]
+mod unnamed;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use super::{key, Guard, ListableStore, Listing, Reader, Store};
+use crate::error::{Error, Result};
+
+/// Values below one directory, which need not exist before the first is set.
+#[derive(Debug)]
+pub struct LocalStore {
+    /// Absolute, so that it does not move with the process's working directory.
+    root: PathBuf,
+    /// Write values to the device before they appear under their keys: a power cut then leaves the old or the new,
+    /// never an empty or torn value. (Which of the two, the file system decides: directories are not synchronised.)
+    sync: bool,
+    /// This file system has no unnamed temporary files: use named ones.
+    named_only: AtomicBool,
+}
+
+impl LocalStore {
+    pub fn new(root: impl AsRef<Path>) -> Result<Self> {
+        Self::with_sync(root, false)
+    }
+
+    /// `sync` writes each value to the device before it appears under its key.
+    pub fn with_sync(root: impl AsRef<Path>, sync: bool) -> Result<Self> {
+        let root = std::path::absolute(root).map_err(|cause| Error::io("", "find the store's root", &cause))?;
+        Ok(LocalStore { root, sync, named_only: AtomicBool::new(false) })
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Calls `act` with the path of the value's file.
+    fn at<T>(&self, key: &str, act: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+        key::check(key)?;
+        #[cfg(windows)]
+        key::check_windows(key)?;
+        path::with(&self.root, key, act)
+    }
+}
+
+impl Store for LocalStore {
+    fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>> {
+        let opened = self.at(key, |path| read::OpenFile::open(key, path))?;
+        Ok(opened.map(|file| Box::new(file) as Box<dyn Reader + 'a>))
+    }
+
+    fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
+        self.at(key, |path| self.publish(key, path, parts, publish::Existing::Replace)).map(drop)
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        self.at(key, |path| self.remove(key, path))
+    }
+
+    fn lock<'a>(&'a self, lock_key: &str, key: &str) -> Result<Box<dyn Guard + 'a>> {
+        key::check(key)?;
+        let scope = super::exclusion::Scope::Part(super::exclusion::part(lock_key, key));
+        self.at(lock_key, |path| Ok(Box::new(lock::DocumentLock::acquire(lock_key, path, scope)?) as Box<dyn Guard>))
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        self.at(key, |path| read::size(key, path))
+    }
+}
+
+impl ListableStore for LocalStore {
+    fn list(&self, prefix: &str) -> Result<Vec<String>> {
+        list::list(&self.root, key::check_prefix(prefix)?)
+    }
+
+    fn list_dir(&self, prefix: &str) -> Result<Listing> {
+        list::list_dir(&self.root, key::check_prefix(prefix)?)
+    }
+
+    fn delete_prefix(&self, prefix: &str) -> Result<()> {
+        match key::check_prefix(prefix)? {
+            "" => self.remove_everything(),
+            prefix => self.at(prefix, |path| self.remove_tree(prefix, path)),
+        }
+    }
+
+    fn lock_document<'a>(&'a self, lock_key: &str) -> Result<Box<dyn Guard + 'a>> {
+        let scope = super::exclusion::Scope::Whole;
+        self.at(lock_key, |path| Ok(Box::new(lock::DocumentLock::acquire(lock_key, path, scope)?) as Box<dyn Guard>))
+    }
+
+    fn replace(&self, key: &str, expected: Option<&[u8]>, value: &[u8]) -> Result<bool> {
+        let Some(expected) = expected else {
+            return self.at(key, |path| self.publish(key, path, &[value], publish::Existing::Keep));
+        };
+        if self.size(key)?.is_none() {
+            return Ok(false);
+        }
+        let _guard = self.lock_document(key)?;
+        if self.get(key)?.as_deref() != Some(expected) {
+            return Ok(false);
+        }
+        self.set(key, &[value])?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod figures;
+#[cfg(test)]
+mod tests;

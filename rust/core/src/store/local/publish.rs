@@ -1,0 +1,152 @@
+//! Setting a value: written to a file that has no name yet, which then gets its name in one step.
+//!
+//! On Linux the file is unnamed (`O_TMPFILE`) and linked to its key: nothing is left behind by a process that dies. Where
+//! the key has a value already, the link gets a temporary name first and is renamed over it, as `link` never replaces. On other
+//! systems, and on file systems without unnamed files (NFS), the file has a temporary name from the start.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, IoSlice, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::super::key::RESERVED;
+#[cfg(target_os = "linux")]
+use super::unnamed;
+use super::LocalStore;
+use crate::error::{Error, Result};
+
+/// What to do with a value that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    Replace,
+    Keep,
+}
+
+/// Deleting a key also removes its emptied directory, perhaps just before a file is to be put there: then again.
+const ATTEMPTS: usize = 100;
+
+impl LocalStore {
+    /// Puts the concatenation of `parts` at `path`; `false` when [`Existing::Keep`] found a value there.
+    pub(super) fn publish(&self, key: &str, path: &Path, parts: &[&[u8]], existing: Existing) -> Result<bool> {
+        let mut made_directories = false;
+        let mut attempt = 0;
+        let outcome = loop {
+            attempt += 1;
+            match self.try_publish(path, parts, existing) {
+                Err(cause) if cause.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {
+                    made_directories = true;
+                    if let Err(cause) = make_directory(directory_of(path)) {
+                        break Err(cause);
+                    }
+                }
+                outcome => break outcome,
+            }
+        };
+        outcome.map_err(|cause| {
+            if made_directories {
+                self.remove_empty_directories(path);
+            }
+            Error::io(key, "write", &cause)
+        })
+    }
+
+    fn try_publish(&self, path: &Path, parts: &[&[u8]], existing: Existing) -> io::Result<bool> {
+        #[cfg(target_os = "linux")]
+        if !self.named_only.load(Ordering::Relaxed) {
+            match unnamed::publish(path, parts, existing, self.sync) {
+                Err(cause) if unnamed::is_unsupported(&cause) => self.named_only.store(true, Ordering::Relaxed),
+                outcome => return outcome,
+            }
+        }
+        publish_named(path, parts, existing, self.sync)
+    }
+}
+
+/// The way of all systems: a temporary name from the start, removed when anything fails.
+pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> io::Result<bool> {
+    let (temporary, mut file) = loop {
+        let temporary = temporary_beside(path);
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Ok(file) => break (temporary, file),
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
+            Err(cause) => return Err(cause),
+        }
+    };
+    let written = write_parts(&mut file, parts).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
+    let outcome = written.and_then(|()| close(file)).and_then(|()| match existing {
+        Existing::Replace => fs::rename(&temporary, path).map(|()| true),
+        Existing::Keep => match fs::hard_link(&temporary, path) {
+            Ok(()) => fs::remove_file(&temporary).map(|()| true),
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => fs::remove_file(&temporary).map(|()| false),
+            Err(cause) => Err(cause),
+        },
+    });
+    if outcome.is_err() {
+        // The first failure is the one to report.
+        let _ = fs::remove_file(&temporary);
+    }
+    outcome
+}
+
+/// Network file systems may report only now that a write has failed.
+fn close(file: File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::IntoRawFd;
+        // SAFETY: `into_raw_fd` gave up ownership, so this closes the descriptor exactly once.
+        if unsafe { libc::close(file.into_raw_fd()) } != 0 {
+            let cause = io::Error::last_os_error();
+            // An interrupted close has closed (on Linux always); what was written stands.
+            if cause.kind() != ErrorKind::Interrupted {
+                return Err(cause);
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    drop(file);
+    Ok(())
+}
+
+pub(super) fn write_parts(file: &mut File, parts: &[&[u8]]) -> io::Result<()> {
+    if let [part] = parts {
+        return file.write_all(part);
+    }
+    let mut slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
+    let mut rest = &mut slices[..];
+    IoSlice::advance_slices(&mut rest, 0); // past empty parts
+    while !rest.is_empty() {
+        match file.write_vectored(rest) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => IoSlice::advance_slices(&mut rest, written),
+            Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(())
+}
+
+/// Makes a directory and those above it.
+fn make_directory(directory: &Path) -> io::Result<()> {
+    match fs::create_dir_all(directory) {
+        // Somebody removed one of them meanwhile; the caller comes back.
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(()),
+        // A file in its place is what went wrong, not that it exists.
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Err(super::path::file_in_the_way()),
+        outcome => outcome,
+    }
+}
+
+pub(super) fn directory_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(path)
+}
+
+/// A name in the same directory that nobody has used or will use: random per process, counted within it.
+pub(super) fn temporary_beside(path: &Path) -> PathBuf {
+    use std::hash::{BuildHasher, RandomState};
+
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+    // Differs between forked siblings too, which share the counter and the random state.
+    let owner = RandomState::new().hash_one((std::process::id(), count));
+    directory_of(path).join(format!("{RESERVED}{owner:016x}-{count:x}"))
+}

@@ -1,0 +1,219 @@
+//! One version of one value: an open file keeps what it was opened on, also when the key gets a new value meanwhile.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, IoSliceMut};
+use std::path::Path;
+
+use super::super::{ranges, Reader};
+use crate::error::{Error, Kind, Result};
+
+pub struct OpenFile<'a> {
+    key: &'a str,
+    file: File,
+    size: u64,
+}
+
+impl<'a> OpenFile<'a> {
+    /// `None` only when there is no such file; a directory, FIFO, socket or device is an error and is not waited for.
+    pub fn open(key: &'a str, path: &Path) -> Result<Option<Self>> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+        }
+        let opened = options.open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+        match opened {
+            Ok((file, metadata)) => {
+                let size = size_of_value(key, &metadata)?;
+                Ok(Some(OpenFile { key, file, size }))
+            }
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(Error::io(key, "open", &cause)),
+        }
+    }
+
+    /// Refuses bytes that the value does not have.
+    fn check(&self, offset: u64, wanted: usize) -> Result<()> {
+        match offset.checked_add(wanted as u64) {
+            Some(end) if end <= self.size => Ok(()),
+            _ => Err(ranges::truncated(offset, wanted, self.size).at_key(self.key)),
+        }
+    }
+
+    /// Reads at `offset` until `buffer` is full; a file that has been cut since it was opened is an error.
+    fn fill(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        read_exact_at(&self.file, buffer, offset).map_err(|cause| self.failed(offset, buffer.len(), &cause))
+    }
+
+    fn failed(&self, offset: u64, wanted: usize, cause: &io::Error) -> Error {
+        match cause.kind() {
+            ErrorKind::UnexpectedEof => ranges::truncated(offset, wanted, self.size_now()).at_key(self.key),
+            _ => Error::io(self.key, "read", cause),
+        }
+    }
+
+    fn size_now(&self) -> u64 {
+        self.file.metadata().map_or(self.size, |metadata| metadata.len())
+    }
+}
+
+/// The length of the value in this file, looked up without opening it.
+pub fn size(key: &str, path: &Path) -> Result<Option<u64>> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => size_of_value(key, &metadata).map(Some),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::io(key, "look up", &cause)),
+    }
+}
+
+fn size_of_value(key: &str, metadata: &Metadata) -> Result<u64> {
+    if metadata.is_file() {
+        return Ok(metadata.len());
+    }
+    let found = if metadata.is_dir() { "a directory" } else { "a FIFO, socket or device" };
+    let mut error = Error::new(Kind::Store, format!("expected a file, found {found}")).at_key(key);
+    #[cfg(unix)]
+    if metadata.is_dir() {
+        error.errno = Some(libc::EISDIR);
+    }
+    Err(error)
+}
+
+impl Reader for OpenFile<'_> {
+    fn len(&self) -> Option<u64> {
+        Some(self.size)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
+        self.check(offset, buffer.len())?;
+        self.fill(offset, buffer)?;
+        Ok(true)
+    }
+
+    fn read_suffix(&self, buffer: &mut [u8]) -> Result<bool> {
+        let Some(offset) = self.size.checked_sub(buffer.len() as u64) else {
+            return Err(ranges::too_short(buffer.len(), self.size).at_key(self.key));
+        };
+        self.fill(offset, buffer)?;
+        Ok(true)
+    }
+
+    fn read_all(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<bool> {
+        if self.size > limit {
+            return Err(ranges::too_long(self.size, limit).at_key(self.key));
+        }
+        ranges::reserve(buffer, self.size).map_err(|error| error.at_key(self.key))?;
+        append(&self.file, buffer, self.size as usize).map_err(|cause| self.failed(0, self.size as usize, &cause))?;
+        Ok(true)
+    }
+
+    fn read_scattered(&self, offset: u64, pieces: &mut [IoSliceMut<'_>]) -> Result<bool> {
+        self.check(offset, pieces.iter().map(|piece| piece.len()).sum())?;
+        let mut offset = offset;
+        let mut next = 0;
+        while next < pieces.len() {
+            let mut read = read_vectored_at(&self.file, &mut pieces[next..], offset)
+                .map_err(|cause| self.failed(offset, pieces[next].len(), &cause))?;
+            while next < pieces.len() && read >= pieces[next].len() {
+                read -= pieces[next].len();
+                offset += pieces[next].len() as u64;
+                next += 1;
+            }
+            // A piece that was filled only in part: the system stopped early, or the file has been cut.
+            if next < pieces.len() {
+                let piece = &mut pieces[next];
+                self.fill(offset + read as u64, &mut piece[read..])?;
+                offset += piece.len() as u64;
+                next += 1;
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+#[cfg(not(unix))]
+fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, buffer, offset) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                buffer = &mut buffer[read..];
+                offset += read as u64;
+            }
+            Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(())
+}
+
+/// Reads the first `size` bytes of the file into the empty `buffer`, without filling it with zeros first.
+#[cfg(unix)]
+fn append(file: &File, buffer: &mut Vec<u8>, size: usize) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+
+    debug_assert!(buffer.is_empty() && buffer.capacity() >= size);
+    while buffer.len() < size {
+        let filled = buffer.len();
+        let room = &mut buffer.spare_capacity_mut()[..size - filled];
+        // SAFETY: `room` is writable memory of `room.len()` bytes that nobody else refers to, and the descriptor is open.
+        let read =
+            unsafe { libc::pread(file.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), filled as libc::off_t) };
+        match usize::try_from(read) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            // SAFETY: the system has written the first `read` bytes of `room`, which begins at `filled`, and `read` is
+            // at most `room.len()`, so the new length is within the capacity.
+            Ok(read) => unsafe { buffer.set_len(filled + read) },
+            Err(_) => {
+                let cause = io::Error::last_os_error();
+                if cause.kind() != ErrorKind::Interrupted {
+                    return Err(cause);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn append(file: &File, buffer: &mut Vec<u8>, size: usize) -> io::Result<()> {
+    buffer.resize(size, 0);
+    read_exact_at(file, buffer, 0)
+}
+
+/// Reads into as many pieces as one system call takes; 0 also at the end of the file.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn read_vectored_at(file: &File, pieces: &mut [IoSliceMut<'_>], offset: u64) -> io::Result<usize> {
+    use std::os::fd::AsRawFd;
+
+    /// IOV_MAX of Linux.
+    const MOST_PIECES: usize = 1024;
+
+    let count = pieces.len().min(MOST_PIECES) as libc::c_int;
+    let Ok(offset) = libc::off64_t::try_from(offset) else { return Ok(0) };
+    loop {
+        // SAFETY: `IoSliceMut` has the layout of `iovec` on Unix; `count` of them are there, each exclusively borrowed
+        // memory of its length, and the descriptor is open.
+        let read = unsafe { libc::preadv64(file.as_raw_fd(), pieces.as_mut_ptr().cast(), count, offset) };
+        if let Ok(read) = usize::try_from(read) {
+            return Ok(read);
+        }
+        let cause = io::Error::last_os_error();
+        if cause.kind() != ErrorKind::Interrupted {
+            return Err(cause);
+        }
+    }
+}
+
+/// No such system call that all systems have: the caller fills piece by piece.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn read_vectored_at(_file: &File, _pieces: &mut [IoSliceMut<'_>], _offset: u64) -> io::Result<usize> {
+    Ok(0)
+}

@@ -1,0 +1,101 @@
+//! Files without a name (`O_TMPFILE`) that are linked to their name when they are complete.
+
+use std::ffi::{CStr, CString};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::publish::{directory_of, temporary_beside, write_parts, Existing};
+
+/// Before Linux 6.10 only privileged processes may link by descriptor alone; the others go through `/proc`.
+static THROUGH_PROC: AtomicBool = AtomicBool::new(false);
+
+pub fn publish(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> io::Result<bool> {
+    let mut file = OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).open(directory_of(path))?;
+    write_parts(&mut file, parts)?;
+    if sync {
+        file.sync_data()?;
+    }
+    match (link(&file, path), existing) {
+        (Ok(()), _) => Ok(true),
+        (Err(cause), Existing::Keep) if cause.kind() == ErrorKind::AlreadyExists => Ok(false),
+        (Err(cause), Existing::Replace) if cause.kind() == ErrorKind::AlreadyExists => rename_over(&file, path),
+        (Err(cause), _) => Err(cause),
+    }
+}
+
+/// Gives the file a temporary name and renames it over what is at `path`.
+fn rename_over(file: &File, path: &Path) -> io::Result<bool> {
+    let temporary = loop {
+        let temporary = temporary_beside(path);
+        match link(file, &temporary) {
+            Ok(()) => break temporary,
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
+            Err(cause) => return Err(cause),
+        }
+    };
+    fs::rename(&temporary, path).map(|()| true).inspect_err(|_| {
+        let _ = fs::remove_file(&temporary);
+    })
+}
+
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    with_c_string(path, |target| {
+        if !THROUGH_PROC.load(Ordering::Relaxed) {
+            match link_descriptor(file, target) {
+                Err(cause) if cause.kind() == ErrorKind::NotFound => {} // not permitted, or really no such directory
+                outcome => return outcome,
+            }
+        }
+        link_through_proc(file, target).inspect(|()| THROUGH_PROC.store(true, Ordering::Relaxed))
+    })
+}
+
+fn link_descriptor(file: &File, target: &CStr) -> io::Result<()> {
+    // SAFETY: both strings end with NUL and outlive the call; the descriptor is open.
+    let outcome =
+        unsafe { libc::linkat(file.as_raw_fd(), c"".as_ptr(), libc::AT_FDCWD, target.as_ptr(), libc::AT_EMPTY_PATH) };
+    succeeded(outcome)
+}
+
+fn link_through_proc(file: &File, target: &CStr) -> io::Result<()> {
+    let source = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    // SAFETY: both strings end with NUL and outlive the call.
+    let outcome = unsafe {
+        libc::linkat(libc::AT_FDCWD, source.as_ptr(), libc::AT_FDCWD, target.as_ptr(), libc::AT_SYMLINK_FOLLOW)
+    };
+    succeeded(outcome)
+}
+
+fn succeeded(outcome: libc::c_int) -> io::Result<()> {
+    if outcome == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Whether the file system cannot do this, rather than that it went wrong.
+pub fn is_unsupported(cause: &io::Error) -> bool {
+    // EISDIR: a kernel that takes the request for one to open the directory. EPERM: no hard links here.
+    // EINVAL and ENOSYS: file systems in user space that do not know the flag or the call.
+    matches!(
+        cause.raw_os_error(),
+        Some(libc::EOPNOTSUPP | libc::EISDIR | libc::EINVAL | libc::ENOSYS | libc::EPERM | libc::EMLINK | libc::EXDEV)
+    )
+}
+
+/// Calls `act` with the path as the system wants it, from the stack where it is not too long.
+fn with_c_string<T>(path: &Path, act: impl FnOnce(&CStr) -> io::Result<T>) -> io::Result<T> {
+    let bytes = path.as_os_str().as_bytes();
+    let mut buffer = [0; 512];
+    if bytes.len() >= buffer.len() {
+        return act(&CString::new(bytes)?);
+    }
+    buffer[..bytes.len()].copy_from_slice(bytes);
+    act(CStr::from_bytes_with_nul(&buffer[..=bytes.len()]).map_err(|_| ErrorKind::InvalidInput)?)
+}

@@ -1,0 +1,194 @@
+//! A store in memory: for tests, scratch data and values on their way somewhere else.
+//!
+//! A value is shared, never changed: a reader keeps the version it opened, and setting a key swaps one pointer.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::exclusion::{self, Exclusion, Held, Scope};
+use super::{key, ranges, Guard, ListableStore, Listing, Reader, Store};
+use crate::error::Result;
+
+type Values = BTreeMap<String, Arc<Vec<u8>>>;
+
+/// Keys and values of this process.
+#[derive(Default)]
+pub struct MemoryStore {
+    values: RwLock<Values>,
+    exclusion: Exclusion,
+}
+
+impl MemoryStore {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Values> {
+        self.values.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Values> {
+        self.values.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hold(&self, lock_key: &str, scope: Scope) -> Held<'_> {
+        // Only tells documents apart; two that collide merely wait for each other.
+        self.exclusion.acquire((0, exclusion::part("", lock_key)), scope)
+    }
+}
+
+impl Store for MemoryStore {
+    fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>> {
+        key::check(key)?;
+        let value = self.read().get(key).cloned();
+        Ok(value.map(|value| Box::new(Shared { key, value }) as Box<dyn Reader + 'a>))
+    }
+
+    fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
+        key::check(key)?;
+        let value = Arc::new(concatenated(parts).map_err(|error| error.at_key(key))?);
+        let mut values = self.write();
+        let old = match values.get_mut(key) {
+            Some(slot) => Some(std::mem::replace(slot, value)),
+            None => values.insert(key.to_owned(), value),
+        };
+        drop(values);
+        drop(old); // may be large: not while others wait
+        Ok(())
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        key::check(key)?;
+        let old = self.write().remove(key);
+        Ok(old.is_some())
+    }
+
+    fn lock<'a>(&'a self, lock_key: &str, key: &str) -> Result<Box<dyn Guard + 'a>> {
+        key::check(lock_key)?;
+        key::check(key)?;
+        Ok(Box::new(self.hold(lock_key, Scope::Part(exclusion::part(lock_key, key)))))
+    }
+}
+
+impl ListableStore for MemoryStore {
+    fn list(&self, prefix: &str) -> Result<Vec<String>> {
+        let start = directory(key::check_prefix(prefix)?);
+        let values = self.read();
+        Ok(from(&values, &start).take_while(|key| key.starts_with(&start)).cloned().collect())
+    }
+
+    fn list_dir(&self, prefix: &str) -> Result<Listing> {
+        let start = directory(key::check_prefix(prefix)?);
+        let values = self.read();
+        let mut listing = Listing::default();
+        let mut at = start.clone();
+        while let Some(key) = from(&values, &at).next().filter(|key| key.starts_with(&start)) {
+            match key[start.len()..].find('/') {
+                None => {
+                    at = format!("{key}\0"); // the smallest key after this one
+                    listing.keys.push(key.clone());
+                }
+                Some(slash) => {
+                    let inner = &key[..start.len() + slash];
+                    at = format!("{inner}0"); // '0' follows '/': past everything under this prefix
+                    listing.prefixes.push(format!("{inner}/"));
+                }
+            }
+        }
+        Ok(listing)
+    }
+
+    fn delete_prefix(&self, prefix: &str) -> Result<()> {
+        let start = directory(key::check_prefix(prefix)?);
+        let mut values = self.write();
+        let doomed: Vec<String> = from(&values, &start).take_while(|key| key.starts_with(&start)).cloned().collect();
+        let removed: Vec<_> = doomed.iter().filter_map(|key| values.remove(key)).collect();
+        drop(values);
+        drop(removed);
+        Ok(())
+    }
+
+    fn lock_document<'a>(&'a self, lock_key: &str) -> Result<Box<dyn Guard + 'a>> {
+        key::check(lock_key)?;
+        Ok(Box::new(self.hold(lock_key, Scope::Whole)))
+    }
+
+    fn replace(&self, key: &str, expected: Option<&[u8]>, value: &[u8]) -> Result<bool> {
+        key::check(key)?;
+        let fresh = Arc::new(concatenated(&[value]).map_err(|error| error.at_key(key))?);
+        let mut values = self.write();
+        if values.get(key).map(|value| value.as_slice()) != expected {
+            return Ok(false);
+        }
+        values.insert(key.to_owned(), fresh);
+        Ok(true)
+    }
+}
+
+/// What all keys under the prefix begin with.
+fn directory(bare_prefix: &str) -> String {
+    if bare_prefix.is_empty() {
+        String::new()
+    } else {
+        format!("{bare_prefix}/")
+    }
+}
+
+fn from<'a>(values: &'a Values, start: &str) -> impl Iterator<Item = &'a String> {
+    values.range::<str, _>((Bound::Included(start), Bound::Unbounded)).map(|(key, _)| key)
+}
+
+fn concatenated(parts: &[&[u8]]) -> Result<Vec<u8>> {
+    let mut value = ranges::with_room(parts.iter().map(|part| part.len() as u64).sum())?;
+    for part in parts {
+        value.extend_from_slice(part);
+    }
+    Ok(value)
+}
+
+/// One version of one value.
+struct Shared<'a> {
+    key: &'a str,
+    value: Arc<Vec<u8>>,
+}
+
+impl Reader for Shared<'_> {
+    fn len(&self) -> Option<u64> {
+        Some(self.value.len() as u64)
+    }
+
+    fn bytes(&self) -> Option<&[u8]> {
+        Some(&self.value)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
+        let found = usize::try_from(offset).ok().and_then(|start| {
+            let end = start.checked_add(buffer.len())?;
+            self.value.get(start..end)
+        });
+        let Some(found) = found else {
+            return Err(ranges::truncated(offset, buffer.len(), self.value.len() as u64).at_key(self.key));
+        };
+        buffer.copy_from_slice(found);
+        Ok(true)
+    }
+
+    fn read_suffix(&self, buffer: &mut [u8]) -> Result<bool> {
+        match self.value.len().checked_sub(buffer.len()) {
+            Some(start) => buffer.copy_from_slice(&self.value[start..]),
+            None => return Err(ranges::too_short(buffer.len(), self.value.len() as u64).at_key(self.key)),
+        }
+        Ok(true)
+    }
+
+    fn read_all(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<bool> {
+        let size = self.value.len() as u64;
+        if size > limit {
+            return Err(ranges::too_long(size, limit).at_key(self.key));
+        }
+        ranges::reserve(buffer, size).map_err(|error| error.at_key(self.key))?;
+        buffer.extend_from_slice(&self.value);
+        Ok(true)
+    }
+}

@@ -1,0 +1,98 @@
+//! Splitting and copying, against enumeration of every element.
+
+use super::random::{elements, Random};
+use crate::memory::{Origin, Target};
+use crate::region::{c_strides, Region};
+use crate::split::Split;
+
+const CASES: u64 = if cfg!(miri) { 60 } else { 4000 };
+
+/// The cells of a split hold exactly the elements of the region, each once per time it was wanted, at the same place
+/// in memory.
+#[test]
+fn a_split_keeps_every_element_and_its_place() {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let rank = random.range(0, 4);
+        let shape: Vec<usize> = (0..rank).map(|_| random.range(0, 9)).collect();
+        let cell: Vec<usize> = (0..rank).map(|_| random.range(1, 5)).collect();
+        let (region, _) = random.region(&shape, 2);
+        let mut expected = elements(&region);
+        let split = Split::new(&region, &cell);
+        let (mut place, mut part) = (Vec::new(), Region::default());
+        let mut found = Vec::new();
+        for number in 0..split.count {
+            split.cell(number, &mut place, &mut part);
+            for (position, offset) in elements(&part) {
+                for (axis, &within) in position.iter().enumerate() {
+                    assert!((0..cell[axis] as i64).contains(&within), "seed {seed}: outside its cell");
+                }
+                let whole = position.iter().zip(&place).zip(&cell).map(|((w, p), &c)| w + p * c as i64).collect();
+                found.push((whole, offset));
+            }
+        }
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected, "seed {seed}");
+    }
+}
+
+/// Scattering and gathering move every element between its place in the cell and its place in memory, for all
+/// element sizes, orders and strides; nothing else is touched.
+#[test]
+fn copies_agree_with_one_element_at_a_time() {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let rank = random.range(0, 4);
+        let longest = if random.chance(9) { 70 } else { 9 };
+        let shape: Vec<usize> = (0..rank).map(|_| random.range(0, longest)).collect();
+        let itemsize = [1, 2, 3, 4, 8, 16, 5][random.range(0, 6)];
+        let order = random.permutation(rank);
+        let stored: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        let mut strides = vec![0; rank];
+        for (&axis, stride) in order.iter().zip(c_strides(&stored, itemsize)) {
+            strides[axis] = stride;
+        }
+        let cell_len = shape.iter().product::<usize>() * itemsize;
+        let (region, memory_len) = random.region(&shape, itemsize);
+        let at =
+            |position: &[i64]| position.iter().zip(&strides).map(|(&p, &s)| p as isize * s).sum::<isize>() as usize;
+
+        let cell = random.bytes(cell_len);
+        let mut memory = random.bytes(memory_len);
+        let mut expected = memory.clone();
+        for (position, offset) in elements(&region) {
+            let (from, to) = (at(&position), offset as usize);
+            expected[to..to + itemsize].copy_from_slice(&cell[from..from + itemsize]);
+        }
+        Target::of(&mut memory).scatter(&region, &cell, 0, &strides, itemsize).unwrap();
+        assert_eq!(memory, expected, "seed {seed}: scatter");
+
+        let mut cell = random.bytes(cell_len);
+        let mut expected = cell.clone();
+        // In C order of the request the last write to an element wins; memory is unchanged.
+        for (position, offset) in elements(&region) {
+            let (from, to) = (offset as usize, at(&position));
+            expected[to..to + itemsize].copy_from_slice(&memory[from..from + itemsize]);
+        }
+        Origin::of(&memory).gather(&region, &mut cell, &strides, itemsize).unwrap();
+        assert_eq!(cell, expected, "seed {seed}: gather");
+    }
+}
+
+/// A region that would leave the memory it was lent, or its cell, is refused before anything is touched.
+#[test]
+fn stray_regions_are_refused() {
+    let shape = [4usize, 4];
+    let strides = c_strides(&shape, 1);
+    let region = Region::whole(&shape, &strides);
+    let mut memory = [7u8; 15];
+    let cell = [1u8; 16];
+    assert!(Target::of(&mut memory).scatter(&region, &cell, 0, &strides, 1).is_err());
+    assert_eq!(memory, [7u8; 15]);
+    let mut memory = [7u8; 16];
+    assert!(Target::of(&mut memory).scatter(&region, &cell[..15], 0, &strides, 1).is_err());
+    assert!(Target::of(&mut memory).scatter(&region, &cell[1..], 1, &strides, 1).is_err());
+    assert_eq!(memory, [7u8; 16]);
+    assert!(Origin::of(&memory[..15]).gather(&region, &mut [0; 16], &strides, 1).is_err());
+}

@@ -1,0 +1,5 @@
+//! Tests of the engine as a whole, against models that do everything the slow and obvious way.
+
+mod engine;
+mod geometry;
+pub mod random;

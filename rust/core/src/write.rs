@@ -1,0 +1,158 @@
+//! Writing: every touched chunk encoded once and replaced whole.
+//!
+//! 1. The region is split along the grid of outermost chunks (shards, not inner chunks); each is one job.
+//! 2. The chunk's lock is held from before it is read until it is replaced, so that writers of other parts of it wait
+//!    instead of undoing each other.
+//! 3. A chunk that is covered by the region is not read. Otherwise it is read, merged and written back.
+//! 4. A chunk that holds nothing but the fill value is deleted, unless the caller wants it stored.
+
+use crate::array::{Array, Options};
+use crate::chain::{Chain, Serializer};
+use crate::codec::element::Swap;
+use crate::error::Result;
+use crate::fill::{is_fill, set_fill};
+use crate::memory::{Origin, Target};
+use crate::pool;
+use crate::read::read_cell;
+use crate::region::Region;
+use crate::scratch;
+use crate::source::Slice;
+use crate::split::Split;
+use crate::store::Reader;
+use crate::write_shard::encode_shard;
+
+/// What became of a cell.
+pub enum Encoded<'a> {
+    /// Nothing but the fill value: not to be stored.
+    Fill,
+    /// Appended to the output.
+    Appended,
+    /// Stored exactly as it lies in the caller's memory.
+    Verbatim(&'a [u8]),
+}
+
+/// What is to be written of one cell, and what it is merged into.
+#[derive(Clone, Copy)]
+pub struct Update<'a, 'r> {
+    pub region: &'r Region,
+    /// The leading part of the cell that lies inside the array.
+    pub extent: &'r [usize],
+    pub origin: &'r Origin<'a>,
+    /// What is stored so far; `None` when it is missing or will not be needed.
+    pub existing: Option<&'r dyn Reader>,
+    pub options: &'r Options<'r>,
+}
+
+/// Writes the elements of `region` (of the whole array) from `origin`.
+pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Options<'_>) -> Result<()> {
+    if region.is_empty() {
+        return Ok(());
+    }
+    let split = Split::new(region, &array.chain.shape);
+    let threads = options.threads_for(split.count, array.chain.length);
+    let inside = options.inside(split.count);
+    pool::run(threads, split.count, |job, worker| {
+        if worker == 0 {
+            (options.interrupted)()?;
+        }
+        let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
+        split.cell(job, &mut place, &mut region);
+        array.keys.write(&place, &mut key);
+        let extent = clipped(&array.chain.shape, &array.shape, &place);
+        write_chunk(array, &key, &region, &extent, origin, &inside).map_err(|error| error.at_chunk(&key, &place))
+    })
+}
+
+/// The part of the cell at `place` that lies inside `bounds`.
+pub fn clipped(cell: &[usize], bounds: &[usize], place: &[i64]) -> Vec<usize> {
+    let sizes = cell.iter().zip(bounds).zip(place);
+    sizes.map(|((&size, &bound), &index)| bound.saturating_sub(size * index as usize).min(size)).collect()
+}
+
+fn write_chunk(
+    array: &Array,
+    key: &str,
+    region: &Region,
+    extent: &[usize],
+    origin: &Origin<'_>,
+    options: &Options<'_>,
+) -> Result<()> {
+    let _guard = array.store.lock(&array.lock_key, key)?;
+    let existing = if region.covers(extent) { None } else { array.store.open(key)? };
+    scratch::with_vec(|out| {
+        out.clear();
+        let update = Update { region, extent, origin, existing: existing.as_deref(), options };
+        match encode_cell(&array.chain, &update, out)? {
+            Encoded::Fill => array.store.delete(key).map(drop),
+            Encoded::Appended => array.store.set(key, &[out]),
+            Encoded::Verbatim(bytes) => array.store.set(key, &[bytes]),
+        }
+    })
+}
+
+/// Encodes one cell, merged into what exists, to the end of `out`.
+pub fn encode_cell<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>) -> Result<Encoded<'a>> {
+    if let Serializer::Shard(shard) = &chain.serializer {
+        return encode_shard(chain, shard, update, out);
+    }
+    let Update { region, extent, origin, existing, options } = *update;
+    let itemsize = chain.elements.itemsize;
+    let whole = region.covers(extent);
+    if whole && chain.elements.swap == Swap::None {
+        if let Some(bytes) = origin.verbatim(region, &chain.shape, &chain.strides, chain.length) {
+            if !options.write_empty && is_fill(bytes, &chain.fill) {
+                return Ok(Encoded::Fill);
+            }
+            if chain.codecs.is_empty() {
+                return Ok(Encoded::Verbatim(bytes));
+            }
+            return chain.encode(bytes, out).map(|()| Encoded::Appended);
+        }
+    }
+    scratch::with_bytes(chain.length, |cell| {
+        if !whole {
+            decode_whole(chain, existing, cell, options)?;
+        } else if !region.covers(&chain.shape) {
+            // The part that overhangs the array's edge.
+            set_fill(cell, &chain.fill);
+        }
+        origin.gather(region, cell, &chain.strides, itemsize)?;
+        if !options.write_empty && is_fill(cell, &chain.fill) {
+            return Ok(Encoded::Fill);
+        }
+        chain.elements.encode(cell);
+        chain.encode(cell, out).map(|()| Encoded::Appended)
+    })
+}
+
+/// Decodes the whole cell, or sets it to the fill value when nothing is stored.
+fn decode_whole(chain: &Chain, existing: Option<&dyn Reader>, cell: &mut [u8], options: &Options<'_>) -> Result<()> {
+    let found = match existing {
+        Some(reader) => {
+            let region = Region::whole(&chain.shape, &chain.strides);
+            read_cell(chain, reader, &region, &Target::of(cell), options)?
+        }
+        None => false,
+    };
+    if !found {
+        set_fill(cell, &chain.fill);
+    }
+    Ok(())
+}
+
+/// Lends `work` the serialized bytes of an existing value behind the bytes-to-bytes codecs of `chain`.
+pub fn with_serialized<R>(
+    chain: &Chain,
+    existing: Option<&dyn Reader>,
+    work: impl FnOnce(Option<&dyn Reader>) -> Result<R>,
+) -> Result<R> {
+    let Some(reader) = existing.filter(|_| !chain.codecs.is_empty()) else { return work(existing) };
+    scratch::with_vec(|serialized| {
+        let found = crate::read::with_encoded(chain, reader, |encoded| chain.decode_bounded(encoded, serialized))?;
+        if found {
+            work(Some(&Slice(serialized)))
+        } else {
+            work(None)
+        }
+    })
+}

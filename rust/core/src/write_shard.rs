@@ -1,0 +1,240 @@
+//! Encoding a shard: wanted inner chunks are encoded, the others keep their bytes without being decoded.
+//!
+//! Inner chunks are laid down in C order of the grid, whatever order threads finish in, so that the same data always
+//! make the same bytes.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use crate::chain::{Chain, Shard};
+use crate::error::{Error, Kind, Result};
+use crate::index::Index;
+use crate::pool;
+use crate::read_shard::linear;
+use crate::region::Region;
+use crate::scratch;
+use crate::source::Window;
+use crate::split::Split;
+use crate::store::Reader;
+use crate::write::{clipped, encode_cell, with_serialized, Encoded, Update};
+
+pub fn encode_shard<'a>(
+    chain: &Chain,
+    shard: &Shard,
+    update: &Update<'a, '_>,
+    out: &mut Vec<u8>,
+) -> Result<Encoded<'a>> {
+    let permuted;
+    let extent: Vec<usize>;
+    let mut stored = *update;
+    if let Some(order) = &chain.order {
+        permuted = update.region.permuted(order);
+        extent = order.iter().map(|&axis| update.extent[axis]).collect();
+        stored.region = &permuted;
+        stored.extent = &extent;
+    }
+    with_serialized(chain, update.existing, |existing| {
+        let stored = Update { existing, ..stored };
+        if chain.codecs.is_empty() {
+            return serialize(shard, &stored, out);
+        }
+        scratch::with_vec(|body| {
+            body.clear();
+            match serialize(shard, &stored, body)? {
+                Encoded::Appended => chain.encode(body, out).map(|()| Encoded::Appended),
+                nothing => Ok(nothing),
+            }
+        })
+    })
+}
+
+/// Where the new bytes of one inner chunk come from.
+enum Piece<'a> {
+    Fill,
+    /// A range of the buffer its worker encoded into.
+    Encoded(Vec<u8>),
+    Verbatim(&'a [u8]),
+}
+
+fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> Result<Encoded<'a>> {
+    let old = match update.existing {
+        Some(reader) => Index::read(shard, reader)?,
+        None => None,
+    };
+    let old = old.unwrap_or_else(|| Index::empty(shard));
+    let split = Split::new(update.region, &shard.inner.shape);
+    let (mut place, mut region) = (Vec::new(), Region::default());
+    let mut touched: HashMap<usize, usize> = HashMap::with_capacity(split.count);
+    for cell in 0..split.count {
+        split.cell(cell, &mut place, &mut region);
+        touched.insert(linear(&shard.grid, &place), cell);
+    }
+    let threads = update.options.threads_for(split.count, shard.inner.length);
+    let mut writer = Writer::new(shard, update.existing, old, out);
+    if threads == 1 {
+        for entry in 0..shard.count() {
+            match touched.get(&entry) {
+                Some(&cell) => writer.encode(entry, |old, out| encode_inner(shard, update, &split, cell, old, out))?,
+                None => writer.keep(entry)?,
+            }
+        }
+        return writer.finish();
+    }
+    let pieces: Vec<Mutex<Option<Piece<'a>>>> = (0..split.count).map(|_| Mutex::new(None)).collect();
+    let old = &writer.old;
+    pool::run(threads, split.count, |cell, worker| {
+        if worker == 0 {
+            (update.options.interrupted)()?;
+        }
+        let (mut place, mut region) = (Vec::new(), Region::default());
+        split.cell(cell, &mut place, &mut region);
+        let mut bytes = Vec::new();
+        let encoded = encode_inner(shard, update, &split, cell, old.get(linear(&shard.grid, &place))?, &mut bytes)?;
+        let piece = match encoded {
+            Encoded::Fill => Piece::Fill,
+            Encoded::Appended => Piece::Encoded(bytes),
+            Encoded::Verbatim(bytes) => Piece::Verbatim(bytes),
+        };
+        *pieces[cell].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(piece);
+        Ok(())
+    })?;
+    for entry in 0..shard.count() {
+        let Some(&cell) = touched.get(&entry) else {
+            writer.keep(entry)?;
+            continue;
+        };
+        let piece = pieces[cell].lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        match piece {
+            Some(Piece::Encoded(bytes)) => writer.push(entry, &bytes)?,
+            Some(Piece::Verbatim(bytes)) => writer.push(entry, bytes)?,
+            Some(Piece::Fill) | None => writer.skip(entry),
+        }
+    }
+    writer.finish()
+}
+
+fn encode_inner<'a>(
+    shard: &Shard,
+    update: &Update<'a, '_>,
+    split: &Split,
+    cell: usize,
+    old: Option<Range<u64>>,
+    out: &mut Vec<u8>,
+) -> Result<Encoded<'a>> {
+    let (mut place, mut region) = (Vec::new(), Region::default());
+    split.cell(cell, &mut place, &mut region);
+    let extent = clipped(&shard.inner.shape, update.extent, &place);
+    let window = update.existing.zip(old).map(|(whole, bytes)| Window {
+        whole,
+        offset: bytes.start,
+        length: bytes.end - bytes.start,
+    });
+    let existing = window.as_ref().filter(|_| !region.covers(&extent)).map(|window| window as &dyn Reader);
+    let inner = Update { region: &region, extent: &extent, existing, ..*update };
+    encode_cell(&shard.inner, &inner, out).map_err(|error| error.in_inner_chunk(&place))
+}
+
+/// Lays a shard down: inner chunks one after the other, and the index before or behind them.
+struct Writer<'w> {
+    shard: &'w Shard,
+    existing: Option<&'w dyn Reader>,
+    old: Index,
+    new: Index,
+    out: &'w mut Vec<u8>,
+    /// Where the shard begins in `out`.
+    first: usize,
+    /// Old bytes that will be copied in one piece: kept inner chunks that lay side by side.
+    pending: Option<Range<u64>>,
+}
+
+impl<'w> Writer<'w> {
+    fn new(shard: &'w Shard, existing: Option<&'w dyn Reader>, old: Index, out: &'w mut Vec<u8>) -> Self {
+        let first = out.len();
+        if shard.at_start {
+            out.resize(first + shard.index_len, 0);
+        }
+        Writer { shard, existing, old, new: Index::empty(shard), out, first, pending: None }
+    }
+
+    /// Where the next byte will lie in the shard.
+    fn position(&self) -> u64 {
+        (self.out.len() - self.first) as u64 + self.pending.as_ref().map_or(0, |bytes| bytes.end - bytes.start)
+    }
+
+    /// Keeps the old bytes of an inner chunk.
+    fn keep(&mut self, entry: usize) -> Result<()> {
+        let Some(bytes) = self.old.get(entry)? else { return Ok(()) };
+        let position = self.position();
+        self.new.set(entry, Some(position..position + (bytes.end - bytes.start)));
+        match &mut self.pending {
+            Some(pending) if pending.end == bytes.start => pending.end = bytes.end,
+            _ => {
+                self.flush()?;
+                self.pending = Some(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the pending old bytes.
+    fn flush(&mut self) -> Result<()> {
+        let (Some(bytes), Some(reader)) = (self.pending.take(), self.existing) else { return Ok(()) };
+        let length = (bytes.end - bytes.start) as usize;
+        let at = self.out.len();
+        self.out.try_reserve(length).map_err(|_| scratch::out_of_memory(length))?;
+        self.out.resize(at + length, 0);
+        if reader.read_at(bytes.start, &mut self.out[at..])? {
+            Ok(())
+        } else {
+            Err(Error::new(Kind::Store, "the shard disappeared while a part of it was being rewritten"))
+        }
+    }
+
+    fn push(&mut self, entry: usize, bytes: &[u8]) -> Result<()> {
+        self.flush()?;
+        let position = self.position();
+        self.out.try_reserve(bytes.len()).map_err(|_| scratch::out_of_memory(bytes.len()))?;
+        self.out.extend_from_slice(bytes);
+        self.new.set(entry, Some(position..self.position()));
+        Ok(())
+    }
+
+    fn skip(&mut self, entry: usize) {
+        self.new.set(entry, None);
+    }
+
+    /// Encodes an inner chunk straight to the end of the shard.
+    fn encode<'a>(
+        &mut self,
+        entry: usize,
+        work: impl FnOnce(Option<Range<u64>>, &mut Vec<u8>) -> Result<Encoded<'a>>,
+    ) -> Result<()> {
+        self.flush()?;
+        let position = self.position();
+        let old = self.old.get(entry)?;
+        match work(old, self.out)? {
+            Encoded::Fill => self.skip(entry),
+            Encoded::Appended => self.new.set(entry, Some(position..self.position())),
+            Encoded::Verbatim(bytes) => self.push(entry, bytes)?,
+        }
+        Ok(())
+    }
+
+    fn finish<'a>(mut self) -> Result<Encoded<'a>> {
+        self.flush()?;
+        if self.new.is_all_missing() {
+            self.out.truncate(self.first);
+            return Ok(Encoded::Fill);
+        }
+        if self.shard.at_start {
+            return scratch::with_vec(|index| {
+                index.clear();
+                self.new.encode(self.shard, index)?;
+                self.out[self.first..self.first + index.len()].copy_from_slice(index);
+                Ok(Encoded::Appended)
+            });
+        }
+        self.new.encode(self.shard, self.out).map(|()| Encoded::Appended)
+    }
+}

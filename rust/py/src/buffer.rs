@@ -1,0 +1,143 @@
+//! The caller's memory, borrowed through the buffer protocol.
+//!
+//! This is where Python's promises become Rust's: an exporter must keep its memory in place and valid until the
+//! buffer is released. Other Python threads may still change the contents meanwhile; the engine then stores or
+//! returns some mixture of that buffer, nothing else.
+
+use std::mem::MaybeUninit;
+
+use blizzarr_core::memory::{Origin, Target};
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// A buffer that stays exported until this is dropped. Dropping needs the GIL.
+pub struct Buffer {
+    // Boxed, because exporters may let `shape` point into the view itself.
+    view: Box<ffi::Py_buffer>,
+    pub shape: Vec<usize>,
+    pub strides: Vec<isize>,
+    pub itemsize: usize,
+    /// Lowest and past-the-highest byte offset from `buf` that an element occupies.
+    low: isize,
+    high: isize,
+}
+
+// SAFETY: the view is only read, and released with the GIL held (see Drop); the memory it describes is plain bytes.
+unsafe impl Send for Buffer {}
+// SAFETY: as above.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    pub fn reading(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::new(object, ffi::PyBUF_STRIDES)
+    }
+
+    pub fn writing(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let buffer = Self::new(object, ffi::PyBUF_STRIDES | ffi::PyBUF_WRITABLE)?;
+        if buffer.overlaps_itself() {
+            return Err(PyValueError::new_err("cannot read into an array whose elements share memory"));
+        }
+        Ok(buffer)
+    }
+
+    // Without PyBUF_FORMAT, because NumPy cannot name the format of every data type (datetime64, bfloat16).
+    fn new(object: &Bound<'_, PyAny>, flags: std::ffi::c_int) -> PyResult<Self> {
+        let mut view: Box<MaybeUninit<ffi::Py_buffer>> = Box::new(MaybeUninit::uninit());
+        // SAFETY: the object is alive and the GIL is held; on success the view is filled in.
+        let view = unsafe {
+            if ffi::PyObject_GetBuffer(object.as_ptr(), view.as_mut_ptr(), flags) != 0 {
+                return Err(PyErr::fetch(object.py()));
+            }
+            Box::from_raw(Box::into_raw(view).cast::<ffi::Py_buffer>())
+        };
+        let rank = view.ndim as usize;
+        // SAFETY: with PyBUF_STRIDES an exporter sets shape and strides to arrays of `ndim` numbers; both may be
+        // null only when there are no dimensions.
+        let (shape, strides) = unsafe {
+            if rank == 0 {
+                (Vec::new(), Vec::new())
+            } else {
+                let shape = std::slice::from_raw_parts(view.shape, rank);
+                (
+                    shape.iter().map(|&size| size as usize).collect(),
+                    std::slice::from_raw_parts(view.strides, rank).to_vec(),
+                )
+            }
+        };
+        let itemsize = view.itemsize as usize;
+        let mut buffer = Buffer { view, shape, strides, itemsize, low: 0, high: 0 };
+        if !buffer.shape.contains(&0) {
+            buffer.high = itemsize as isize;
+            for (&size, &stride) in buffer.shape.iter().zip(&buffer.strides) {
+                let reach = (size as isize - 1) * stride;
+                buffer.low += reach.min(0);
+                buffer.high += reach.max(0);
+            }
+        }
+        Ok(buffer)
+    }
+
+    /// Whether two elements may share bytes. Dimensions are looked at from the nearest stride to the farthest; each
+    /// must step over everything nearer. (Some exotic layouts that do not overlap are refused, too.)
+    fn overlaps_itself(&self) -> bool {
+        let mut dims: Vec<(usize, usize)> = self
+            .strides
+            .iter()
+            .zip(&self.shape)
+            .filter(|(_, &size)| size > 1)
+            .map(|(stride, &size)| (stride.unsigned_abs(), size))
+            .collect();
+        dims.sort_unstable();
+        let mut reach = self.itemsize;
+        for (stride, size) in dims {
+            if stride < reach {
+                return true;
+            }
+            reach += stride * (size - 1);
+        }
+        false
+    }
+
+    pub fn origin(&self) -> Origin<'_> {
+        // SAFETY: the exporter keeps every element's bytes valid while the view is exported, which the lifetime ties
+        // to this buffer; low and high enclose exactly the elements.
+        unsafe { Origin::new(self.view.buf.cast::<u8>(), self.low, self.high) }
+    }
+
+    /// The memory to write to; only for buffers made by [`Buffer::writing`].
+    pub fn target(&mut self) -> Target<'_> {
+        debug_assert_eq!(self.view.readonly, 0);
+        // SAFETY: as for `origin`; the view was requested writable, is borrowed uniquely, and no two elements share
+        // bytes (checked in `writing`).
+        unsafe { Target::new(self.view.buf.cast::<u8>(), self.low, self.high) }
+    }
+
+    /// The bytes of a contiguous buffer.
+    pub fn bytes(&self) -> PyResult<&[u8]> {
+        let length: usize = self.shape.iter().product::<usize>() * self.itemsize;
+        let contiguous = blizzarr_core::region::c_strides(&self.shape, self.itemsize)
+            .iter()
+            .zip(&self.strides)
+            .zip(&self.shape)
+            .all(|((expected, found), &size)| size <= 1 || expected == found);
+        if !contiguous {
+            return Err(PyValueError::new_err("expected a contiguous buffer"));
+        }
+        if length == 0 {
+            return Ok(&[]);
+        }
+        // SAFETY: contiguous in C order, so the elements are `length` bytes from `buf`, valid while exported.
+        Ok(unsafe { std::slice::from_raw_parts(self.view.buf.cast::<u8>(), length) })
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // Attached already on every path but a panic's; attaching twice is cheap.
+        Python::attach(|_| {
+            // SAFETY: the view came from PyObject_GetBuffer and is released once.
+            unsafe { ffi::PyBuffer_Release(&mut *self.view) }
+        });
+    }
+}

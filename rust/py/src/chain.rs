@@ -1,0 +1,150 @@
+//! `_native.Chain`: a codec chain made from plain tuples.
+
+use std::sync::Arc;
+
+use blizzarr_core::chain::{Chain, Elements, Serializer, Shard};
+use blizzarr_core::codec::element::Swap;
+use blizzarr_core::codec::BytesToBytes;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+use crate::codecs::bytes_to_bytes;
+use crate::errors::raise;
+
+/// Shards inside shards, at most.
+const MAX_NESTING: usize = 16;
+
+/// A prepared codec chain for chunks of one shape.
+#[pyclass(name = "Chain", module = "blizzarr._native", frozen)]
+pub struct PyChain {
+    pub chain: Arc<Chain>,
+}
+
+#[pymethods]
+impl PyChain {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        shape: Vec<usize>,
+        itemsize: usize,
+        fill: &[u8],
+        boolean: bool,
+        steps: Vec<Bound<'_, PyTuple>>,
+    ) -> PyResult<Self> {
+        let cell = Cell { itemsize, boolean, fill };
+        let chain = build(py, shape, &cell, &steps, 0)?;
+        Ok(PyChain { chain: Arc::new(chain) })
+    }
+
+    /// Bytes of a decoded chunk.
+    #[getter]
+    fn length(&self) -> usize {
+        self.chain.length
+    }
+
+    /// Applies the bytes-to-bytes codecs, for tests and tools.
+    fn encode<'py>(&self, py: Python<'py>, serialized: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let mut encoded = Vec::new();
+        py.detach(|| self.chain.encode(serialized, &mut encoded)).map_err(|error| raise(py, error, None))?;
+        Ok(PyBytes::new(py, &encoded))
+    }
+
+    /// Undoes the bytes-to-bytes codecs.
+    fn decode<'py>(&self, py: Python<'py>, encoded: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let mut serialized = Vec::new();
+        py.detach(|| self.chain.decode_bounded(encoded, &mut serialized)).map_err(|error| raise(py, error, None))?;
+        Ok(PyBytes::new(py, &serialized))
+    }
+}
+
+/// What all chains of one array share.
+struct Cell<'a> {
+    itemsize: usize,
+    boolean: bool,
+    fill: &'a [u8],
+}
+
+fn build(
+    py: Python<'_>,
+    shape: Vec<usize>,
+    cell: &Cell<'_>,
+    steps: &[Bound<'_, PyTuple>],
+    depth: usize,
+) -> PyResult<Chain> {
+    if depth > MAX_NESTING {
+        return Err(PyValueError::new_err(format!("expected at most {MAX_NESTING} nested shardings")));
+    }
+    let mut order: Option<Vec<usize>> = None;
+    let mut serializer = None;
+    let mut swap = Swap::None;
+    let mut codecs: Vec<Box<dyn BytesToBytes>> = Vec::new();
+    for step in steps {
+        let name: String = step.get_item(0)?.extract()?;
+        match name.as_str() {
+            "transpose" => {
+                let next: Vec<usize> = step.get_item(1)?.extract()?;
+                check_order(&next, shape.len())?;
+                // Two transpositions in a row are one: axis i of the result is axis next[i] of what came before.
+                order = Some(match order {
+                    None => next,
+                    Some(before) => next.iter().map(|&axis| before[axis]).collect(),
+                });
+            }
+            "bytes" => {
+                swap = Swap::new(step.get_item(1)?.extract()?).map_err(|error| raise(py, error, None))?;
+                serializer = Some(Serializer::Elements);
+            }
+            "shard" => {
+                let stored = stored_shape(&shape, order.as_deref());
+                serializer = Some(Serializer::Shard(Box::new(shard(py, &stored, cell, step, depth)?)));
+            }
+            _ => codecs.push(bytes_to_bytes(py, &name, step)?),
+        }
+    }
+    let serializer = serializer.ok_or_else(|| PyValueError::new_err("expected one array-to-bytes step, found none"))?;
+    let elements = Elements { itemsize: cell.itemsize, swap, boolean: cell.boolean };
+    Chain::new(shape, elements, cell.fill.to_vec(), order, serializer, codecs).map_err(|error| raise(py, error, None))
+}
+
+fn shard(
+    py: Python<'_>,
+    stored: &[usize],
+    cell: &Cell<'_>,
+    step: &Bound<'_, PyTuple>,
+    depth: usize,
+) -> PyResult<Shard> {
+    type Steps<'py> = Vec<Bound<'py, PyTuple>>;
+    let (_, inner_shape, inner_steps, index_steps, at_start): (String, Vec<usize>, Steps<'_>, Steps<'_>, bool) =
+        step.extract()?;
+    if inner_shape.len() != stored.len() || inner_shape.contains(&0) {
+        return Err(PyValueError::new_err(format!("inner chunks of shape {inner_shape:?} do not fit {stored:?}")));
+    }
+    let mut index_shape: Vec<usize> = stored.iter().zip(&inner_shape).map(|(shard, inner)| shard / inner).collect();
+    index_shape.push(2);
+    let inner = build(py, inner_shape, cell, &inner_steps, depth + 1)?;
+    let index_cell = Cell { itemsize: 8, boolean: false, fill: &[0xff; 8] };
+    let index = build(py, index_shape, &index_cell, &index_steps, depth + 1)?;
+    Shard::new(stored, inner, index, at_start).map_err(|error| raise(py, error, None))
+}
+
+fn stored_shape(shape: &[usize], order: Option<&[usize]>) -> Vec<usize> {
+    match order {
+        None => shape.to_vec(),
+        Some(order) => order.iter().map(|&axis| shape[axis]).collect(),
+    }
+}
+
+fn check_order(order: &[usize], rank: usize) -> PyResult<()> {
+    let mut seen = vec![false; rank];
+    for &axis in order {
+        match seen.get_mut(axis) {
+            Some(slot) if !*slot => *slot = true,
+            _ => return Err(PyValueError::new_err(format!("order {order:?} is not a permutation of {rank} axes"))),
+        }
+    }
+    if order.len() != rank {
+        return Err(PyValueError::new_err(format!("order {order:?} is not a permutation of {rank} axes")));
+    }
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! Bytes-to-bytes codecs from the plain tuples of `_native.Chain`.
+
+use blizzarr_core::codec::blosc::Blosc;
+use blizzarr_core::codec::crc32c::Crc32c;
+use blizzarr_core::codec::foreign::Foreign;
+use blizzarr_core::codec::gzip::Gzip;
+use blizzarr_core::codec::zlib::Zlib;
+use blizzarr_core::codec::zstd::Zstd;
+use blizzarr_core::codec::BytesToBytes;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::errors::raise;
+use crate::foreign::PythonCodec;
+
+/// The codec that `step`, `(name, option, …)`, describes.
+pub fn bytes_to_bytes(py: Python<'_>, name: &str, step: &Bound<'_, PyTuple>) -> PyResult<Box<dyn BytesToBytes>> {
+    let fail = |error| raise(py, error, None);
+    let option = |position: usize| step.get_item(position);
+    Ok(match name {
+        "gzip" => Box::new(Gzip::new(option(1)?.extract()?).map_err(fail)?),
+        "zlib" => Box::new(Zlib::new(option(1)?.extract()?).map_err(fail)?),
+        "zstd" => Box::new(Zstd::new(option(1)?.extract()?, option(2)?.extract()?).map_err(fail)?),
+        "crc32c" => Box::new(Crc32c::new()),
+        "blosc" => {
+            let (_, cname, clevel, shuffle, typesize, blocksize): (String, String, i64, i64, i64, i64) =
+                step.extract()?;
+            Box::new(Blosc::new(&cname, clevel, shuffle, typesize, blocksize).map_err(fail)?)
+        }
+        "python" => {
+            let object = option(1)?;
+            let name = object.getattr("name").and_then(|name| name.extract()).unwrap_or_else(|_| "python".to_owned());
+            Box::new(Foreign::new(&name, Box::new(PythonCodec { object: object.unbind() })))
+        }
+        _ => return Err(PyValueError::new_err(format!("the engine has no codec named {name:?}"))),
+    })
+}

@@ -1,0 +1,73 @@
+//! Engine errors become the exceptions of `blizzarr.errors`, with their place as fields.
+
+use blizzarr_core::error::{Direction, Error, Kind};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
+
+static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+
+/// The exception for `error`, which happened to the array at path `array`.
+pub fn raise(py: Python<'_>, error: Error, array: Option<&str>) -> PyErr {
+    build(py, error, array).unwrap_or_else(|failure| failure)
+}
+
+fn build(py: Python<'_>, mut error: Error, array: Option<&str>) -> PyResult<PyErr> {
+    let payload = error.payload.take().and_then(|payload| payload.downcast::<PyErr>().ok());
+    let module = ERRORS.get_or_try_init(py, || py.import("blizzarr.errors").map(Bound::unbind))?.bind(py);
+    if let Some(raised) = &payload {
+        // Ours already, or not for us to wrap (KeyboardInterrupt, SystemExit).
+        let ours = raised.is_instance(py, &module.getattr("BlizzarrError")?);
+        if ours || !raised.is_instance_of::<pyo3::exceptions::PyException>(py) {
+            return Ok(raised.clone_ref(py));
+        }
+    }
+    let class = match error.kind {
+        Kind::Codec => "CodecError",
+        Kind::Checksum => "ChecksumError",
+        Kind::ShardIndex => "ShardIndexError",
+        Kind::Store => "StoreError",
+        Kind::Unsupported => "UnsupportedOperationError",
+        Kind::Path => "PathError",
+        Kind::Limit => "LimitError",
+        Kind::Request => "SelectionError",
+        Kind::Foreign if error.codec.is_some() => "CodecError",
+        Kind::Foreign => "StoreError",
+    };
+    let fields = PyDict::new(py);
+    if let Some(array) = array {
+        fields.set_item("array", array)?;
+    }
+    if let Some(key) = &error.key {
+        fields.set_item("key", &**key)?;
+    }
+    if let Some(chunk) = error.chunk {
+        let chunk = chunk.iter().chain(error.inner.iter().flatten()).copied().collect::<Vec<i64>>();
+        fields.set_item("chunk", PyTuple::new(py, chunk)?)?;
+    }
+    if let Some(codec) = error.codec {
+        fields.set_item("codec", codec)?;
+    }
+    if let Some(direction) = error.direction {
+        fields.set_item("direction", if direction == Direction::Decode { "decode" } else { "encode" })?;
+    }
+    if let (Some(errno), Kind::Store) = (error.errno, error.kind) {
+        fields.set_item("errno", errno)?;
+    }
+    let exception = module.getattr(class)?.call((error.reason,), Some(&fields))?;
+    let raised = PyErr::from_value(exception);
+    if let Some(cause) = payload {
+        raised.set_cause(py, Some(*cause));
+    }
+    Ok(raised)
+}
+
+/// What foreign (Python) code raised, on its way through the engine.
+pub fn foreign(py: Python<'_>, raised: PyErr) -> Error {
+    let mut error = Error::new(Kind::Foreign, raised.value(py).to_string());
+    if raised.is_instance_of::<pyo3::exceptions::PyOSError>(py) {
+        error.errno = raised.value(py).getattr("errno").ok().and_then(|errno| errno.extract().ok());
+    }
+    error.payload = Some(Box::new(raised));
+    error
+}

@@ -1,0 +1,188 @@
+//! Stores and codecs written in Python, as steps of the engine.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use blizzarr_core::codec::foreign::{ForeignCodec, Take};
+use blizzarr_core::error::{Error, Kind, Result};
+use blizzarr_core::store::{Guard, Reader, Store};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+use crate::buffer::Buffer;
+use crate::errors::foreign;
+
+/// Any object with the methods of `blizzarr.stores.Store`.
+pub struct PythonStore {
+    object: Py<PyAny>,
+}
+
+/// Locks for chunks of Python stores, shared by the whole process. Two keys may share one; that only costs time.
+static STRIPES: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
+
+impl PythonStore {
+    pub fn new(object: Py<PyAny>) -> Self {
+        PythonStore { object }
+    }
+
+    fn call<R>(&self, key: &str, work: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<R>) -> Result<R> {
+        Python::attach(|py| work(py, self.object.bind(py)).map_err(|raised| foreign(py, raised).at_key(key)))
+    }
+}
+
+impl Store for PythonStore {
+    fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>> {
+        // Lazily: only the reads to come know what to ask for, and each request may be costly.
+        Ok(Some(Box::new(PythonReader { store: self, key })))
+    }
+
+    fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
+        self.call(key, |py, object| {
+            let value = match parts {
+                [only] => PyBytes::new(py, only),
+                parts => PyBytes::new(py, &parts.concat()),
+            };
+            object.call_method1("set", (key, value)).map(drop)
+        })
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        // Stores need not say whether there was something, and some cannot delete: a missing key is not their problem.
+        self.call(key, |_, object| {
+            if object.call_method1("get", (key,))?.is_none() {
+                return Ok(false);
+            }
+            object.call_method1("delete", (key,)).map(|_| true)
+        })
+    }
+
+    fn lock<'a>(&'a self, _lock_key: &str, key: &str) -> Result<Box<dyn Guard + 'a>> {
+        let mut hasher = DefaultHasher::new();
+        (self.object.as_ptr() as usize, key).hash(&mut hasher);
+        let stripe = &STRIPES[hasher.finish() as usize % STRIPES.len()];
+        Ok(Box::new(StripeGuard { _guard: stripe.lock().unwrap_or_else(PoisonError::into_inner) }))
+    }
+}
+
+struct StripeGuard<'a> {
+    _guard: MutexGuard<'a, ()>,
+}
+
+impl Guard for StripeGuard<'_> {}
+
+struct PythonReader<'a> {
+    store: &'a PythonStore,
+    key: &'a str,
+}
+
+impl PythonReader<'_> {
+    fn ranges(&self, wanted: &[(i64, usize)], take: &mut dyn FnMut(usize, &[u8]) -> Result<()>) -> Result<bool> {
+        Python::attach(|py| {
+            let fail = |raised| foreign(py, raised).at_key(self.key);
+            let list: Vec<(i64, usize)> = wanted.to_vec();
+            let found = self.store.object.bind(py).call_method1("get_ranges", (self.key, list)).map_err(fail)?;
+            if found.is_none() {
+                return Ok(false);
+            }
+            let parts: Vec<Bound<'_, PyAny>> = found.extract().map_err(fail)?;
+            if parts.len() != wanted.len() {
+                let reason = format!("expected {} ranges from the store, found {}", wanted.len(), parts.len());
+                return Err(Error::new(Kind::Store, reason).at_key(self.key));
+            }
+            for (number, (part, &(start, length))) in parts.iter().zip(wanted).enumerate() {
+                let buffer = Buffer::reading(part).map_err(fail)?;
+                let bytes = buffer.bytes().map_err(fail)?;
+                if bytes.len() != length {
+                    let reason = format!("data ended after {} of {length} bytes at offset {start}", bytes.len());
+                    return Err(Error::decode("bytes", reason).at_key(self.key));
+                }
+                take(number, bytes)?;
+            }
+            Ok(true)
+        })
+    }
+}
+
+impl Reader for PythonReader<'_> {
+    fn len(&self) -> Option<u64> {
+        None
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
+        self.read_ranges(&mut [(offset, buffer)])
+    }
+
+    fn read_suffix(&self, buffer: &mut [u8]) -> Result<bool> {
+        let length = buffer.len();
+        self.ranges(&[(-(length as i64), length)], &mut |_, bytes| {
+            buffer.copy_from_slice(bytes);
+            Ok(())
+        })
+    }
+
+    fn read_all(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<bool> {
+        Python::attach(|py| {
+            let fail = |raised| foreign(py, raised).at_key(self.key);
+            let found = self.store.object.bind(py).call_method1("get", (self.key,)).map_err(fail)?;
+            if found.is_none() {
+                return Ok(false);
+            }
+            let value = Buffer::reading(&found).map_err(fail)?;
+            let bytes = value.bytes().map_err(fail)?;
+            if bytes.len() as u64 > limit {
+                let reason =
+                    format!("a stored value of {} bytes is longer than the {limit} a chunk can need", bytes.len());
+                return Err(Error::decode("bytes", reason).at_key(self.key));
+            }
+            buffer.clear();
+            buffer.extend_from_slice(bytes);
+            Ok(true)
+        })
+    }
+
+    fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> Result<bool> {
+        let wanted: Vec<(i64, usize)> = ranges.iter().map(|(offset, buffer)| (*offset as i64, buffer.len())).collect();
+        self.ranges(&wanted, &mut |number, bytes| {
+            ranges[number].1.copy_from_slice(bytes);
+            Ok(())
+        })
+    }
+}
+
+/// Any object with `encode(bytes) -> bytes` and `decode(bytes, max_size) -> bytes`.
+pub struct PythonCodec {
+    pub object: Py<PyAny>,
+}
+
+impl PythonCodec {
+    fn call(
+        &self,
+        take: &mut Take<'_>,
+        work: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<Py<PyAny>>,
+    ) -> Result<()> {
+        Python::attach(|py| {
+            let fail = |raised| foreign(py, raised);
+            let made = work(py, self.object.bind(py)).map_err(fail)?;
+            let buffer = Buffer::reading(made.bind(py)).map_err(fail)?;
+            take(buffer.bytes().map_err(fail)?)
+        })
+    }
+}
+
+impl ForeignCodec for PythonCodec {
+    fn encode(&self, decoded: &[u8], take: &mut Take<'_>) -> Result<()> {
+        self.call(take, |py, object| object.call_method1("encode", (PyBytes::new(py, decoded),)).map(Bound::unbind))
+    }
+
+    fn decode(&self, encoded: &[u8], max_size: usize, take: &mut Take<'_>) -> Result<()> {
+        self.call(take, |py, object| {
+            object.call_method1("decode", (PyBytes::new(py, encoded), max_size)).map(Bound::unbind)
+        })
+    }
+}
+
+/// Values of a batch as a list of `bytes` and `None`.
+pub fn values<'py>(py: Python<'py>, found: Vec<Option<Vec<u8>>>) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(py, found.iter().map(|value| value.as_ref().map(|value| PyBytes::new(py, value))))
+}

@@ -1,0 +1,134 @@
+//! `_native.LocalStore` and `_native.MemoryStore`: the engine's own stores, for Python.
+
+use std::sync::Arc;
+
+use blizzarr_core::error::Result;
+use blizzarr_core::pool;
+use blizzarr_core::store::local::LocalStore;
+use blizzarr_core::store::memory::MemoryStore;
+use blizzarr_core::store::{ListableStore, Store};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+use crate::buffer::Buffer;
+use crate::errors::raise;
+use crate::foreign::{values, PythonStore};
+
+/// A store that the engine reaches without Python.
+#[pyclass(name = "NativeStore", module = "blizzarr._native", subclass, frozen)]
+pub struct NativeStore {
+    store: Arc<dyn ListableStore>,
+}
+
+/// A directory; see `blizzarr.stores.LocalStore`.
+#[pyclass(name = "LocalStore", module = "blizzarr._native", extends = NativeStore, frozen)]
+pub struct PyLocalStore;
+
+/// Values in memory; see `blizzarr.stores.MemoryStore`.
+#[pyclass(name = "MemoryStore", module = "blizzarr._native", extends = NativeStore, frozen)]
+pub struct PyMemoryStore;
+
+#[pymethods]
+impl PyLocalStore {
+    #[new]
+    #[pyo3(signature = (root, sync=false))]
+    fn new(py: Python<'_>, root: &str, sync: bool) -> PyResult<(Self, NativeStore)> {
+        let store = LocalStore::with_sync(root, sync).map_err(|error| raise(py, error, None))?;
+        Ok((PyLocalStore, NativeStore { store: Arc::new(store) }))
+    }
+}
+
+#[pymethods]
+impl PyMemoryStore {
+    #[new]
+    fn new() -> (Self, NativeStore) {
+        (PyMemoryStore, NativeStore { store: Arc::new(MemoryStore::new()) })
+    }
+}
+
+/// Batches of fewer documents than this are read by the calling thread alone.
+const BATCH: usize = 32;
+
+#[pymethods]
+impl NativeStore {
+    fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let found = self.run(py, |store| store.get(key))?;
+        Ok(found.map(|value| PyBytes::new(py, &value)))
+    }
+
+    /// Values of many keys, `None` where there is none.
+    fn get_many<'py>(&self, py: Python<'py>, keys: Vec<String>) -> PyResult<Bound<'py, PyList>> {
+        let slots: Vec<std::sync::Mutex<Option<Vec<u8>>>> = keys.iter().map(|_| std::sync::Mutex::new(None)).collect();
+        self.run(py, |store| {
+            let threads = if keys.len() < BATCH { 1 } else { pool::threads() };
+            pool::run(threads, keys.len(), |number, _worker| {
+                *slots[number].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = store.get(&keys[number])?;
+                Ok(())
+            })
+        })?;
+        let found = slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
+        values(py, found.collect())
+    }
+
+    /// Parts of one value: `(start, length)` each, where a negative start counts from the end and `None` reads on to it.
+    fn get_ranges<'py>(
+        &self,
+        py: Python<'py>,
+        key: &str,
+        ranges: Vec<(i64, Option<u64>)>,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        let found = self.run(py, |store| store.get_ranges(key, &ranges))?;
+        found.map(|parts| PyList::new(py, parts.iter().map(|part| PyBytes::new(py, part)))).transpose()
+    }
+
+    fn set(&self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let buffer = Buffer::reading(value)?;
+        let bytes = buffer.bytes()?;
+        self.run(value.py(), |store| store.set(key, &[bytes]))
+    }
+
+    /// Replaces the value only if it is still `expected` (`None`: only if there is none); `False` when it is not.
+    fn replace(&self, py: Python<'_>, key: &str, expected: Option<&[u8]>, value: &[u8]) -> PyResult<bool> {
+        self.run(py, |store| store.replace(key, expected, value))
+    }
+
+    fn delete(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
+        self.run(py, |store| store.delete(key))
+    }
+
+    fn delete_prefix(&self, py: Python<'_>, prefix: &str) -> PyResult<()> {
+        self.run(py, |store| store.delete_prefix(prefix))
+    }
+
+    #[pyo3(signature = (prefix=""))]
+    fn list(&self, py: Python<'_>, prefix: &str) -> PyResult<Vec<String>> {
+        self.run(py, |store| store.list(prefix))
+    }
+
+    /// Keys and prefixes directly below `prefix`.
+    #[pyo3(signature = (prefix=""))]
+    fn list_dir(&self, py: Python<'_>, prefix: &str) -> PyResult<(Vec<String>, Vec<String>)> {
+        let found = self.run(py, |store| store.list_dir(prefix))?;
+        Ok((found.keys, found.prefixes))
+    }
+
+    fn size(&self, py: Python<'_>, key: &str) -> PyResult<Option<u64>> {
+        self.run(py, |store| store.size(key))
+    }
+}
+
+impl NativeStore {
+    fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&dyn ListableStore) -> Result<R> + Send) -> PyResult<R> {
+        let store = self.store.as_ref();
+        py.detach(|| work(store)).map_err(|error| raise(py, error, None))
+    }
+}
+
+/// The engine's view of a store: a native handle as it is, anything else called back.
+pub fn store_of(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
+    if let Ok(native) = object.cast::<NativeStore>() {
+        let store: Arc<dyn Store> = native.get().store.clone();
+        return Ok(store);
+    }
+    Ok(Arc::new(PythonStore::new(object.clone().unbind())))
+}
