@@ -12,7 +12,7 @@ CATALOGUE: Final[dict[str, type[Codec]]] = {}
 """Filled by the package when it is imported, as sharding needs chains and chains need the catalogue."""
 
 _KNOWN: Final[dict[str, str]] = {
-    "bitround": "rounds floating-point numbers; zarr-python (numcodecs) and zarrs read it",
+    "bitround": "rounds floating-point numbers; zarrs reads it",
     "cast_value": "casts elements to another data type; zarr-python 3.2 reads it",
     "conditional": "chooses codecs by the data; registered, no reader is known",
     "n5_default": "the chunk header of N5; registered, no reader is known",
@@ -23,7 +23,6 @@ _KNOWN: Final[dict[str, str]] = {
     "vlen-utf8": "text of variable length; zarr-python, zarrs and zarrita read it",
     "vlen-array": "arrays of variable length; zarrs reads it",
     "zfp": "lossy floating-point compression; zarrs reads it",
-    "crc32": "a checksum that is not registered; zarr-python (numcodecs) reads it",
 }
 
 

@@ -16,8 +16,6 @@ _KNOWN: Final[dict[str, str]] = {
     "fixed_length_utf32": "text of a fixed number of characters; zarr-python and zarrs read it",
     "null_terminated_bytes": "byte strings of a fixed length; zarr-python reads it",
     "structured": "records of named fields (the older name of struct); zarr-python reads it",
-    "variable_length_utf8": f"{_VARIABLE} (text); zarr-python reads it",
-    "variable_length_bytes": f"{_VARIABLE} (byte strings); zarr-python reads it",
     "complex_bfloat16": "a complex number with bfloat16 parts; zarrs reads it",
     "complex_float16": "a complex number with float16 parts; zarrs reads it",
     "complex_float4_e2m1fn": _SUBBYTE,

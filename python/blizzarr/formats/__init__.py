@@ -7,16 +7,23 @@ Each format is a module with the same functions:
 - ``decode(path, documents)``: the node, or `None` when these are not documents of this format;
 - ``encode(meta, path)``: the documents of a node;
 - ``chunk_prefix(path)``: what the keys of an array's chunks begin with;
-- ``node_prefix(path)``: what all keys of a node, and of the nodes below it, begin with.
+- ``node_prefix(path)``: what all keys of a node, and of the nodes below it, begin with;
+- ``listing_prefix(path)``, ``child_names(path, keys, prefixes)``: where the children of a group are listed, and their
+  names in that listing.
 
-Nothing outside this package asks which format a node has. The functions here work for all of them.
+So a format owns the keys of nodes as well as those of chunks: in most, a node's document lies beside its chunks; in
+the December 2022 draft of v3, documents and chunks are two trees. Nothing outside this package asks which format a
+node has; the functions here work for all of them.
 """
 
 from blizzarr.formats.nodes import (
     FORMATS,
     Child,
+    Format,
+    child_names,
     children,
     chunk_prefix,
+    decode,
     detect,
     document_keys,
     node_prefix,
@@ -27,8 +34,11 @@ from blizzarr.formats.nodes import (
 __all__ = [
     "FORMATS",
     "Child",
+    "Format",
+    "child_names",
     "children",
     "chunk_prefix",
+    "decode",
     "detect",
     "document_keys",
     "node_prefix",

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from blizzarr.errors import BlizzarrError, NodeNotFoundError
 from blizzarr.formats import v3
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.model.names import join, name_problem
+from blizzarr.model.names import join
 
 __all__ = [
     "FORMATS",
     "Child",
     "Format",
+    "child_names",
     "children",
     "chunk_prefix",
+    "decode",
     "detect",
     "document_keys",
     "node_prefix",
@@ -49,6 +51,8 @@ class Format(Protocol):
     def encode(self, meta: Any, path: str, /) -> dict[str, bytes]: ...
     def chunk_prefix(self, path: str, /) -> str: ...
     def node_prefix(self, path: str, /) -> str: ...
+    def listing_prefix(self, path: str, /) -> str: ...
+    def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str], /) -> list[str]: ...
 
 
 FORMATS: Final[dict[str, Format]] = {v3.name: v3}
@@ -73,25 +77,25 @@ class Child(NamedTuple):
     error: BlizzarrError | None = None
 
 
-def _get_all(store: Store, keys: Iterable[str]) -> dict[str, bytes]:
-    """The values of those of the keys that are there: the one place where the documents of a node are fetched."""
-    found = {}
-    for key in keys:
-        value = store.get(key)
-        if value is not None:
-            found[key] = value
-    return found
+def _get_all(store: Store, keys: Sequence[str]) -> dict[str, bytes]:
+    """The values of those of the keys that are there, in one request where the store has one."""
+    at_once = getattr(store, "get_many", None)
+    values = at_once(keys) if at_once is not None and len(keys) > 1 else map(store.get, keys)
+    return {key: value for key, value in zip(keys, values, strict=True) if value is not None}
 
 
 def detect(store: Store, path: str) -> Node | None:
     """The node at a path in whatever format, or `None`."""
-    keys = [key for form in FORMATS.values() for key in form.document_keys(path)]
-    documents = _get_all(store, keys)
-    if documents:
-        for form in FORMATS.values():
-            node = form.decode(path, documents)
-            if node is not None:
-                return node
+    documents = _get_all(store, document_keys(path))
+    return decode(path, documents) if documents else None
+
+
+def decode(path: str, documents: Mapping[str, bytes]) -> Node | None:
+    """The node that these documents make, in whatever format, or `None`."""
+    for form in FORMATS.values():
+        node = form.decode(path, documents)
+        if node is not None:
+            return node
     return None
 
 
@@ -172,13 +176,21 @@ def node_prefix(path: str, meta: Node) -> str:
     return FORMATS[meta.format].node_prefix(path)
 
 
+def child_names(store: Store, path: str) -> list[str]:
+    """The names of what may be nodes directly below a group, in order: one listing, whatever the formats."""
+    listings: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
+    names: set[str] = set()
+    for form in FORMATS.values():
+        prefix = form.listing_prefix(path)
+        if prefix not in listings:
+            listings[prefix] = store.list_dir(prefix)
+        names.update(form.child_names(path, *listings[prefix]))
+    return sorted(names)
+
+
 def children(store: Store, path: str) -> Iterator[Child]:
     """The nodes directly below a group, by name; a damaged one does not hide the others."""
-    prefix = f"{path}/" if path else ""
-    for inner in store.list_dir(prefix)[1]:
-        name = inner[len(prefix) :].rstrip("/")
-        if name_problem(name) is not None:
-            continue
+    for name in child_names(store, path):
         try:
             meta = detect(store, join(path, name))
         except BlizzarrError as error:

@@ -8,7 +8,7 @@ Opening the same document again, byte by byte, is remembered; see `decode`.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -17,9 +17,19 @@ from blizzarr.errors import LimitError, MetadataError
 from blizzarr.formats import v3_group
 from blizzarr.formats.document import dump, load
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.names import name_problem
 from blizzarr.problems import Problems
 
-__all__ = ["chunk_prefix", "decode", "document_keys", "encode", "name", "node_prefix"]
+__all__ = [
+    "child_names",
+    "chunk_prefix",
+    "decode",
+    "document_keys",
+    "encode",
+    "listing_prefix",
+    "name",
+    "node_prefix",
+]
 
 name: Final = "v3"
 
@@ -37,6 +47,21 @@ def document_keys(path: str) -> tuple[str, ...]:
 def node_prefix(path: str) -> str:
     """The prefix of all keys that belong to a node and to what is below it."""
     return f"{path}/" if path else ""
+
+
+def listing_prefix(path: str) -> str:
+    """The prefix below which the children of a group show up in a listing."""
+    return node_prefix(path)
+
+
+def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
+    """The names of what may be children of a group, from a listing of its `listing_prefix`.
+
+    Whether they are nodes, their documents tell.
+    """
+    start = len(node_prefix(path))
+    names = [prefix[start:].rstrip("/") for prefix in prefixes]
+    return [name for name in names if name_problem(name) is None]
 
 
 def chunk_prefix(path: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blizzarr.dtypes import DataType, ml, table
+from blizzarr.dtypes import DataType, known, ml, table
 from blizzarr.errors import MetadataError, UnknownExtensionError
 
 CORE = [row[0] for row in table._ROWS]
@@ -114,3 +114,21 @@ def test_ml_dtypes_absent(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_narrow_types_take_whole_bytes(name: str) -> None:
     """K-47: one byte per element in memory and in `bytes`, two for bfloat16."""
     assert DataType.parse(name).itemsize == (2 if name == "bfloat16" else 1)
+
+
+REGISTERED = """bfloat16 bool bytes complex128 complex64 complex_bfloat16 complex_float16 complex_float32
+complex_float4_e2m1fn complex_float64 complex_float6_e2m3fn complex_float6_e3m2fn complex_float8_e3m4
+complex_float8_e4m3 complex_float8_e4m3b11fnuz complex_float8_e4m3fnuz complex_float8_e5m2 complex_float8_e5m2fnuz
+complex_float8_e8m0fnu fixed_length_utf32 float16 float32 float4_e2m1fn float64 float6_e2m3fn float6_e3m2fn float8_e3m4
+float8_e4m3 float8_e4m3b11fnuz float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu int16 int2 int32 int4 int64
+int8 numpy.datetime64 numpy.timedelta64 r8 string struct structured uint16 uint2 uint32 uint4 uint64 uint8""".split()
+
+
+@pytest.mark.parametrize("name", REGISTERED)
+def test_registered_names_are_known(name: str) -> None:
+    """row 53: a registered data type is supported, or the error says what it is and who reads it."""
+    document = {"name": name, "configuration": {"unit": "s", "scale_factor": 1}} if name.startswith("numpy.") else name
+    try:
+        assert DataType.from_json(document) is not None
+    except UnknownExtensionError as error:
+        assert known.is_known(name), error  # noqa: PT017

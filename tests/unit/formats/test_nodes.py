@@ -127,3 +127,28 @@ def test_a_damaged_document_is_not_missing() -> None:
     """row 48: an empty document is damage, with the key in the error."""
     with pytest.raises(MetadataError, match=r"zarr\.json"):
         formats.read_node(DictStore(**{"zarr.json": b""}), "")
+
+
+def test_child_names_come_from_one_listing() -> None:
+    """Names of what may be nodes, in order, whether or not they are; reserved ones left out."""
+    store = a_hierarchy()
+    store.set("__x/zarr.json", b"{}")
+    assert formats.child_names(store, "") == ["g", "readme"]
+    assert store.gets == []
+
+
+def test_many_documents_in_one_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Candidate keys are asked for together, where there are several and the store can."""
+
+    class Batching(DictStore):
+        def get_many(self, keys: list[str]) -> list[bytes | None]:
+            self.batches = [*getattr(self, "batches", []), list(keys)]
+            return [self.values.get(key) for key in keys]
+
+    store = Batching(**{"zarr.json": b'{"zarr_format": 3, "node_type": "group"}'})
+    assert formats.detect(store, "") == GroupMeta()
+    assert store.gets == ["zarr.json"]
+    other = type("other", (), {**vars(formats.FORMATS["v3"]), "document_keys": lambda path: (".zarray",)})
+    monkeypatch.setitem(formats.FORMATS, "other", other)
+    assert formats.detect(store, "") == GroupMeta()
+    assert store.batches == [["zarr.json", ".zarray"]]
