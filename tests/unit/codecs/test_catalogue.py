@@ -9,8 +9,25 @@ import pytest
 from blizzarr.codecs import CATALOGUE, Codec
 from blizzarr.codecs.catalogue import supplier
 
-REGISTERED = """bitround blosc bytes cast_value conditional crc32c gzip n5_default packbits reshape scale_offset
-sharding_indexed transpose vlen-bytes vlen-utf8 zfp zstd""".split()
+REGISTERED = [
+    "bitround",
+    "blosc",
+    "bytes",
+    "cast_value",
+    "conditional",
+    "crc32c",
+    "gzip",
+    "n5_default",
+    "packbits",
+    "reshape",
+    "scale_offset",
+    "sharding_indexed",
+    "transpose",
+    "vlen-bytes",
+    "vlen-utf8",
+    "zfp",
+    "zstd",
+]
 
 
 @pytest.mark.parametrize("name", REGISTERED)

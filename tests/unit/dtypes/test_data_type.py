@@ -116,12 +116,59 @@ def test_narrow_types_take_whole_bytes(name: str) -> None:
     assert DataType.parse(name).itemsize == (2 if name == "bfloat16" else 1)
 
 
-REGISTERED = """bfloat16 bool bytes complex128 complex64 complex_bfloat16 complex_float16 complex_float32
-complex_float4_e2m1fn complex_float64 complex_float6_e2m3fn complex_float6_e3m2fn complex_float8_e3m4
-complex_float8_e4m3 complex_float8_e4m3b11fnuz complex_float8_e4m3fnuz complex_float8_e5m2 complex_float8_e5m2fnuz
-complex_float8_e8m0fnu fixed_length_utf32 float16 float32 float4_e2m1fn float64 float6_e2m3fn float6_e3m2fn float8_e3m4
-float8_e4m3 float8_e4m3b11fnuz float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu int16 int2 int32 int4 int64
-int8 numpy.datetime64 numpy.timedelta64 r8 string struct structured uint16 uint2 uint32 uint4 uint64 uint8""".split()
+REGISTERED = [
+    "bfloat16",
+    "bool",
+    "bytes",
+    "complex128",
+    "complex64",
+    "complex_bfloat16",
+    "complex_float16",
+    "complex_float32",
+    "complex_float4_e2m1fn",
+    "complex_float64",
+    "complex_float6_e2m3fn",
+    "complex_float6_e3m2fn",
+    "complex_float8_e3m4",
+    "complex_float8_e4m3",
+    "complex_float8_e4m3b11fnuz",
+    "complex_float8_e4m3fnuz",
+    "complex_float8_e5m2",
+    "complex_float8_e5m2fnuz",
+    "complex_float8_e8m0fnu",
+    "fixed_length_utf32",
+    "float16",
+    "float32",
+    "float4_e2m1fn",
+    "float64",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "int16",
+    "int2",
+    "int32",
+    "int4",
+    "int64",
+    "int8",
+    "numpy.datetime64",
+    "numpy.timedelta64",
+    "r8",
+    "string",
+    "struct",
+    "structured",
+    "uint16",
+    "uint2",
+    "uint32",
+    "uint4",
+    "uint64",
+    "uint8",
+]
 
 
 @pytest.mark.parametrize("name", REGISTERED)
