@@ -20,11 +20,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
-    help="""Arrays and groups in every Zarr format, from the shell.
-
-    A PATH is a directory or a zip file, with the path of a node behind it: [bold]data.zarr/brain/t1[/bold],
-    [bold]data.zip/brain/t1[/bold]. Where elements are read, a selection may follow, in quotes because of the shell:
-    [bold]'data.zarr/brain/t1[0:10, ::2]'[/bold].""",
+    help="Arrays and groups in every Zarr format, from the shell.\n\n"
+    "A PATH is a directory or a zip file with the path of a node behind it: [bold]data.zarr/brain/t1[/bold]. "
+    "Where elements are read, a selection may follow, in quotes because of the shell: "
+    "[bold]'data.zarr/brain/t1\\[0:10, ::2]'[/bold].",
     epilog="BLIZZARR_TRACEBACK=1 in the environment shows where in the code an error came from.",
 )
 

@@ -77,7 +77,8 @@ def parse_codec(text: str) -> Any:
         key, equals, value = option.partition("=")
         if not equals:
             raise typer.BadParameter(f"expected NAME:OPTION=VALUE,..., found {text!r}", param_hint="--codec")
-        configuration[key.strip()] = [parse_value(part) for part in value.split(";")] if ";" in value else parse_value(value)
+        parts = [parse_value(part) for part in value.split(";")]
+        configuration[key.strip()] = parts if len(parts) > 1 else parts[0]
     return {"name": name.strip(), "configuration": configuration}
 
 

@@ -41,8 +41,9 @@ def run(
 ) -> None:
     """Copy an array or a group, as it is or into other chunks, shards and codecs.
 
-    Whatever its size, it is copied in parts, by all cores. What is not said stays as it is in the source. After Ctrl-C the
-    same command with --resume goes on where it stopped.
+    Whatever its size, it is copied in parts, by all cores. What is not said stays as it is in the source.
+
+    After Ctrl-C the same command with --resume goes on where it stopped.
     """
     if resume and overwrite:
         raise typer.BadParameter("expected --resume or --overwrite, found both", param_hint="--resume")

@@ -24,26 +24,25 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
     """Show shape, type, chunks, codecs, sizes and attributes."""
     place = Place.parse(path)
     node = open_node(place)
+    from blizzarr.array import Array
     from blizzarr.display import facts
     from blizzarr.display.sizes import stored
-    from blizzarr.model import ArrayMeta
 
     meta = node.metadata
     found = stored(node.store, node.path, LOOKED_AT)
     if as_json:
         typer.echo(json.dumps({"store": str(node.store), **facts.as_document(node.path, meta, found)}, indent=2))
         return
-    kind = "Array" if isinstance(meta, ArrayMeta) else "Group"
+    kind = "Array" if isinstance(node, Array) else "Group"
     typer.echo(f"{kind} {typer.style(node.name, bold=True)} in {node.store}")
-    if isinstance(meta, ArrayMeta):
-        rows = facts.rows(meta, found)
+    if isinstance(node, Array):
+        rows = facts.rows(node.metadata, found)
     else:
-        members = [child for _, child in node.members()]
-        arrays = sum(isinstance(child.metadata, ArrayMeta) for child in members)
-        rows = [("Members", f"{_count(arrays, 'array')}, {_count(len(members) - arrays, 'group')}")]
+        facts_of = node.info
+        rows = [("Members", f"{_count(facts_of.arrays, 'array')}, {_count(facts_of.groups, 'group')}")]
         rows += [("Unreadable", f"{name}: {error}") for name, error in node.unreadable().items()]
         rows += [("Format", f"Zarr {meta.format}")]
-        rows += [("Consolidated", "yes")] if meta.consolidated is not None else []
+        rows += [("Consolidated", "yes")] if facts_of.consolidated else []
         rows += [("Stored size", facts.objects_text(found))] if found is not None else []
     rows += [(f"Attribute {name}", _short(value)) for name, value in meta.attributes.items()]
     wide = max(len(name) for name, _ in rows)

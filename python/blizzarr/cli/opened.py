@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from blizzarr.cli.place import Place
 
 if TYPE_CHECKING:
+    from blizzarr.api.open import Mode
     from blizzarr.array import Array
     from blizzarr.group import Group
 
 __all__ = ["open_array", "open_node"]
 
 
-def open_node(place: Place, mode: str = "r") -> Array | Group:
+def open_node(place: Place, mode: Mode = "r") -> Array | Group:
     """The array or group at a place."""
     from blizzarr import api
 

@@ -1,7 +1,7 @@
 """What a PATH on the command line means: a store, a node in it, perhaps a selection of its elements.
 
-``data.zarr/brain/t1`` is the array ``brain/t1`` of the hierarchy in ``data.zarr``. Where the hierarchy begins is found by going up
-as long as there are groups above; where nothing is there yet, at a name that ends with ``.zarr``.
+``data.zarr/brain/t1`` is the array ``brain/t1`` of the hierarchy in ``data.zarr``. Where the hierarchy begins is
+found by going up as long as there are groups above; where nothing is there yet, at a name that ends with ``.zarr``.
 """
 
 from __future__ import annotations
@@ -124,5 +124,3 @@ def _part(text: str) -> int | slice | EllipsisType:
             f"expected integers, slices like 2:10 or ::2, and '...', separated by commas, found {text!r}"
         ) from None
     return slice(*bounds)
-
-

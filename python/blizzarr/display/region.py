@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 __all__ = ["Axis", "Pictured", "Region", "as_numbers"]
 
-BUDGET: Final = 2 << 30
+BUDGET: Final = 16 << 30
 """The bytes, decoded, that the chunks behind one picture may have before samples are taken farther apart."""
-_FEWEST: Final = 48
+_FEWEST: Final = 16
 """Samples along an axis that are kept, whatever they cost."""
 
 

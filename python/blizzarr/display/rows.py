@@ -1,4 +1,4 @@
-"""Elements of an array as lines of text: for people, as CSV, as JSON; read in parts, so that any size can be printed."""
+"""Elements of an array as lines of text: for people, as CSV, as JSON; read in parts, so that size does not matter."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _texts(values: NDArray[Any]) -> Texts:
 
 
 def as_json(region: Region) -> Iterator[str]:
-    """Nested lists as JSON text; complex numbers as pairs, and what JSON has no numbers for as ``"NaN"``, ``"Infinity"``."""
+    """Nested lists as JSON text; complex numbers as pairs, and what JSON has no number for as text like ``"NaN"``."""
     if not region.axes:
         yield _json(region.read())
         return

@@ -1,0 +1,173 @@
+"""Pictures of arrays: which picture, which elements, which colours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blizzarr.display.colours import MISSING_COLOUR, Range, colour_table
+from blizzarr.display.picture import Style, render
+from blizzarr.display.region import Region, as_numbers
+from blizzarr.errors import OutOfBoundsError
+
+
+class Recorder:
+    """An array that notes what was read of it."""
+
+    def __init__(self, data: np.ndarray, chunks: tuple[int, ...], names: tuple[str | None, ...] | None = None) -> None:
+        self.data, self.chunks, self.dimension_names = data, chunks, names
+        self.shape, self.dtype = data.shape, data.dtype
+        self.read: list[Any] = []
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        self.read.append(key)
+        return self.data[key]
+
+
+def occurs(pixels: np.ndarray, image: np.ndarray) -> bool:
+    """Whether the image is somewhere in the pixels."""
+    height, width = image.shape[:2]
+    views = np.lib.stride_tricks.sliding_window_view(pixels, (height, width, 3))[:, :, 0]
+    starts = np.argwhere((views[:, :, 0, 0] == image[0, 0]).all(axis=-1))
+    return any((views[y, x] == image).all() for y, x in starts)
+
+
+def enlarged(colours: np.ndarray, scale: int) -> np.ndarray:
+    return colours.repeat(scale, axis=0).repeat(scale, axis=1)
+
+
+def test_image_shows_every_element_in_its_colour() -> None:
+    values = np.arange(12.0).reshape(3, 4)
+    pixels = render(values, style=Style(cmap="gray", low="0", high="11", size=40))
+    greys = np.rint(values / 11 * 255).astype(np.uint8)[..., None].repeat(3, axis=-1)
+    assert occurs(pixels, enlarged(greys, 10))
+
+
+def test_lower_origin_puts_row_0_at_the_bottom() -> None:
+    values = np.arange(12.0).reshape(3, 4)
+    pixels = render(values, style=Style(cmap="gray", low="0", high="11", size=40, origin="lower"))
+    greys = np.rint(values[::-1] / 11 * 255).astype(np.uint8)[..., None].repeat(3, axis=-1)
+    assert occurs(pixels, enlarged(greys, 10))
+
+
+def test_colour_image_is_shown_as_it_is() -> None:
+    image = np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8)
+    assert occurs(render(image, style=Style(size=30)), image)
+
+
+def test_transparent_pixels_lie_on_white() -> None:
+    image = np.zeros((20, 30, 4), np.uint8)
+    image[..., 3] = 51
+    assert occurs(render(image, style=Style(size=30)), np.full((20, 30, 3), 204, np.uint8))
+
+
+def test_volume_is_cut_through_the_middle_of_each_axis() -> None:
+    data = np.random.default_rng(0).integers(0, 256, (10, 12, 14), dtype=np.uint8)
+    recorder = Recorder(data, (5, 5, 5), ("z", "y", "x"))
+    pixels = render(recorder, style=Style(cmap="gray", low="0", high="255", size=21))
+    whole = slice(0, None, 1)
+    assert [tuple(part if isinstance(part, int) else whole for part in key) for key in recorder.read] == [
+        (5, whole, whole),
+        (whole, 6, whole),
+        (whole, whole, 7),
+    ]
+    for plane in (data[5], data[:, 6], data[:, :, 7]):
+        assert occurs(pixels, plane[..., None].repeat(3, axis=-1))
+
+
+def test_sheet_shows_slices_along_an_axis() -> None:
+    data = np.zeros((6, 8, 9), np.uint8) + np.arange(6, dtype=np.uint8)[:, None, None] * 50
+    for axis in (0, "0", "z", -3):
+        recorder = Recorder(data, (1, 8, 9), ("z", "y", "x"))
+        pixels = render(recorder, style=Style(cmap="gray", low="0", high="255", axis=axis, size=60))
+        assert [key[0] for key in recorder.read] == [0, 1, 2, 3, 4, 5]
+        for value in range(6):
+            assert occurs(pixels, np.full((8, 9, 3), value * 50, np.uint8))
+
+
+def test_leading_axes_stand_in_their_middle() -> None:
+    recorder = Recorder(np.zeros((5, 7, 4, 4, 4), np.float32), (1, 1, 4, 4, 4))
+    render(recorder)
+    assert {key[:2] for key in recorder.read} == {(2, 3)}
+
+
+def test_large_arrays_are_read_with_strides() -> None:
+    recorder = Recorder(np.broadcast_to(np.float32(0), (20_000, 16_000)), (500, 500))
+    render(recorder, style=Style(size=500))
+    ((rows, columns),) = recorder.read
+    assert (rows.step, columns.step) == (32, 32)
+
+
+def test_samples_lie_farther_apart_when_the_chunks_would_be_too_much() -> None:
+    region = Region.of(Recorder(np.broadcast_to(np.float32(0), (50_000, 40_000)), (500, 500)))
+    sampled = region.every([50, 50]).affordable(budget=1 << 30)
+    touched = [len({index // 500 for index in axis.indices}) for axis in sampled.axes]
+    assert touched[0] * touched[1] * 500 * 500 * 4 <= 1 << 30
+    assert min(map(len, sampled.axes)) >= 16
+
+
+def test_a_selection_names_what_is_shown() -> None:
+    recorder = Recorder(np.arange(1000).reshape(10, 10, 10), (10, 10, 10))
+    render(recorder, (2, slice(None, None, -1)))
+    assert recorder.read == [(2, slice(9, None, -1), slice(0, 10, 1))]
+
+
+def test_curve_keeps_gaps() -> None:
+    values = np.full(100, np.nan)
+    values[:10] = 1.0
+    values[90:] = 2.0
+    pixels = render(values, style=Style(size=200))
+    inked = (pixels[..., 2].astype(int) > pixels[..., 0].astype(int) + 40).any(axis=0)
+    columns = np.flatnonzero(inked)
+    assert columns.size
+    assert np.diff(columns).max() > 150
+
+
+def test_not_a_number_is_grey_and_does_not_spoil_the_range() -> None:
+    values = np.array([[0.0, np.nan], [np.inf, 10.0]])
+    spread = Range.of(values, "0%", "100%")
+    assert (spread.low, spread.high) == (0.0, 10.0)
+    table = colour_table("viridis")
+    colours = spread.apply(values, table)
+    assert tuple(colours[0, 1]) == MISSING_COLOUR
+    np.testing.assert_array_equal(colours[1], table[[255, 255]])
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (np.array([True, False]), [1.0, 0.0]),
+        (np.array([3 + 4j], np.complex64), [5.0]),
+        (np.array(["1970-01-02", "NaT"], "datetime64[D]"), [1.0, np.nan]),
+        (np.array([1.5], np.float16), [1.5]),
+    ],
+)
+def test_numbers_behind_other_types(values: np.ndarray, numbers: list[float]) -> None:
+    np.testing.assert_array_equal(as_numbers(values), numbers)
+
+
+@pytest.mark.parametrize(
+    ("array", "key", "style", "message"),
+    [
+        (np.zeros(()), ..., Style(), "found a single element"),
+        (np.zeros((0, 4)), ..., Style(), r"found the shape \(0, 4\)"),
+        (np.zeros((4, 4)), ..., Style(axis=0), "expected three axes or more"),
+        (np.zeros((4, 4, 4)), ..., Style(axis="t"), r"expected one of the axes 0 \(axis 0\), .* found 't'"),
+        (np.zeros((4, 4)), ..., Style(cmap="jet"), "expected one of the colour maps viridis, magma"),
+        (np.zeros((4, 4)), ..., Style(low="a"), "expected a number or a percentile like 2%, found 'a'"),
+        (np.zeros((4, 4)), ..., Style(low="101%"), "expected a percentile from 0% to 100%"),
+        (np.zeros((4, 4)), (0, 0, 0), Style(), "expected at most 2 indices for an array of 2 dimensions, found 3"),
+        (np.zeros((4, 4)), [0, 1], Style(), "expected integers, slices and at most one"),
+        (np.zeros((4, 4), "S3"), ..., Style(), "expected numbers to make a picture of"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(array: np.ndarray, key: Any, style: Style, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        render(array, key, style=style)
+
+
+def test_index_outside_names_axis_and_size() -> None:
+    with pytest.raises(OutOfBoundsError, match=r"index 4 is out of bounds for axis 1 with valid range \[-4, 4\)"):
+        render(np.zeros((4, 4)), (0, 4))
