@@ -163,10 +163,10 @@ def block_slice(item: Item, block: int, size: int, axis: int) -> slice:
     """The elements of blocks of length `block`: of one by its index, or of neighbours by a slice."""
     blocks = -(-size // block)
     if isinstance(item, slice):
-        start, step, count = slice_in_bounds(item, blocks, axis)
-        if step != 1:
+        start, _, count = slice_in_bounds(item, blocks, axis)
+        if item.step is not None and operator.index(item.step) != 1:
             raise SelectionError(
-                f"expected a slice of blocks with step 1 for axis {axis}, found step {step}", index=item, axis=axis
+                f"expected a slice of blocks with step 1 for axis {axis}, found step {item.step}", index=item, axis=axis
             )
         return slice(start * block, min((start + count) * block, size))
     if isinstance(item, int):

@@ -1,0 +1,339 @@
+"""Changing the shape of an array: what is kept, what is erased, and what an interruption leaves."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blizzarr.array import Array, erase
+from blizzarr.errors import ConflictError, NodeTypeError, StoreError
+from blizzarr.formats import read_node, write_node
+from blizzarr.hierarchy.remove import remove_node
+from blizzarr.model import GroupMeta
+from blizzarr.stores import BaseStore, LocalStore, MappingStore, MemoryStore, ZipStore
+from support.arrays import make
+
+LAYOUTS: list[dict[str, Any]] = [
+    {"chunks": (4, 3)},
+    {"chunks": (2, 3), "shards": (4, 6)},
+    {"chunks": (20, 20), "filters": [{"name": "transpose", "configuration": {"order": [1, 0]}}]},
+]
+
+
+def cut(data: np.ndarray, shape: tuple[int, ...], fill: float = 0) -> np.ndarray:
+    """The data in another shape: cut off, and filled up."""
+    result = np.full(shape, fill, data.dtype)
+    both = tuple(slice(min(sizes)) for sizes in zip(shape, data.shape, strict=True))
+    result[both] = data[both]
+    return result
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_fault_105_shrinking_and_growing_again_shows_fill(layout: dict[str, Any]) -> None:
+    data = np.arange(1.0, 101).reshape(10, 10)
+    z = make(data, fill_value=np.nan, **layout)
+    z.resize((5, 4))
+    z.resize((10, 10))
+    np.testing.assert_array_equal(z[...], cut(cut(data, (5, 4)), (10, 10), np.nan))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("enumerated", [0, 1000])
+def test_fault_105_what_others_left_outside_is_not_shown(
+    layout: dict[str, Any], enumerated: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """zarr-python and TensorStore shrink by changing the document only, and leave the overhang of edge chunks."""
+    monkeypatch.setattr(erase, "ENUMERATED", enumerated)
+    data = np.arange(1, 101).reshape(10, 10)
+    z = make(data, **layout)
+    write_node(z.store, z.path, z.metadata.with_shape((5, 4)))
+    z.refresh()
+    z.resize((11, 9))
+    np.testing.assert_array_equal(z[...], cut(data[:5, :4], (11, 9)))
+
+
+def test_growing_and_shrinking_at_once() -> None:
+    data = np.arange(1, 101).reshape(10, 10)
+    z = make(data, chunks=(4, 3))
+    z.resize((3, 14))
+    np.testing.assert_array_equal(z[...], cut(data, (3, 14)))
+    z.resize((12, 2))
+    np.testing.assert_array_equal(z[...], cut(data[:3], (12, 2)))
+
+
+def test_what_is_cut_off_is_deleted() -> None:
+    z = make(np.ones((10, 10), "u1"), chunks=(5, 5), compressors=None)
+    z.resize((4, 10))
+    assert sorted(key for key in z.store.list("a/c")) == ["a/c/0/0", "a/c/0/1"]
+    assert bytes(z.store.get("a/c/0/0")) == b"\1" * 20 + b"\0" * 5
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_sequence_of_changes_is_like_numpy(data: st.DataObject) -> None:
+    rank = data.draw(st.integers(1, 3))
+    lengths = st.lists(st.integers(0, 7), min_size=rank, max_size=rank).map(tuple)
+    inner = tuple(data.draw(st.lists(st.integers(1, 4), min_size=rank, max_size=rank)))
+    shards = tuple(2 * length for length in inner) if data.draw(st.booleans()) else None
+    expected = np.full(data.draw(lengths), 9, np.int16)
+    z = make(shape=expected.shape, dtype="i2", chunks=inner, shards=shards, fill_value=9)
+    for step in range(data.draw(st.integers(1, 6))):
+        kind = data.draw(st.sampled_from(["resize", "append", "write"]))
+        if kind == "resize":
+            shape = data.draw(lengths)
+            z.resize(shape)
+            expected = cut(expected, shape, 9)
+        elif kind == "append":
+            axis = data.draw(st.integers(0, rank - 1))
+            count = data.draw(st.integers(0, 3))
+            added = np.full([*expected.shape[:axis], count, *expected.shape[axis + 1 :]], step + 20, np.int16)
+            expected = np.concatenate([expected, added], axis)
+            assert z.append(added, axis=axis) == expected.shape
+        else:
+            z[...] = expected[...] = step + 50
+        np.testing.assert_array_equal(z[...], expected, strict=True)
+    again = Array(z.store, z.path, read_node(z.store, z.path))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(again[...], expected, strict=True)
+
+
+class Breaking(BaseStore):
+    """A store that fails at one of its changes, as if the power went."""
+
+    def __init__(self, values: dict[str, bytes], changes: float = math.inf) -> None:
+        self.values = values
+        self.left = changes
+
+    def get(self, key: str) -> bytes | None:
+        return self.values.get(key)
+
+    def list(self, prefix: str = "") -> list[str]:
+        return [key for key in self.values if key.startswith(prefix.rstrip("/") + "/" if prefix else "")]
+
+    def set(self, key: str, value: Any) -> None:
+        self._count()
+        self.values[key] = bytes(value)
+
+    def delete(self, key: str) -> None:
+        if key in self.values:
+            self._count()
+            del self.values[key]
+
+    def _count(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise StoreError("no power")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("change", ["shrink", "grow", "both", "append", "append axis 1"])
+def test_fault_81_an_interrupted_change_leaves_the_old_or_the_new(layout: dict[str, Any], change: str) -> None:
+    """After a stop at any point the kept elements are there, and what was never written reads as fill value."""
+    data = np.arange(1, 101).reshape(10, 10)
+    targets = {"shrink": (5, 4), "grow": (13, 17), "both": (13, 4)}
+    outcomes = set()
+    for changes in range(60):
+        store = Breaking({})
+        z = make(data, store=store, **layout)
+        # Leftovers outside, so that growing has something to erase.
+        z.resize((18, 18))
+        z[10:] = z[:, 10:] = 77
+        write_node(store, z.path, z.metadata.with_shape((10, 10)))
+        z.refresh()
+        store.left = changes
+        try:
+            if change == "append":
+                z.append(np.full((3, 10), 5))
+            elif change == "append axis 1":
+                z.append(np.full((10, 3), 5), axis=1)
+            else:
+                z.resize(targets[change])
+            done = True
+        except StoreError:
+            done = False
+        store.left = math.inf
+        after = Array(store, "a", read_node(store, "a"))  # type: ignore[arg-type]
+        grown = np.full((18, 18), 0)
+        grown[:10, :10] = data
+        if change == "append":
+            grown[10:13, :10] = 5
+        elif change == "append axis 1":
+            grown[:10, 10:13] = 5
+        assert after.shape in ((10, 10), targets.get(change, {"append": (13, 10)}.get(change, (10, 13))))
+        outcomes.add(after.shape)
+        np.testing.assert_array_equal(after[...], grown[: after.shape[0], : after.shape[1]])
+        seen = after.shape
+        after.resize((18, 18))
+        np.testing.assert_array_equal(after[...], cut(grown[: seen[0], : seen[1]], (18, 18)))
+        if done:
+            break
+    assert done
+    assert len(outcomes) == 2, "the change was interrupted before and after it was published"
+
+
+def test_resizing_a_huge_sparse_array_lists_what_is_there() -> None:
+    """A grid of 2**60 chunks, of which two are stored."""
+    z = make(shape=(2**30, 2**30), dtype="u1", chunks=(1, 1))
+    z[5, 5] = 1
+    z[2**30 - 1, 2**30 - 1] = 2
+    z.resize((2**29, 2**30))
+    assert sorted(z.store.list("a/c")) == ["a/c/5/5"]
+    z.resize((2**31, 2**31))
+    assert (z[5, 5], z[2**30 - 1, 2**30 - 1], z.shape) == (1, 0, (2**31, 2**31))
+
+
+def test_growing_leaves_full_edge_chunks_alone() -> None:
+    store = Breaking({})
+    z = make(np.ones((4, 6), int), store=store, chunks=(2, 3))
+    store.left = 1
+    z.resize((400, 600))
+    assert store.left == 0, "only the document changed"
+
+
+def test_growing_does_not_rewrite_edge_chunks_that_are_clean() -> None:
+    store = Breaking({})
+    z = make(np.ones((5, 7), int), store=store, chunks=(2, 3))
+    store.left = 1
+    z.resize((400, 600))
+    assert store.left == 0
+
+
+def test_the_same_shape_changes_nothing() -> None:
+    store = Breaking({})
+    z = make(np.ones((5, 7), int), store=store)
+    store.left = 0
+    z.resize((5, 7))
+    assert z.shape == (5, 7)
+
+
+@pytest.mark.parametrize(
+    ("shape", "error", "text"),
+    [
+        ((3,), ValueError, r"expected a new shape with 2 lengths, found \(3,\); the number of axes stays"),
+        ((3, -1), ValueError, r"expected lengths of at least 0 in the new shape, found \(3, -1\)"),
+        ((3, 1.5), TypeError, r"expected integers as the new shape, found \(3, 1.5\)"),
+        ("ab", TypeError, "expected integers as the new shape, found 'ab'"),
+    ],
+)
+def test_bad_shapes_are_refused(shape: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        make(np.ones((2, 2))).resize(shape)
+
+
+def test_an_array_without_axes_keeps_its_shape() -> None:
+    z = make(np.array(3))
+    z.resize(())
+    assert z[()] == 3
+    with pytest.raises(ValueError, match=r"expected an axis in \[0, 0\) to append to, found 0"):
+        z.append(4)
+
+
+def test_append_gives_the_new_shape_and_converts() -> None:
+    z = make(np.zeros((2, 3), "u1"), chunks=(2, 2))
+    assert z.append([[1.7, 2, 3]]) == (3, 3)
+    assert z.append(np.full((3, 2), 9), axis=-1) == (3, 5)
+    assert z[...].tolist() == [[0, 0, 0, 9, 9], [0, 0, 0, 9, 9], [1, 2, 3, 9, 9]]
+    assert z.append(np.empty((0, 5))) == (3, 5)
+
+
+def test_append_of_another_shape_is_refused() -> None:
+    z = make(np.zeros((2, 3)))
+    with pytest.raises(
+        ValueError, match=r"expected data of shape \(any, 3\) to append along axis 0 of an array of shape"
+    ):
+        z.append(np.zeros((2, 4)))
+    with pytest.raises(ValueError, match=r"found shape \(3,\)"):
+        z.append(np.zeros(3))
+    with pytest.raises(ValueError, match=r"expected an axis in \[-2, 2\) to append to, found 2"):
+        z.append(np.zeros((1, 3)), axis=2)
+
+
+def test_append_from_a_stale_handle_goes_to_the_end() -> None:
+    """Fault row 103."""
+    one = make(np.arange(3), chunks=(2,))
+    other = Array(one.store, one.path, one.metadata)
+    one.append([3, 4])
+    assert other.append([5]) == (6,)
+    assert other[:].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_resize_from_a_stale_handle_is_a_conflict() -> None:
+    """Fault row 104: growing by what somebody else appended must not erase it."""
+    one = make(np.arange(3), chunks=(2,))
+    other = Array(one.store, one.path, one.metadata)
+    one.append([3, 4])
+    with pytest.raises(ConflictError, match=r"to be still \(3,\), found \(5,\): somebody else has changed it"):
+        other.resize(10)
+    assert one.refresh()[:].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_an_array_that_was_replaced_is_not_written_by_the_old_rules() -> None:
+    old = make(np.arange(4), chunks=(2,))
+    remove_node(old.store, "a")
+    make(np.arange(4), store=old.store, chunks=(4,))
+    for change in (lambda: old.resize(8), lambda: old.append([1])):
+        with pytest.raises(ConflictError, match="somebody has replaced it; open it again"):
+            change()
+
+
+def test_an_array_that_became_a_group_is_refused() -> None:
+    old = make(np.arange(4))
+    write_node(old.store, "a", GroupMeta())
+    with pytest.raises(NodeTypeError, match="/a: expected an array, found a group"):
+        old.append([1])
+
+
+@pytest.mark.parametrize("kind", [MemoryStore, LocalStore, MappingStore])
+def test_fault_103_threads_append_all_rows_once(kind: Any, tmp_path: Path) -> None:
+    store = kind(tmp_path) if kind is LocalStore else kind({}) if kind is MappingStore else kind()
+    shared = make(np.zeros((0, 3), int), store=store, chunks=(4, 2))
+
+    def work(number: int) -> None:
+        z = Array(store, "a", shared.metadata)
+        for step in range(10):
+            z.append(np.full((2, 3), 100 * number + step))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    rows = shared.refresh()[...]
+    assert rows.shape == (80, 3)
+    assert sorted(rows[::2, 0]) == sorted(100 * number + step for number in range(4) for step in range(10))
+    np.testing.assert_array_equal(rows[::2], rows[1::2])
+
+
+def _append_in_process(z: Array, number: int) -> None:
+    for step in range(10):
+        z.append(np.full((1, 3), 100 * number + step))
+
+
+def test_fault_103_processes_append_all_rows_once(tmp_path: Path) -> None:
+    z = make(np.zeros((0, 3), int), store=LocalStore(tmp_path), chunks=(4, 2))
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_append_in_process, args=(z, number)) for number in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    assert sorted(z.refresh()[:, 0]) == sorted(100 * number + step for number in range(2) for step in range(10))
+
+
+def test_a_zip_file_grows_without_deleting(tmp_path: Path) -> None:
+    """It cannot delete; what is left outside is overwritten instead, and missing chunks are not touched."""
+    store = ZipStore(tmp_path / "a.zip", mode="w")
+    z = make(np.arange(1, 11), store=store, chunks=(4,))
+    z.append([11, 12])
+    z.resize(3)
+    z.resize(12)
+    assert z[:].tolist() == [1, 2, 3, *[0] * 9]
+    store.close()
