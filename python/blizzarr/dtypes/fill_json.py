@@ -82,7 +82,7 @@ def decode_real(dtype: DataType, numpy: np.dtype[Any], value: Any, path: str, pr
     if kind is float or kind is int:
         low, high = dtype.limits or (0.0, 0.0)
         if low <= value <= high:
-            return _scalar(numpy, value)
+            return _scalar(numpy, float(value))
         if numpy.kind == "f" and (rounded := _rounded(numpy, value)) is not None:
             return rounded
         problems.add(path, f'a finite number in [{low}, {high}], "NaN", "Infinity", "-Infinity" or "0x..."', value)
