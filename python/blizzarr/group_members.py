@@ -119,7 +119,7 @@ class GroupMembers(ABC):
 
     def groups(self) -> Iterator[tuple[str, Group]]:
         """The groups in the group, with their names."""
-        return ((name, node) for name, node in self.members() if isinstance(node, Group))
+        return ((name, node) for name, node in self.members() if not isinstance(node, Array))
 
     def group_keys(self) -> Iterator[str]:
         """The names of the groups in the group."""

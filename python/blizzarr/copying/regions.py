@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -55,25 +55,39 @@ def plan_regions(shape: Sequence[int], write_shape: Sequence[int], read_shape: S
     (100, 20)
     """
     region = list(write_shape)
-    while True:
-        best: tuple[float, int, int] | None = None
-        now = amplification(region, read_shape, shape)
-        for axis, length in enumerate(shape):
-            for grown in sorted(_longer(region[axis], write_shape[axis], read_shape[axis], length)):
-                candidate = [*region[:axis], grown, *region[axis + 1 :]]
-                if math.prod(map(min, candidate, shape)) > limit:
-                    continue
-                # What is saved in reading, for what is spent in memory; where nothing is to be saved, later axes
-                # first, whose elements are neighbours.
-                saved = now - amplification(candidate, read_shape, shape)
-                if saved < 0:
-                    continue
-                score = (saved / math.log2(1 + grown / region[axis]), axis, grown)
-                if best is None or score[:2] > best[:2]:
-                    best = score
-        if best is None:
-            return Regions(tuple(shape), tuple(region))
-        region[best[1]] = best[2]
+    # First evenly, in steps that leave room for the other axes, then as far as the rest of the memory goes.
+    for steps in (_longer, _longest):
+        while (best := _best(region, shape, write_shape, read_shape, limit, steps)) is not None:
+            axis, grown = best
+            region[axis] = grown
+    return Regions(tuple(shape), tuple(region))
+
+
+def _best(
+    region: list[int],
+    shape: Sequence[int],
+    write_shape: Sequence[int],
+    read_shape: Sequence[int],
+    limit: int,
+    steps: Callable[[int, int, int, int, int], set[int]],
+) -> tuple[int, int] | None:
+    """The axis to grow next, and to which length; None when there is no room for more."""
+    best: tuple[tuple[float, int], int] | None = None
+    now = amplification(region, read_shape, shape)
+    size = math.prod(map(min, region, shape))
+    for axis, length in enumerate(shape):
+        room = limit * min(region[axis], length) // max(1, size)
+        for grown in sorted(steps(region[axis], write_shape[axis], read_shape[axis], length, room)):
+            candidate = [*region[:axis], grown, *region[axis + 1 :]]
+            saved = now - amplification(candidate, read_shape, shape)
+            if min(grown, length) > room or saved < 0:
+                continue
+            # What is saved in reading, for what is spent in memory; where nothing is to be saved, later axes first,
+            # whose elements are neighbours.
+            score = saved / math.log2(1 + grown / region[axis]), axis
+            if best is None or score > best[0]:
+                best = score, grown
+    return None if best is None else (best[0][1], best[1])
 
 
 def amplification(region: Sequence[int], read_shape: Sequence[int], shape: Sequence[int]) -> float:
@@ -92,10 +106,15 @@ def amplification(region: Sequence[int], read_shape: Sequence[int], shape: Seque
     return product
 
 
-def _longer(part: int, write: int, read: int, length: int) -> set[int]:
+def _longer(part: int, write: int, read: int, length: int, room: int) -> set[int]:
     """Lengths that a region may grow to: twice, to a common multiple with the source, or to the whole axis."""
-    if part >= length:
-        return set()
     whole = -(-length // write) * write
     common = math.lcm(write, read)
     return {grown for grown in (2 * part, -(-(part + 1) // common) * common, whole) if part < grown <= whole}
+
+
+def _longest(part: int, write: int, read: int, length: int, room: int) -> set[int]:
+    """The longest that there is room for."""
+    whole = -(-length // write) * write
+    grown = whole if length <= room else room // write * write
+    return {grown} if part < grown else set()

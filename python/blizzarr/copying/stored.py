@@ -10,9 +10,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from blizzarr.array import Array
+from blizzarr.array.info import stored_chunks
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats import chunk_prefix
-from blizzarr.hierarchy.remove import chunk_pattern
 from blizzarr.model import ArrayMeta
 
 __all__ = ["copy_stored", "same_layout", "stored_objects"]
@@ -34,24 +34,16 @@ def same_layout(source: ArrayMeta, target: ArrayMeta) -> bool:
 
 def stored_objects(source: Array) -> list[tuple[int, ...]] | None:
     """The positions in the grid of the objects that are stored, sorted; None when the store cannot list them."""
-    meta = source.metadata
-    prefix = chunk_prefix(source.path, meta)
-    pattern = chunk_pattern(meta)
-    assert pattern is not None
-    grid = meta.chunk_grid.shape(meta.shape)
-    found = []
+    grid = source.metadata.chunk_grid.shape(source.shape)
     try:
-        for key in source.store.list(prefix):
-            name = key[len(prefix) :]
-            if pattern.fullmatch(name):
-                digits = name[len(meta.chunk_keys.head) :].split(meta.chunk_keys.separator) if meta.shape else []
-                position = tuple(map(int, digits))
-                # What lies outside of the array was left there by somebody who shrank it.
-                if all(index < count for index, count in zip(position, grid, strict=True)):
-                    found.append(position)
+        return sorted(
+            position
+            for _, position in stored_chunks(source.store, source.path, source.metadata)
+            # What lies outside of the array was left there by somebody who shrank it.
+            if all(index < count for index, count in zip(position, grid, strict=True))
+        )
     except UnsupportedOperationError:
         return None
-    return sorted(found)
 
 
 def copy_stored(

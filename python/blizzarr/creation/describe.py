@@ -50,6 +50,8 @@ def describe_array(
     ((100, 1000), (500, 1000), 'F')
     """
     _check_format(zarr_format)
+    if codecs is not None:
+        _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
     lengths = _shape(shape)
     kind = DataType.parse(dtype)
     chunk_shape = resolve_chunks(chunks, lengths, kind.itemsize)
@@ -65,7 +67,6 @@ def describe_array(
             endian=_endian(dtype),
         )
     else:
-        _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
         chain = CodecChain.from_list(codecs, kind, chunk_shape)
     return ArrayMeta(
         shape=lengths,

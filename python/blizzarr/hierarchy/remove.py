@@ -20,7 +20,7 @@ __all__ = ["DOCUMENTS", "PROGRESS", "chunk_pattern", "own_keys", "remove_node"]
 DOCUMENTS = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
 """Names of the documents of all formats that were ever written beside a node's chunks or children."""
 
-PROGRESS = ".blizzarr-copy.json"
+PROGRESS = "blizzarr-copy.json"
 """Beside the document of an array that is being copied: how far the copy has come; see `blizzarr.copying`."""
 
 _USUAL = re.compile(r"c(?:[/.]\d+)*")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 from blizzarr.stores.protocol import Store, Value
@@ -10,6 +11,16 @@ __all__ = ["replace_value"]
 
 # By key alone, since two stores may be handles of one place. Two keys may share a lock; that only costs time.
 _locks = [threading.RLock() for _ in range(64)]
+
+
+def _after_fork() -> None:
+    global _locks
+    _locks = [threading.RLock() for _ in range(64)]
+
+
+if hasattr(os, "register_at_fork"):
+    # A thread that held a lock when the process was forked does not exist in the child.
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def replace_value(store: Store, key: str, expected: Value | None, value: Value) -> bool:

@@ -123,7 +123,7 @@ def test_failures_of_a_mapping_carry_the_place() -> None:
     assert isinstance(caught.value.__cause__, PermissionError)
     with pytest.raises(StoreError, match="TypeError"):
         MappingStore({"a": 3}).get("a")
-    assert MappingStore({"a": b"", "/b": b"", 3: b""}).list() == ["a"]  # type: ignore[dict-item]
+    assert MappingStore({"a": b"", "/b": b"", 3: b""}).list() == ["a"]
 
 
 def test_pickling(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_reads_what_others_wrote(tmp_path: Path, method: int) -> None:
 def test_others_read_what_we_wrote(tmp_path: Path, compression: str) -> None:
     """The standard library finds no fault, and of a key set twice it sees the last value."""
     path = tmp_path / "sub" / "x.zip"
-    with ZipStore(path, mode="w", compression=compression) as store:  # type: ignore[arg-type]
+    with ZipStore(path, mode="w", compression=compression) as store:
         store.set("a/b", b"first" * 100)
         store.set("ü/c", b"value")
         store.set("a/b", b"second" * 100)

@@ -1,0 +1,268 @@
+"""Copying: any source to any layout, in parts, and on from where it was interrupted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blizzarr import api
+from blizzarr.array import Array
+from blizzarr.config import config
+from blizzarr.errors import CodecError, ConflictError, NodeExistsError, NodeNotFoundError, StoreError
+from blizzarr.group import Group
+from blizzarr.hierarchy.remove import PROGRESS
+from blizzarr.stores import MappingStore, ZipStore
+
+DATA = np.arange(1, 1201, dtype="i4").reshape(30, 40)
+LAYOUTS: list[dict[str, Any]] = [
+    {},
+    {"chunks": (7, 40)},
+    {"chunks": (5, 8), "shards": (10, 16)},
+    {"chunks": 10, "compressors": "gzip", "order": "F"},
+    {"chunks": (30, 1), "codecs": ["bytes", "crc32c"]},
+    {"dtype": "f8", "chunks": (4, 4)},
+]
+
+
+def made(values: Any = None, **options: Any) -> Array:
+    """A source."""
+    return api.create_array({} if values is None else values, data=DATA, **options)
+
+
+@pytest.mark.parametrize("old", LAYOUTS[:4])
+@pytest.mark.parametrize("new", LAYOUTS)
+@pytest.mark.parametrize("limit", [1, 1000, 1 << 20])
+def test_every_layout_to_every_layout(old: dict[str, Any], new: dict[str, Any], limit: int) -> None:
+    """The elements are the same, whatever the layouts and however small the parts; nothing else is left behind."""
+    source = made(dimension_names=["y", "x"], attributes={"a": [1]}, **old)
+    values: dict[str, bytes] = {}
+    told: list[tuple[int, int]] = []
+    with config.set(copy_bytes=limit):
+        target = api.copy(source, values, progress=lambda done, total: told.append((done, total)), **new)
+    assert isinstance(target, Array)
+    assert np.array_equal(target[...], DATA)
+    assert target.dtype == new.get("dtype", "i4")
+    assert (target.dimension_names, dict(target.attrs)) == (("y", "x"), {"a": [1]})
+    assert PROGRESS not in values
+    assert told[0] == (0, DATA.nbytes)
+    assert told[-1] == (DATA.nbytes, DATA.nbytes) or new.get("dtype")
+    assert told == sorted(told)
+
+
+def test_the_same_layout_is_copied_without_decoding() -> None:
+    """Stored objects are the same bytes, also those that cannot be decoded; what is missing stays missing."""
+    old: dict[str, bytes] = {}
+    source = made(old, chunks=10)
+    source[:10, :10] = 0
+    old["c/1/1"] = b"damaged"
+    new: dict[str, bytes] = {}
+    told: list[int] = []
+    target = api.copy(source, new, chunk_key_encoding="v2", progress=lambda done, total: told.append(done))
+    assert isinstance(target, Array)
+    assert {key.replace("/", ".").removeprefix("c."): value for key, value in old.items() if key != "zarr.json"} == {
+        key: value for key, value in new.items() if key != "zarr.json"
+    }
+    assert "0.0" not in new
+    assert told[-1] == DATA.nbytes
+    with pytest.raises(CodecError):
+        target[...]
+    with pytest.raises(CodecError, match="c/1/1"):
+        api.copy(source, {}, chunks=20)
+
+
+class Interrupted(dict[str, bytes]):
+    """A mapping that is interrupted at a certain write of a chunk."""
+
+    def __init__(self, left: int, values: dict[str, bytes] | None = None) -> None:
+        super().__init__(values or {})
+        self.left = left
+        self.written = 0
+
+    def __setitem__(self, key: str, value: bytes) -> None:
+        if "c/" in key:
+            if self.left == 0:
+                raise OSError(28, "No space left on device")
+            self.left -= 1
+            self.written += 1
+        super().__setitem__(key, value)
+
+
+@pytest.mark.parametrize("new", [{"chunks": (5, 40)}, {"chunks": (4, 7)}, {"chunks": (5, 10), "shards": (10, 20)}])
+@pytest.mark.parametrize("left", [0, 1, 2, 5])
+def test_an_interrupted_copy_is_finished(new: dict[str, Any], left: int) -> None:
+    """Row 81: whenever it stops, going on gives the whole array, and does not begin from the start."""
+    source = made(chunks=10)
+    values = Interrupted(left)
+    with config.set(copy_bytes=1):
+        with pytest.raises(StoreError, match="No space left"):
+            api.copy(source, values, **new)
+        assert PROGRESS in values
+        with pytest.raises(NodeExistsError, match="resume=True finishes it"):
+            api.copy(source, values, **new)
+        values.left, values.written = 10_000, 0
+        told: list[int] = []
+        target = api.copy(source, values, resume=True, progress=lambda done, total: told.append(done), **new)
+    assert isinstance(target, Array)
+    assert np.array_equal(target[...], DATA)
+    assert PROGRESS not in values
+    objects = sum(key.startswith("c/") for key in values)
+    assert values.written <= objects - left + 1
+    assert told[-1] == DATA.nbytes
+    values.left = 0
+    assert np.array_equal(api.copy(source, values, resume=True, **new)[...], DATA)
+
+
+def test_the_same_layout_is_resumed_too() -> None:
+    """Also where nothing is decoded, an interruption costs little."""
+    source = made(chunks=1)
+    values = Interrupted(700)
+    with pytest.raises(StoreError, match="No space left"):
+        api.copy(source, values)
+    assert json.loads(values[PROGRESS])["done"] == 512
+    values.left, values.written = 10_000, 0
+    target = api.copy(source, values, resume=True)
+    assert np.array_equal(target[...], DATA)
+    assert values.written <= 1200 - 512
+
+
+def test_resuming_something_else() -> None:
+    """Another source or layout, or an array that is no copy, is refused and left as it is."""
+    source = made(chunks=10)
+    values = Interrupted(3)
+    with config.set(copy_bytes=1), pytest.raises(StoreError):
+        api.copy(source, values, chunks=5)
+    values.left = 10_000
+    before = dict(values)
+    with pytest.raises(ConflictError, match="another source, layout or memory limit"):
+        api.copy(source, values, chunks=6, resume=True)
+    with pytest.raises(ConflictError):
+        api.copy(made(chunks=10)[:, ::-1], values, chunks=5, resume=True)
+    assert dict(values) == before
+    other: dict[str, bytes] = {}
+    api.save(other, np.arange(3))
+    before = dict(other)
+    with pytest.raises(NodeExistsError, match="found another array"):
+        api.copy(source, other, resume=True)
+    assert other == before
+    assert np.array_equal(api.copy(source, values, chunks=6, overwrite=True)[...], DATA)
+    assert PROGRESS not in values
+
+
+def test_resuming_what_was_never_begun() -> None:
+    """Nothing there is a copy of which nothing is done."""
+    assert np.array_equal(api.copy(made(), {}, resume=True)[...], DATA)
+
+
+def hierarchy() -> Group:
+    """A source with arrays at several depths."""
+    root = api.create_group({}, attributes={"title": "root"})
+    root.create_array("x", data=DATA, chunks=10)
+    root.create_array("g/y", data=DATA[0], attributes={"a": 1})
+    root.create_group("g/empty", attributes={"b": 2})
+    root.create_array("g/scalar", data=np.float32(3))
+    return root
+
+
+def test_groups() -> None:
+    """Everything below comes along; options hold for each array."""
+    values: dict[str, bytes] = {}
+    told: list[tuple[int, int]] = []
+    target = api.copy(hierarchy(), values, path="to", compressors=None, progress=lambda *now: told.append(now))
+    assert isinstance(target, Group)
+    assert [name for name, _ in target.walk()] == ["g", "g/empty", "g/scalar", "g/y", "x"]
+    assert np.array_equal(target["x"][...], DATA)
+    assert target["g/scalar"][()] == 3
+    assert target.attrs == {"title": "root"}
+    assert (target["g/y"].attrs["a"], target["g/empty"].attrs["b"]) == (1, 2)
+    assert all(array.compressors == () for _, array in target.walk() if isinstance(array, Array))
+    total = DATA.nbytes + DATA[0].nbytes + 4
+    assert (told[0], told[-1]) == ((0, total), (total, total))
+    with pytest.raises(NodeExistsError):
+        api.copy(hierarchy(), values, path="to")
+    assert isinstance(api.copy(hierarchy(), values, path="to", overwrite=True), Group)
+
+
+@pytest.mark.parametrize("left", range(0, 14, 3))
+def test_an_interrupted_group_is_finished(left: int) -> None:
+    """What is complete is left alone, the rest is copied."""
+    source = hierarchy()
+    values = Interrupted(left)
+    with pytest.raises(StoreError):
+        api.copy(source, values)
+    values.left = 1000
+    target = api.copy(source, values, resume=True)
+    assert isinstance(target, Group)
+    assert [name for name, _ in target.walk()] == [name for name, _ in source.walk()]
+    assert np.array_equal(target["x"][...], DATA)
+    assert np.array_equal(target["g/y"][...], DATA[0])
+    assert not any(key.endswith(PROGRESS) for key in values)
+
+
+def test_files_of_numpy(tmp_path: Path) -> None:
+    """.npy is mapped, .npz becomes a group."""
+    np.save(tmp_path / "a.npy", np.asfortranarray(DATA))
+    target = api.copy(tmp_path / "a.npy", tmp_path / "a.zarr", chunks=10)
+    assert np.array_equal(target[...], DATA)
+    np.savez(tmp_path / "b.npz", x=DATA, y=DATA[0])
+    group = api.copy(str(tmp_path / "b.npz"), tmp_path / "b.zarr")
+    assert isinstance(group, Group)
+    assert list(group) == ["x", "y"]
+    assert np.array_equal(group["y"][...], DATA[0])
+    with pytest.raises(NodeNotFoundError):
+        api.copy(tmp_path / "c.npy", {})
+
+
+def test_between_files(tmp_path: Path) -> None:
+    """Directories and zip files, by path; a zip file keeps a small record that says that all is done."""
+    made(tmp_path / "a.zarr", chunks=10)
+    api.copy(tmp_path / "a.zarr", tmp_path / "b.zip").store.close()
+    assert np.array_equal(api.load(tmp_path / "b.zip"), DATA)
+    assert json.loads(bytes(ZipStore(tmp_path / "b.zip").get(PROGRESS) or b"")) == {"complete": True}
+    again = api.copy(tmp_path / "b.zip", tmp_path / "c.zarr", chunks=7)
+    assert np.array_equal(again[...], DATA)
+
+
+def test_onto_itself(tmp_path: Path) -> None:
+    """A copy over or into its source is refused, also with overwrite, and by whatever name."""
+    values: dict[str, bytes] = {}
+    root = api.create_group(values)
+    root.create_array("g/a", data=DATA)
+    before = dict(values)
+    for source, dest, path in (
+        (root, values, ""),
+        (root["g"], values, "g/a"),
+        (root["g/a"], values, "g"),
+        (root["g/a"], MappingStore(values), "g/a"),
+    ):
+        with pytest.raises(ValueError, match="outside of the source"):
+            api.copy(source, dest, path=path, overwrite=True)
+    assert values == before
+    assert api.copy(root["g/a"], values, path="g/ab").path == "g/ab"
+    made(tmp_path / "a.zarr")
+    with pytest.raises(ValueError, match="outside of the source"):
+        api.copy(tmp_path / "a.zarr", str(tmp_path) + "/./a.zarr/b", overwrite=True)
+    with pytest.raises(ValueError, match="found both"):
+        api.copy(DATA, {}, resume=True, overwrite=True)
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_any_shapes(data: st.DataObject) -> None:
+    """Random shapes, chunks, shards and limits."""
+    rank = data.draw(st.integers(0, 3))
+    shape = data.draw(st.tuples(*[st.integers(0, 9)] * rank))
+    chunk = st.tuples(*[st.integers(1, 5)] * rank)
+    values = np.arange(1, 1 + np.prod(shape, dtype=int), dtype="i2").reshape(shape)
+    source = api.create_array({}, data=values, chunks=data.draw(chunk))
+    inner = data.draw(chunk)
+    shards = data.draw(st.none() | st.just(tuple(2 * length for length in inner)))
+    with config.set(copy_bytes=data.draw(st.integers(1, 500))):
+        target = api.copy(source, {}, chunks=inner, shards=shards)
+    assert isinstance(target, Array)
+    assert np.array_equal(target[...], values)

@@ -1,0 +1,172 @@
+"""Opening and making: what each mode does, on each kind of store, and what it leaves alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blizzarr import api
+from blizzarr.array import Array
+from blizzarr.errors import (
+    MetadataError,
+    NodeExistsError,
+    NodeNotFoundError,
+    NodeTypeError,
+    ReadOnlyError,
+    StoreError,
+    UnknownExtensionError,
+)
+from blizzarr.group import Group
+from blizzarr.stores import MemoryStore, ZipStore
+
+MODES: tuple[Any, ...] = ("r", "r+", "a", "w", "w-")
+
+
+@pytest.fixture(params=["directory", "memory", "mapping", "zip"])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """A new place of each kind."""
+    if request.param == "memory":
+        return MemoryStore()
+    if request.param == "mapping":
+        return {}
+    return tmp_path / ("data.zip" if request.param == "zip" else "data.zarr")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_modes_where_nothing_is(mode: Any) -> None:
+    """r and r+ need something to be there; the others make it."""
+    values: dict[str, bytes] = {}
+    if mode in ("r", "r+"):
+        for opener in (api.open, api.open_array, api.open_group):
+            with pytest.raises(NodeNotFoundError, match=r"looked for zarr\.json"):
+                opener(values, mode=mode)
+        assert values == {}
+        return
+    assert isinstance(api.open(values, mode=mode), Group)
+    assert isinstance(api.open_array({}, mode=mode, shape=3, dtype="u1"), Array)
+    assert isinstance(api.open({}, mode=mode, shape=3, dtype="u1"), Array)
+    assert isinstance(api.open_group({}, mode=mode), Group)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_modes_where_an_array_is(mode: Any) -> None:
+    """r, r+ and a open it; w replaces it; w- refuses and changes nothing."""
+    values: dict[str, bytes] = {}
+    api.save(values, np.arange(3))
+    before = dict(values)
+    if mode == "w-":
+        for opener in (api.open, api.open_group):
+            with pytest.raises(NodeExistsError, match="something is here already"):
+                opener(values, mode=mode)
+        assert values == before
+    elif mode == "w":
+        assert isinstance(api.open(values, mode=mode), Group)
+        assert list(values) == ["zarr.json"]
+    else:
+        opened = api.open(values, mode=mode)
+        assert isinstance(opened, Array)
+        assert opened[:].tolist() == [0, 1, 2]
+        assert opened.read_only == (mode == "r")
+        with pytest.raises(NodeTypeError, match="expected a group, found an array"):
+            api.open_group(values, mode=mode)
+        assert values == before
+
+
+def test_an_array_where_a_group_is() -> None:
+    """The reverse is told too."""
+    values: dict[str, bytes] = {}
+    api.create_group(values)
+    with pytest.raises(NodeTypeError, match="expected an array, found a group"):
+        api.open_array(values, mode="r")
+
+
+def test_round_trip_on_every_store(target: Any) -> None:
+    """What is saved is loaded, and can be changed unless it was opened for reading."""
+    data = np.arange(24, dtype="int16").reshape(4, 6)
+    api.save(target, data, path="a/b")
+    assert np.array_equal(api.load(target, path="a/b"), data)
+    array = api.open_array(target, mode="r+", path="a/b")
+    array[1:3, ::2] = -1
+    data[1:3, ::2] = -1
+    array.attrs["units"] = "K"
+    array.store.flush()
+    again = api.open(target, mode="r", path="a/b")
+    assert isinstance(again, Array)
+    assert np.array_equal(again[...], data)
+    assert again.attrs["units"] == "K"
+    for change in (lambda: again.__setitem__(0, 1), lambda: again.attrs.update(a=1), lambda: again.resize((1, 1))):
+        with pytest.raises(ReadOnlyError):
+            change()
+    assert np.array_equal(again[...], data)
+
+
+def test_opening_is_not_making(tmp_path: Path) -> None:
+    """A mistyped path is an error by default, and makes nothing (row 89)."""
+    with pytest.raises(NodeNotFoundError, match="nothing is there"):
+        api.open(tmp_path / "typo.zarr")
+    with pytest.raises(NodeNotFoundError):
+        api.open_array(tmp_path / "typo.zarr")
+    with pytest.raises(NodeNotFoundError):
+        api.load(tmp_path / "typo.zarr")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_where_nothing_is_made() -> None:
+    """r and r+ make nothing, so options are a mistake."""
+    values: dict[str, bytes] = {}
+    api.save(values, np.arange(3))
+    with pytest.raises(TypeError, match="shape would be for making something new"):
+        api.open(values, mode="r", shape=3)
+
+
+def test_w_replaces_and_keeps_what_is_not_ours(tmp_path: Path) -> None:
+    """Row 77: chunks of the old array go, files of others stay."""
+    place = tmp_path / "x.zarr"
+    api.save(place, np.arange(1, 100))
+    (place / "notes.txt").write_text("mine")
+    (place / "1").write_text("mine too")
+    array = api.open_array(place, mode="w", shape=50, dtype="i8")
+    assert array[:].tolist() == [0] * 50
+    assert sorted(path.name for path in place.iterdir() if path.is_file()) == ["1", "notes.txt", "zarr.json"]
+
+
+@pytest.mark.parametrize("document", [b"", b"{", b"[]", b'{"zarr_format": 9}'])
+def test_something_unreadable_is_not_replaced(document: bytes) -> None:
+    """Row 66: making refuses, opening says what is wrong, only "w" replaces."""
+    values = {"zarr.json": document}
+    for make in (
+        lambda: api.create_array(values, shape=3, dtype="u1"),
+        lambda: api.create_group(values),
+        lambda: api.open_group(values, mode="w-"),
+    ):
+        with pytest.raises(NodeExistsError):
+            make()
+    for opener in (lambda: api.open(values), lambda: api.open_group(values), lambda: api.group(values)):
+        with pytest.raises(MetadataError, match=r"zarr\.json"):
+            opener()
+    assert values == {"zarr.json": document}
+    assert api.create_array(values, shape=3, dtype="u1", overwrite=True).shape == (3,)
+
+
+def test_zip_that_is_not_closed_yet(tmp_path: Path) -> None:
+    """A group of a zip file is a context manager; before it is closed the file is not there."""
+    place = tmp_path / "x.zip"
+    with api.open_group(place, mode="w") as root:
+        root["a"] = np.arange(4)
+        with pytest.raises((StoreError, NodeNotFoundError)):
+            api.open(place, mode="r")
+    assert api.load(place)["a"].tolist() == [0, 1, 2, 3]
+    with pytest.raises(StoreError, match="cannot delete"), api.open_group(place, mode="a") as root:
+        del root["a"]
+    assert ZipStore(place).get("a/zarr.json") is not None
+
+
+def test_only_this_format() -> None:
+    """Another zarr_format is refused by name, before anything is stored."""
+    values: dict[str, bytes] = {}
+    with pytest.raises(UnknownExtensionError, match="zarr_format"):
+        api.create_group(values, zarr_format=2)
+    assert values == {}

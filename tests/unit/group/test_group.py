@@ -1,0 +1,317 @@
+"""Groups: looking into them and changing what is in them."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blizzarr import api
+from blizzarr.array import Array
+from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, NodeTypeError, ReadOnlyError
+from blizzarr.group import Group
+from blizzarr.stores import MappingStore
+
+
+@pytest.fixture
+def root() -> Group:
+    """A small hierarchy."""
+    root = api.create_group({}, attributes={"title": "root"})
+    root.create_array("x", data=np.arange(6, dtype="i4").reshape(2, 3))
+    root.create_group("g", attributes={"a": 1})
+    root.create_array("g/y", shape=(4,), dtype="u1")
+    root.create_array("g/h/z", shape=(), dtype="f8")
+    return root
+
+
+def test_identity(root: Group) -> None:
+    """Names and paths."""
+    group = root["g/h"]
+    assert isinstance(group, Group)
+    assert (group.path, group.name, group.basename, group.read_only) == ("g/h", "/g/h", "h", False)
+    assert (root.path, root.name, root.basename) == ("", "/", "")
+    assert repr(group).startswith("<Group /g/h in ")
+    assert root["g"] == root["g"] != root
+    assert group.store is root.store
+
+
+def test_a_mapping(root: Group) -> None:
+    """Names in order, by path too; bad names are not in it."""
+    assert list(root) == list(root.keys()) == ["g", "x"]
+    assert len(root) == root.nmembers() == 2
+    assert all(name in root for name in ("x", "g/y", "g/h/z"))
+    assert not any(name in root for name in ("y", "x/y", "", "/x", "../x", "g/", 3))
+    assert root.get("nothing") is None
+    assert root.get("nothing", 3) == 3
+    assert isinstance(root.get("x"), Array)
+    assert root["g"]["h"]["z"].shape == ()
+    with pytest.raises(TypeError, match="elements are read from arrays"):
+        root[0]
+
+
+def test_members_at_every_depth(root: Group) -> None:
+    """Each group comes right before what is in it."""
+    assert [name for name, _ in root.members()] == ["g", "x"]
+    assert [name for name, _ in root.members(max_depth=1)] == ["g", "g/h", "g/y", "x"]
+    expected = ["g", "g/h", "g/h/z", "g/y", "x"]
+    assert [name for name, _ in root.walk()] == [name for name, _ in root.members(max_depth=None)] == expected
+    assert [node.path for _, node in root.walk()] == expected
+    assert root.nmembers(max_depth=None) == 5
+    group = root["g"]
+    assert isinstance(group, Group)
+    assert [(name, node.path) for name, node in group.walk()] == [("h", "g/h"), ("h/z", "g/h/z"), ("y", "g/y")]
+    assert (list(root.array_keys()), list(root.group_keys())) == (["x"], ["g"])
+    assert [name for name, _ in root.arrays()] == ["x"]
+    assert [array.path for array in root.array_values()] == ["x"]
+    assert [name for name, _ in root.groups()] == ["g"]
+    assert [group.path for group in root.group_values()] == ["g"]
+
+
+def test_what_is_looked_for_and_what_is_there(root: Group) -> None:
+    """A wrong name says which names there are."""
+    with pytest.raises(NodeNotFoundError, match=r"looked for nothing/zarr\.json.*the group / has g, x") as caught:
+        root["nothing"]
+    assert isinstance(caught.value, KeyError)
+    with pytest.raises(NodeNotFoundError, match="/x is an array, which has nothing below it"):
+        root["x/deeper"]
+
+
+def test_one_bad_member_hides_no_other(root: Group) -> None:
+    """Row 65: the others are listed, the bad one is named, and its own error says why."""
+    store = root.store
+    store.set("bad/zarr.json", b"{ cut off")
+    store.set("odd/zarr.json", b'{"zarr_format": 3, "node_type": "array", "shape": [-1]}')
+    with pytest.warns(UserWarning, match=r"2 of 4 members of / cannot be read: 'bad': bad/zarr\.json .*'odd'"):
+        members = root.members()
+    assert [name for name, _ in members] == ["g", "x"]
+    assert sorted(root) == ["bad", "g", "odd", "x"]
+    assert set(root.unreadable()) == {"bad", "odd"}
+    assert isinstance(root.unreadable()["bad"], MetadataError)
+    assert "bad" in root
+    with pytest.raises(MetadataError, match=r"shape\[0\]"):
+        root["odd"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        text = str(root.tree())
+    assert "bad (unreadable: bad/zarr.json does not conform" in text
+    assert "Unreadable   : 2" in repr(root.info)
+    with pytest.raises(NodeExistsError):
+        root.create_group("bad")
+    del root["bad"], root["odd"]
+    assert root.unreadable() == {}
+
+
+def test_tree(root: Group) -> None:
+    """One line for each node, as deep as asked."""
+    assert str(root.tree()).splitlines() == [
+        "/",
+        "├── g",
+        "│   ├── h",
+        "│   │   └── z () float64",
+        "│   └── y (4,) uint8",
+        "└── x (2, 3) int32",
+    ]
+    assert str(root.tree(level=1)).splitlines() == ["/", "├── g", "└── x (2, 3) int32"]
+    group = root["g"]
+    assert isinstance(group, Group)
+    assert str(group.tree()).splitlines()[0] == "/g"
+
+
+def test_info(root: Group) -> None:
+    """Counts, as text and as a dict."""
+    facts = root.info.to_dict()
+    assert (facts["arrays"], facts["groups"], facts["attributes"], facts["unreadable"]) == (1, 1, 1, 0)
+    assert "Arrays       : 1" in str(root.info)
+
+
+def test_require(root: Group) -> None:
+    """What is there is taken if it fits, else the error says what is there; what is not there is made."""
+    assert root.require_group("g") == root["g"]
+    assert [group.path for group in root.require_groups("n", "m/o")] == ["n", "m/o"]
+    assert root.require_array("x", shape=(2, 3), dtype="i2").dtype == "i4"
+    assert root.require_array("new", shape=3, dtype="u2", fill_value=4)[0] == 4
+    for require, match in (
+        (lambda: root.require_array("x", shape=(3, 2)), r"shape \(3, 2\), found \(2, 3\)"),
+        (lambda: root.require_array("x", shape=(2, 3), dtype="i8"), "data type int64, found int32"),
+        (lambda: root.require_array("x", shape=(2, 3), dtype="i2", exact=True), "data type int16, found int32"),
+        (lambda: root.require_array("g", shape=3), "expected an array, found a group"),
+        (lambda: root.require_group("x"), "expected a group, found an array"),
+    ):
+        with pytest.raises(TypeError, match=match):
+            require()
+
+
+def test_making_members(root: Group) -> None:
+    """All the short ways, with the options of create_array."""
+    assert root.zeros("a", (2,), dtype="u1")[:].tolist() == [0, 0]
+    assert root.ones("b", 2)[:].tolist() == [1.0, 1.0]
+    assert root.full("c", 2, 7, dtype="i2")[:].tolist() == [7, 7]
+    assert root.empty("d", 2).shape == (2,)
+    for name in ("empty_like", "zeros_like", "ones_like"):
+        assert getattr(root, name)(name, root["x"]).dtype == "i4"
+    assert root.full_like("e", np.zeros(3, "u1"), 5)[2] == 5
+    root["f"] = [1, 2]
+    root["f"] = np.eye(2)
+    assert root["f"].shape == (2, 2)
+    with pytest.raises(NodeExistsError, match="a group is here already"):
+        root["g"] = [1]
+    with pytest.raises(NodeTypeError, match="nothing can be below it"):
+        root.create_group("x/y")
+    with pytest.raises(NodeExistsError):
+        root.create_array("x", shape=1, dtype="u1")
+
+
+def test_removing_members() -> None:
+    """A member goes with all that is in it; its neighbours and files of others stay (row 77)."""
+    values: dict[str, bytes] = {}
+    root = api.create_group(values)
+    for name in ("g/a", "g/h/b", "gg"):
+        root.create_array(name, data=np.arange(1, 9), chunks=2)
+    values["g/notes.txt"] = b"mine"
+    del root["g/h"]
+    assert "g/h" not in root
+    assert "g/a" in root
+    del root["g"]
+    assert list(root) == ["gg"]
+    assert [key for key in values if key.startswith("g/")] == ["g/notes.txt"]
+    with pytest.raises(NodeNotFoundError, match="no member 'g' to remove"):
+        del root["g"]
+    root.create_array("g", shape=8, dtype="i8", chunks=2)
+    assert root["g"][:].tolist() == [0] * 8
+
+
+def test_reading_only(tmp_path: Path) -> None:
+    """Row 89: every change is refused, and leaves no trace on the disk."""
+    api.create_group(tmp_path / "x").create_array("a", data=[1])
+    before = sorted(tmp_path.rglob("*"))
+    root = api.open_group(tmp_path / "x", mode="r")
+    assert root.read_only
+    for change in (
+        lambda: root.create_group("b"),
+        lambda: root.create_array("b", shape=1, dtype="u1"),
+        lambda: root.__setitem__("b", [1]),
+        lambda: root.__delitem__("a"),
+        lambda: root.attrs.update(a=1),
+        lambda: root["a"].attrs.update(a=1),
+    ):
+        with pytest.raises(ReadOnlyError):
+            change()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_pickling(tmp_path: Path) -> None:
+    """Row 109: a group of a directory opens elsewhere."""
+    root = api.create_group(tmp_path / "x", attributes={"a": 1})
+    root["b"] = [1, 2]
+    again = pickle.loads(pickle.dumps(root))
+    assert again == root
+    assert again.attrs["a"] == 1
+    assert again["b"][:].tolist() == [1, 2]
+
+
+class TestConsolidated:
+    """F-13, row 64: the copies are used when they are there, and go when they would be stale."""
+
+    def test_one_request_for_everything(self) -> None:
+        asked: list[str] = []
+
+        class Watched(dict[str, bytes]):
+            def __getitem__(self, key: str) -> bytes:
+                asked.append(key)
+                return super().__getitem__(key)
+
+        values = Watched()
+        root = api.create_group(values)
+        for name in ("a/x", "a/b/y", "z"):
+            root.create_array(name, shape=3, dtype="u1")
+        api.consolidate_metadata(values)
+        asked.clear()
+        root = api.open_consolidated(values)
+        names = [name for name, _ in root.walk()]
+        inner = root["a"]
+        assert isinstance(inner, Group)
+        assert [name for name, _ in inner.walk()] == ["b", "b/y", "x"]
+        assert inner["b/y"].path == "a/b/y"
+        assert (list(root), len(root), "a/b" in root, "q" in root) == (["a", "z"], 2, True, False)
+        assert names == ["a", "a/b", "a/b/y", "a/x", "z"]
+        assert asked == ["zarr.json"]
+        with pytest.raises(NodeNotFoundError, match="consolidated metadata of / list no 'q'"):
+            root["q"]
+
+    def test_changes_remove_them(self) -> None:
+        changes: list[Any] = [
+            lambda root: root.create_group("new"),
+            lambda root: root.create_array("a/new", shape=1, dtype="u1"),
+            lambda root: root.__delitem__("a"),
+            lambda root: root["a/x"].attrs.update(b=1),
+            lambda root: root["a/x"].resize(9),
+            lambda root: root["a/x"].append([1]),
+            lambda root: root["a"].attrs.update(b=1),
+            lambda root: root["a"].create_group("b"),
+        ]
+        for change in changes:
+            values: dict[str, bytes] = {}
+            api.create_array(values, name="a/x", data=[1, 2])
+            api.consolidate_metadata(values)
+            change(api.open_consolidated(values))
+            with pytest.raises(MetadataError, match="consolidate_metadata makes them"):
+                api.open_consolidated(values)
+            assert api.open_group(values).metadata.consolidated is None
+
+    def test_attributes_of_the_group_itself_keep_them(self) -> None:
+        values: dict[str, bytes] = {}
+        api.create_array(values, name="a", data=[1, 2])
+        root = api.consolidate_metadata(values)
+        root.attrs["b"] = 1
+        assert list(root) == ["a"]
+        assert list(api.open_consolidated(values).metadata.consolidated or ()) == ["a"]
+
+    def test_not_using_them(self) -> None:
+        values: dict[str, bytes] = {}
+        api.create_array(values, name="a", data=[1, 2])
+        api.consolidate_metadata(values)
+        values["b/zarr.json"] = values["a/zarr.json"]
+        assert list(api.open_group(values)) == ["a"]
+        assert list(api.open_group(values, use_consolidated=False)) == ["a", "b"]
+
+    def test_a_member_that_cannot_be_read(self) -> None:
+        values: dict[str, bytes] = {}
+        root = api.create_group(values)
+        values["bad/zarr.json"] = b"{"
+        before = dict(values)
+        with pytest.raises(MetadataError, match=r"bad/zarr\.json"):
+            api.consolidate_metadata(root)
+        assert values == before
+
+
+def test_listing_asks_once_per_level() -> None:
+    """A group of many arrays is one listing and one batch of documents."""
+    calls: list[str] = []
+
+    class Counting(MappingStore):
+        def get(self, key: str) -> Any:
+            calls.append("get")
+            return super().get(key)
+
+        def get_many(self, keys: Any) -> Any:
+            calls.append(f"get_many {len(keys)}")
+            return [MappingStore.get(self, key) for key in keys]
+
+        def list_dir(self, prefix: str = "") -> Any:
+            calls.append("list_dir")
+            return super().list_dir(prefix)
+
+    store = Counting({})
+    root = api.create_group(store)
+    for number in range(50):
+        root.create_array(f"a{number:02}", shape=3, dtype="u1")
+    calls.clear()
+    assert len(root.members()) == 50
+    assert calls == ["list_dir", "get_many 50"]
+    calls.clear()
+    assert len(list(root.keys())) == 50
+    assert calls == ["list_dir", "get_many 50"]
