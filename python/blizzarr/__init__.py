@@ -1,1 +1,93 @@
-"""blizzarr: every Zarr there has been, on one fast native engine."""
+"""blizzarr: every Zarr there has been, on one fast native engine.
+
+Open data that is there, create arrays and groups, select like NumPy:
+
+>>> import blizzarr
+>>> store = blizzarr.stores.MemoryStore()
+>>> volume = blizzarr.create_array(store, name="volume", shape=(4, 6), chunks=(2, 3), dtype="int16", fill_value=-1)
+>>> volume[1:3, ::2] = [[1, 2, 3], [4, 5, 6]]
+>>> volume[:, 2]
+array([-1,  2,  5, -1], dtype=int16)
+>>> blizzarr.open_group(store)["volume"].shape
+(4, 6)
+"""
+
+from __future__ import annotations
+
+import warnings as _warnings
+
+from blizzarr import _native, codecs, dtypes, errors, stores
+from blizzarr.api import (
+    array,
+    consolidate_metadata,
+    copy,
+    create,
+    create_array,
+    create_group,
+    empty,
+    empty_like,
+    full,
+    full_like,
+    group,
+    load,
+    ones,
+    ones_like,
+    open,
+    open_array,
+    open_consolidated,
+    open_group,
+    save,
+    save_array,
+    save_group,
+    tree,
+    zeros,
+    zeros_like,
+)
+from blizzarr.array import Array
+from blizzarr.config import config
+from blizzarr.group import Group
+
+__version__ = _native.version()
+
+__all__ = [
+    "Array",
+    "Group",
+    "__version__",
+    "array",
+    "codecs",
+    "config",
+    "consolidate_metadata",
+    "copy",
+    "create",
+    "create_array",
+    "create_group",
+    "dtypes",
+    "empty",
+    "empty_like",
+    "errors",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_consolidated",
+    "open_group",
+    "save",
+    "save_array",
+    "save_group",
+    "stores",
+    "tree",
+    "zeros",
+    "zeros_like",
+]
+
+if not _native.is_optimised():
+    _warnings.warn(
+        "this build of blizzarr is not optimised and many times slower than it should be; "
+        "install it with pip, or build it with `maturin develop --release`",
+        RuntimeWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,89 @@
+"""The house is as ARCHITECTURE.md says: arrows go one way, and the public names are those that are meant to be."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import blizzarr
+import pytest
+
+PACKAGE = Path(blizzarr.__file__).parent
+
+# Each floor may import from the floors before it, and from its own.
+FLOORS: list[set[str]] = [
+    {"errors", "_native"},
+    {"problems", "config"},
+    {"dtypes", "indexing", "stores"},
+    {"codecs"},
+    {"model"},
+    {"formats", "transfer"},
+    {"hierarchy"},
+    {"array", "attributes", "creation", "tree", "group", "group_info", "group_members", "copying"},
+    {"display"},
+    {"api"},
+    {"cli", "testing", "integrations"},
+]
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+
+# Only seen from a notebook, and only when it asks: drawn by the floor above.
+LATE = {("array", "display"), ("group", "display")}
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """The rooms of this package that a module imports, wherever in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "blizzarr":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("blizzarr."):
+            yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("blizzarr."))
+
+
+MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module != "__init__.py"])
+def test_arrows_go_one_way(module: str) -> None:
+    """A module imports only from its own floor and those below."""
+    room = module.split("/")[0].removesuffix(".py")
+    tree = ast.parse((PACKAGE / module).read_text())
+    for other in imports(tree):
+        if other != room and (room, other) not in LATE:
+            assert other in FLOOR, f"{module} imports {other}, which has no floor"
+            assert FLOOR[other] <= FLOOR[room], f"{module} imports {other} from a floor above"
+
+
+def test_only_formats_know_versions() -> None:
+    """No test of a format's name or number outside of `formats`."""
+    for module in MODULES:
+        if module.startswith("formats/"):
+            continue
+        for node in ast.walk(ast.parse((PACKAGE / module).read_text())):
+            if isinstance(node, ast.Compare) and any(isinstance(side, ast.Constant) for side in node.comparators):
+                text = ast.unparse(node)
+                assert "zarr_format" not in text, f"{module}: {text}"
+                assert ".format " not in text, f"{module}: {text}"
+
+
+def test_public_names() -> None:
+    """`__all__` is sorted, exists, and is what users were promised."""
+    promised = """
+        Array Group __version__ array codecs config consolidate_metadata copy create create_array create_group dtypes
+        empty empty_like errors full full_like group load ones ones_like open open_array open_consolidated open_group
+        save save_array save_group stores tree zeros zeros_like
+    """
+    assert blizzarr.__all__ == promised.split()
+    for name in blizzarr.__all__:
+        assert hasattr(blizzarr, name)
+
+
+def test_files_hold_one_idea() -> None:
+    """No source file is called utils, and none has grown past 500 lines."""
+    root = PACKAGE.parents[1]
+    sources = [*PACKAGE.rglob("*.py"), *(root / "rust").rglob("*.rs"), *(root / "tests").rglob("*.py")]
+    for path in sources:
+        assert path.stem not in {"util", "utils", "helpers", "misc", "common"}, path
+        assert len(path.read_text().splitlines()) <= 500, f"{path} is two ideas"
