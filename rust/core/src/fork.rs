@@ -4,6 +4,9 @@
 //! are gone, and file descriptors of operating-system locks are shared with the parent. So process-wide state lives in
 //! a [`PerProcess`], which a child makes anew, and lock descriptors are registered here, to be closed in the child.
 
+// Only Linux has locks to register, and only Unix forks.
+#![cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code))]
+
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
 static GENERATION: AtomicU64 = AtomicU64::new(0);

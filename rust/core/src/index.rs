@@ -21,15 +21,29 @@ pub struct Index {
     stored: u64,
     at_start: bool,
     shard_len: Option<u64>,
-    /// The length every inner chunk must have, when it is fixed.
+    /// The length every inner chunk must have, when it is fixed, and what none of them exceeds.
     fixed: Option<u64>,
+    longest: u64,
+    /// Inner chunks along each (stored) axis, to name one of them.
+    grid: Vec<usize>,
 }
 
 impl Index {
     /// An index in which everything is missing.
     pub fn empty(shard: &Shard) -> Self {
-        let entries = vec![[MISSING; 2]; shard.count()];
-        Index { entries, stored: shard.index_len as u64, at_start: shard.at_start, shard_len: None, fixed: None }
+        Self::of(shard, vec![[MISSING; 2]; shard.count()], None)
+    }
+
+    fn of(shard: &Shard, entries: Vec<[u64; 2]>, shard_len: Option<u64>) -> Self {
+        Index {
+            entries,
+            stored: shard.index_len as u64,
+            at_start: shard.at_start,
+            shard_len,
+            fixed: shard.inner.fixed_len().map(|length| length as u64),
+            longest: shard.inner.max_len() as u64,
+            grid: shard.grid.clone(),
+        }
     }
 
     /// Reads and decodes the index; `None` when a lazy reader finds no value.
@@ -52,13 +66,7 @@ impl Index {
                 while let (Some(offset), Some(length)) = (numbers.next(), numbers.next()) {
                     entries.push([offset, length]);
                 }
-                Ok(Some(Index {
-                    entries,
-                    stored: stored as u64,
-                    at_start: shard.at_start,
-                    shard_len: reader.len(),
-                    fixed: shard.inner.fixed_len().map(|length| length as u64),
-                }))
+                Ok(Some(Self::of(shard, entries, reader.len())))
             })
         })
         .map_err(|error| if error.kind == Kind::Checksum { error } else { as_index_error(error) })
@@ -72,6 +80,7 @@ impl Index {
         }
         let place = |found: &str| {
             bad(format!("index entry {entry} of {} (offset {offset}, length {length}) {found}", self.entries.len()))
+                .in_inner_chunk(&self.place(entry))
         };
         if offset == MISSING || length == MISSING {
             return Err(place("is half missing"));
@@ -93,7 +102,21 @@ impl Index {
         if length == 0 {
             return Err(place("is empty, which no codec produces"));
         }
+        if length > self.longest {
+            return Err(place(&format!("is longer than the {} bytes that an inner chunk can need", self.longest)));
+        }
         Ok(Some(offset..end))
+    }
+
+    /// Where in the grid the inner chunk of this entry is.
+    fn place(&self, entry: usize) -> Vec<i64> {
+        let mut rest = entry;
+        let mut place = vec![0; self.grid.len()];
+        for (index, size) in place.iter_mut().zip(&self.grid).rev() {
+            *index = (rest % size) as i64;
+            rest /= size;
+        }
+        place
     }
 
     pub fn set(&mut self, entry: usize, bytes: Option<Range<u64>>) {

@@ -1,6 +1,7 @@
 //! A store in memory: for tests, scratch data and values on their way somewhere else.
 //!
 //! A value is shared, never changed: a reader keeps the version it opened, and setting a key swaps one pointer.
+//! A child forked while another thread is inside a store must not use that store.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

@@ -5,6 +5,7 @@ use super::*;
 use crate::store::tests::Scratch;
 use std::fs::{self, File};
 use std::io::{Read, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 const FILES: usize = 8192;
@@ -49,16 +50,18 @@ fn compare(label: &str, prepare: impl Fn(), plain: impl Fn() -> f64, ours: impl 
 fn store_figures() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    let key = |number: usize| format!("a/c/{}/{number}", number / 128);
+    let round = AtomicUsize::new(0);
+    let key = |number: usize| format!("{}/c/{}/{number}", round.load(Ordering::Relaxed), number / 128);
     let path = |number: usize| scratch.0.join(key(number));
     let (small, large) = ([7; 4096], vec![7; 512 << 10]);
     let plain_write = |number: usize, value: &[u8]| {
         File::create(path(number)).and_then(|mut file| file.write_all(value)).expect("write");
     };
 
+    // Fresh ones each time: ext4 is slow to use again what was deleted less than a minute ago.
     let empty_directories = || {
-        let _ = fs::remove_dir_all(&scratch.0);
-        (0..FILES / 128).for_each(|number| fs::create_dir_all(scratch.0.join(format!("a/c/{number}"))).expect("mkdir"));
+        round.fetch_add(1, Ordering::Relaxed);
+        (0..FILES / 128).for_each(|number| fs::create_dir_all(path(number * 128).with_file_name("")).expect("mkdir"));
     };
     compare(
         "8192 new files of 4 KiB",

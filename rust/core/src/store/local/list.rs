@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use super::super::{key, Listing};
-use super::path;
+use super::{failed, path};
 use crate::error::{Error, Result};
 
 pub fn list(root: &Path, prefix: &str) -> Result<Vec<String>> {
@@ -63,7 +63,7 @@ fn entries(directory: &Path, prefix: &str) -> Result<Listing> {
         Err(cause) => return missing_is_empty(prefix, &cause),
     };
     for entry in reading {
-        let entry = entry.map_err(|cause| Error::io(prefix, "list", &cause))?;
+        let entry = entry.map_err(|cause| failed(prefix, "list", &cause))?;
         let name = entry.file_name();
         let Some(name) = name.to_str().filter(|name| key::check(name).is_ok()) else { continue };
         let key = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
@@ -104,7 +104,7 @@ fn missing_is_empty<T: Default>(prefix: &str, cause: &io::Error) -> Result<T> {
     if path::has_nothing_below(cause) {
         return Ok(T::default());
     }
-    Err(Error::io(prefix, "list", cause))
+    Err(failed(prefix, "list", cause))
 }
 
 #[cfg(unix)]

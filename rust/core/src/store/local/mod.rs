@@ -38,6 +38,7 @@ pub struct LocalStore {
     /// never an empty or torn value. (Which of the two, the file system decides: directories are not synchronised.)
     sync: bool,
     /// This file system has no unnamed temporary files: use named ones.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     named_only: AtomicBool,
 }
 
@@ -48,7 +49,7 @@ impl LocalStore {
 
     /// `sync` writes each value to the device before it appears under its key.
     pub fn with_sync(root: impl AsRef<Path>, sync: bool) -> Result<Self> {
-        let root = std::path::absolute(root).map_err(|cause| Error::io("", "find the store's root", &cause))?;
+        let root = std::path::absolute(root).map_err(|cause| failed("", "find the store's root", &cause))?;
         Ok(LocalStore { root, sync, named_only: AtomicBool::new(false) })
     }
 
@@ -63,6 +64,13 @@ impl LocalStore {
         key::check_windows(key)?;
         path::with(&self.root, key, act)
     }
+}
+
+/// An error about a prefix, which has no key to name when it is the root.
+fn failed(prefix: &str, what: &str, cause: &std::io::Error) -> Error {
+    let mut error = Error::io(prefix, what, cause);
+    error.key = error.key.filter(|key| !key.is_empty());
+    error
 }
 
 impl Store for LocalStore {

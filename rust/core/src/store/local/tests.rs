@@ -62,6 +62,10 @@ fn fault_74_what_is_not_a_file_is_an_error_and_never_missing() {
         let error = store.set(key, &[b"x"]).expect_err(key);
         assert_eq!((error.kind, error.key.as_deref()), (Kind::Store, Some(key)), "{error}");
     }
+    assert!(
+        !store.named_only.load(std::sync::atomic::Ordering::Relaxed),
+        "a wrong key does not change how others are set"
+    );
     assert_eq!(store.delete("directory").expect_err("a directory").kind, Kind::Store);
     assert_eq!(store.list("").expect("list"), ["directory/inner"]);
     assert_eq!(names(&scratch.0), ["device", "directory", "fifo", "loop", "socket"], "nothing is left over");

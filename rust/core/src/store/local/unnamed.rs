@@ -14,22 +14,29 @@ use super::publish::{directory_of, temporary_beside, write_parts, Existing};
 /// Before Linux 6.10 only privileged processes may link by descriptor alone; the others go through `/proc`.
 static THROUGH_PROC: AtomicBool = AtomicBool::new(false);
 
-pub fn publish(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> io::Result<bool> {
-    let mut file = OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).open(directory_of(path))?;
+/// As [`super::publish::publish_named`]; `None` when this file system has no such files or cannot link them.
+pub fn publish(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> io::Result<Option<bool>> {
+    let mut file = match OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).open(directory_of(path)) {
+        Err(cause) if is_unsupported(&cause) => return Ok(None),
+        opened => opened?,
+    };
     write_parts(&mut file, parts)?;
     if sync {
         file.sync_data()?;
     }
     match (link(&file, path), existing) {
-        (Ok(()), _) => Ok(true),
-        (Err(cause), Existing::Keep) if cause.kind() == ErrorKind::AlreadyExists => Ok(false),
-        (Err(cause), Existing::Replace) if cause.kind() == ErrorKind::AlreadyExists => rename_over(&file, path),
+        (Ok(()), _) => Ok(Some(true)),
+        (Err(cause), Existing::Keep) if cause.kind() == ErrorKind::AlreadyExists => Ok(Some(false)),
+        (Err(cause), Existing::Replace) if cause.kind() == ErrorKind::AlreadyExists => {
+            rename_over(&file, path).map(|()| Some(true))
+        }
+        (Err(cause), _) if is_unsupported(&cause) => Ok(None),
         (Err(cause), _) => Err(cause),
     }
 }
 
 /// Gives the file a temporary name and renames it over what is at `path`.
-fn rename_over(file: &File, path: &Path) -> io::Result<bool> {
+fn rename_over(file: &File, path: &Path) -> io::Result<()> {
     let temporary = loop {
         let temporary = temporary_beside(path);
         match link(file, &temporary) {
@@ -38,7 +45,7 @@ fn rename_over(file: &File, path: &Path) -> io::Result<bool> {
             Err(cause) => return Err(cause),
         }
     };
-    fs::rename(&temporary, path).map(|()| true).inspect_err(|_| {
+    fs::rename(&temporary, path).inspect_err(|_| {
         let _ = fs::remove_file(&temporary);
     })
 }
@@ -80,7 +87,7 @@ fn succeeded(outcome: libc::c_int) -> io::Result<()> {
 }
 
 /// Whether the file system cannot do this, rather than that it went wrong.
-pub fn is_unsupported(cause: &io::Error) -> bool {
+fn is_unsupported(cause: &io::Error) -> bool {
     // EISDIR: a kernel that takes the request for one to open the directory. EPERM: no hard links here.
     // EINVAL and ENOSYS: file systems in user space that do not know the flag or the call.
     matches!(
