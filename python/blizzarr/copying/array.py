@@ -62,10 +62,11 @@ class ArrayCopy:
         metadata = describe_array(**arguments, attributes=attributes)
         if isinstance(source, Array):
             # As they are: what could not be set by a user may well have been stored by somebody.
-            kept = {"extra": source.metadata.extra, "source": None}
-            if attributes is None:
-                kept["attributes"] = source.metadata.attributes
-            metadata = replace(metadata, **kept)
+            metadata = replace(
+                metadata,
+                extra=source.metadata.extra,
+                attributes=metadata.attributes if attributes is not None else source.metadata.attributes,
+            )
         return cls(source, store, path, metadata)
 
     def run(self, told: Told, *, resume: bool = False, overwrite: bool = False) -> Array:

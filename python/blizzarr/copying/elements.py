@@ -47,5 +47,8 @@ def copy_elements(
             continue
         part = source[region]
         target[region] = part
+        came = np.size(part) * target.dtype.itemsize
+        # Not kept while the next one is read.
+        del part
         if after is not None:
-            after(number + 1, np.asarray(part).size * target.dtype.itemsize)
+            after(number + 1, came)

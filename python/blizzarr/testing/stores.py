@@ -196,6 +196,13 @@ class StoreContract:
         assert list(closed.list()) == ["a/b"]
         assert bytes(store.get("a/b") or b"") == b"value"
 
+    def test_size(self, store: Any) -> None:
+        """A store that knows lengths without reading knows them right."""
+        if not hasattr(store, "size"):
+            pytest.skip("this store has no size")
+        store.set("a/b", b"value")
+        assert (store.size("a/b"), store.size("a/c")) == (5, None)
+
     def test_replace(self, store: Any) -> None:
         """P8: a value changes only if it still is what the caller has seen; of two changes one is told."""
         if not hasattr(store, "replace"):

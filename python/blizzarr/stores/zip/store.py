@@ -104,6 +104,11 @@ class ZipStore(BaseStore):
         with failures("read", key, self):
             return self._archive.read_ranges(key, ranges, self.limit)
 
+    def size(self, key: str) -> int | None:
+        """The length of the value in bytes without reading it; None when there is none."""
+        entry = self._archive.entries.get(check_key(key))
+        return None if entry is None else entry.size
+
     def set(self, key: str, value: Value) -> None:
         """Append the value; it replaces an earlier one of that key."""
         self._check_writable(check_key(key))
