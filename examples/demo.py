@@ -61,7 +61,7 @@ def main() -> None:
         data=source,
         chunks=(32, 32, 32),
         shards=(128, 128, 128),
-        compressors=blizzarr.BloscCodec(cname="zstd", clevel=5, shuffle="bitshuffle"),
+        compressors=blizzarr.codecs.BloscCodec(cname="zstd", clevel=5, shuffle="bitshuffle"),
         dimension_names=("z", "y", "x"),
         attributes={"units": "arbitrary", "voxel_mm": [1.0, 1.0, 1.0], "origin_mm": [-72.0, -134.0, -98.0]},
     )
@@ -78,9 +78,10 @@ def main() -> None:
     print("\n5. Into whole planes for a viewer: chunks of 1 x 233 x 197, zstd")
     copied = OUTPUT / "planes.zarr"
     shutil.rmtree(copied, ignore_errors=True)
-    with Meter("   re-chunk") as meter:
+    # A tenth of the volume at a time, so that there is something to see; by default it is 256 MiB.
+    with blizzarr.config.set(copy_bytes=1 << 20), Meter("   re-chunk") as meter:
         planes = blizzarr.copy(
-            t1, copied, chunks=(1, -1, -1), shards=None, compressors=blizzarr.ZstdCodec(), progress=meter
+            t1, copied, chunks=(1, -1, -1), shards=None, compressors=blizzarr.codecs.ZstdCodec(), progress=meter
         )
     assert isinstance(planes, blizzarr.Array)
     np.testing.assert_array_equal(planes[:], source)

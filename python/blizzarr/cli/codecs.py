@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -38,7 +39,7 @@ def parse_lengths(text: str | None, option: str) -> Any:
     """
     if text is None or text == "auto" or text.strip().endswith("B"):
         return text
-    inside = text.strip().strip("()[]").replace("x", ",").replace(" ", ",")
+    inside = re.sub(r"(?<=\d)x(?=\d)", ",", text.strip().strip("()[]")).replace(" ", ",")
     try:
         return [int(part) for part in inside.split(",") if part]
     except ValueError:

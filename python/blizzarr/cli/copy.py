@@ -37,6 +37,9 @@ def run(
     codec: CodecOption = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish a copy that was interrupted.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    memory: Annotated[
+        str | None, typer.Option(help="How much of an array to hold in memory, like 512MB; 256MiB by default.")
+    ] = None,
     threads: Annotated[int, typer.Option(min=0, help="Threads that work; 0 means one per core.")] = 0,
 ) -> None:
     """Copy an array or a group, as it is or into other chunks, shards and codecs.
@@ -55,12 +58,14 @@ def run(
         options["shards"] = None if shards == "none" else parse_lengths(shards, "--shards")
     from blizzarr import api
     from blizzarr.config import config
+    from blizzarr.creation.chunking import parse_bytes
     from blizzarr.display.sizes import bytes_text, stored
 
+    settings = {"threads": threads} | ({} if memory is None else {"copy_bytes": parse_bytes(memory)})
     what = _source(source)
     meter = Meter(f"copy {Path(source).name}", going_on=resume)
     try:
-        with config.set(threads=threads), meter:
+        with config.set(**settings), meter:
             node = api.copy(
                 what,
                 target.target,
@@ -71,7 +76,7 @@ def run(
                 **options,
             )
     except KeyboardInterrupt:
-        again = _again(source, destination, chunks=chunks, shards=shards, codec=codec, threads=threads)
+        again = _again(source, destination, chunks=chunks, shards=shards, memory=memory, codec=codec, threads=threads)
         typer.echo(f"\nInterrupted. What was copied is kept; this goes on:\n  {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     speed = f", {bytes_text(int(meter.came / meter.seconds))}/s" if meter.seconds > 0.1 and meter.came else ""

@@ -108,8 +108,10 @@ def as_json(region: Region) -> Iterator[str]:
 
 
 def _json(values: NDArray[Any]) -> str:
+    if values.dtype.kind in "biu" or (values.dtype == np.float64 and np.isfinite(values).all()):
+        return json.dumps(values.tolist())
     if values.ndim:
-        return "[" + ", ".join(_json(part) for part in values) + "]"
+        return "[" + ", ".join(_json(np.asarray(part)) for part in values) + "]"
     return json_value(values)
 
 

@@ -1,0 +1,147 @@
+"""What all verbs share: help, version, completion, places, progress, and a fast start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from blizzarr.cli import progress
+from blizzarr.cli.completion import complete_path
+from blizzarr.cli.place import Place
+
+Run = Callable[..., "tuple[int, str, str, bytes]"]
+
+VERBS = ["info", "tree", "ls", "cat", "show", "create", "copy", "rm"]
+
+
+def test_help_lists_the_verbs(run: Run) -> None:
+    code, out, _, _ = run("--help")
+    assert code == 0
+    for verb in VERBS:
+        assert f" {verb} " in out
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_each_verb_has_an_example(run: Run, verb: str) -> None:
+    code, out, _, _ = run(verb, "--help")
+    assert code == 0
+    assert f"blizzarr {verb} data" in out.replace("[OPTIONS]", "") or f"blizzarr {verb} '" in out
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").out == f"blizzarr {version('blizzarr')}\n"
+
+
+def test_help_needs_neither_numpy_nor_the_engine() -> None:
+    """They take longer to load than everything else together."""
+    code = (
+        "import sys, types; package = types.ModuleType('blizzarr'); package.__path__ = [sys.argv[1]]\n"
+        "sys.modules['blizzarr'] = package\n"
+        "import blizzarr.cli\n"
+        "print(sorted({'numpy', 'blizzarr._native', 'rich'} & set(sys.modules)))"
+    )
+    where = str(Path(progress.__file__).parents[1])
+    done = subprocess.run([sys.executable, "-c", code, where], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_completion_offers_nodes_and_files(data: Path) -> None:
+    Path("v.npy").touch()
+    Path("notes.txt").touch()
+    Path(".hidden").mkdir()
+    assert complete_path("") == ["data.zarr", "v.npy"]
+    assert complete_path("data.zarr/b") == ["data.zarr/brain"]
+    assert complete_path("data.zarr/brain/") == ["data.zarr/brain/mask", "data.zarr/brain/t1"]
+    assert complete_path("data.zarr/series/") == []
+    assert complete_path("no/such/") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_in_a_shell(data: Path, shell: str) -> None:
+    line = "blizzarr info data.zarr/br"
+    environment = {
+        "_BLIZZARR_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": line,
+        "COMP_CWORD": "2",
+        "_TYPER_COMPLETE_ARGS": line,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+        "_TYPER_COMPLETE_WORD_TO_COMPLETE": "data.zarr/br",
+    }
+    code = "import sys; sys.argv[0] = 'blizzarr'; from blizzarr.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+    assert "data.zarr/brain" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "path"),
+    [
+        ("data.zarr", "data.zarr", ""),
+        ("data.zarr/", "data.zarr", ""),
+        ("./data.zarr/brain/t1", "data.zarr", "brain/t1"),
+        ("data.zarr/brain/new", "data.zarr", "brain/new"),
+        ("fresh.zarr/a/b", "fresh.zarr", "a/b"),
+        ("plain/a", "plain/a", ""),
+        ("data.zip/a/b", "data.zip/a/b", ""),
+        ("memory://a/b", "memory://a/b", ""),
+    ],
+)
+def test_places(data: Path, text: str, target: str, path: str) -> None:
+    place = Place.parse(text)
+    assert (place.target, place.path) == (target, path)
+
+
+def test_place_from_inside_the_hierarchy(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = data.absolute()
+    monkeypatch.chdir(root / "brain")
+    place = Place.parse("t1[0]")
+    assert (place.text, place.target, place.path, place.key) == ("t1", str(root), "brain/t1", (0,))
+    assert Place.parse(".").path == "brain"
+
+
+def test_a_directory_whose_name_ends_in_a_bracket_is_no_selection(data: Path) -> None:
+    Path("odd[1]").mkdir()
+    assert (Place.parse("odd[1]").text, Place.parse("odd[1]").key) == ("odd[1]", None)
+
+
+def test_progress_without_a_terminal_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    with progress.Meter("copy") as meter:
+        meter(0, 100 << 20)
+        for now in (1.0, 4.0, 10.0, 11.0, 12.0, 20.0):
+            meter(int(now * 4) << 20, 100 << 20)
+    assert capsys.readouterr().err.splitlines() == [
+        "copy: 40 %, 40.0 MiB of 100 MiB, 4.00 MiB/s, 15.0 s left",
+        "copy: 80 %, 80.0 MiB of 100 MiB, 4.00 MiB/s, 5.0 s left",
+    ]
+
+
+def test_what_an_earlier_run_has_done_is_no_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with progress.Meter("copy", going_on=True) as meter:
+        meter(0, 100)
+        meter(60, 100)
+        meter(100, 100)
+    assert (meter.done, meter.came) == (100, 40)
+
+
+def test_progress_on_a_terminal_is_a_bar(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
+    with progress.Meter("copy") as meter:
+        meter(0, 2 << 20)
+        meter(1 << 20, 2 << 20)
+        meter(2 << 20, 2 << 20)
+    shown = capsys.readouterr().err
+    assert "copy" in shown
+    assert "100%" in shown
+    assert "2.0/2.0 MiB" in shown

@@ -1,0 +1,234 @@
+"""``info``, ``tree``, ``ls``, ``cat`` and ``show``: what they print is what is there."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blizzarr
+from support.png import decode
+
+Run = Callable[..., "tuple[int, str, str, bytes]"]
+
+
+def test_info_of_an_array(run: Run, data: Path) -> None:
+    code, out, err, _ = run("info", f"{data}/brain/t1")
+    assert (code, err) == (0, "")
+    head, *rows = out.splitlines()
+    assert head == f"Array /brain/t1 in {data.absolute()}"
+    found = {row[:17].strip(): row[17:].strip() for row in rows}
+    assert found["Shape"] == "6 \xd7 8 \xd7 10"
+    assert found["Chunks"] == "2 \xd7 4 \xd7 5 (12 of 80 bytes)"
+    assert found["Shards"] == "4 \xd7 8 \xd7 10 (2 of 640 bytes)"
+    assert found["Attribute units"] == '"a.u."'
+
+
+def test_info_as_json(run: Run, data: Path) -> None:
+    code, out, _, _ = run("info", "--json", f"{data}/brain/t1")
+    document = json.loads(out)
+    stored = document.pop("stored")
+    assert code == 0
+    assert document.pop("codecs")[0]["name"] == "sharding_indexed"
+    assert document == {
+        "store": str(data.absolute()),
+        "path": "/brain/t1",
+        "node_type": "array",
+        "format": "v3",
+        "shape": [6, 8, 10],
+        "data_type": "uint16",
+        "dimension_names": ["z", "y", "x"],
+        "chunks": [2, 4, 5],
+        "shards": [4, 8, 10],
+        "order": "C",
+        "fill_value": 0,
+        "raw_bytes": 960,
+        "attributes": {"units": "a.u."},
+    }
+    shards = [path for path in Path(f"{data}/brain/t1/c").rglob("*") if path.is_file()]
+    assert stored == {"objects": 2, "bytes": sum(path.stat().st_size for path in shards), "complete": True}
+
+
+def test_info_of_a_group(run: Run, data: Path) -> None:
+    out = run("info", data).out
+    assert out.splitlines()[0] == f"Group / in {data.absolute()}"
+    assert "Members          1 array, 1 group" in out
+    assert 'Attribute title  "brain"' in out
+    assert json.loads(run("info", "--json", data).out)["node_type"] == "group"
+
+
+def test_tree(run: Run, data: Path) -> None:
+    assert run("tree", data).out.splitlines() == [
+        "/",
+        "├── brain",
+        "│   ├── mask (6, 8) bool",
+        "│   └── t1 (6, 8, 10) uint16",
+        "└── series (4,) float32",
+    ]
+    assert run("tree", data, "--depth", 1).out.splitlines() == ["/", "├── brain", "└── series (4,) float32"]
+
+
+def test_tree_as_json(run: Run, data: Path) -> None:
+    root = json.loads(run("tree", "--json", data).out)
+    brain, series = root["children"]
+    assert [child["name"] for child in brain["children"]] == ["mask", "t1"]
+    assert brain["children"][1] == {
+        "name": "t1",
+        "path": "/brain/t1",
+        "node_type": "array",
+        "shape": [6, 8, 10],
+        "data_type": "uint16",
+    }
+    assert series["shape"] == [4]
+
+
+def test_members_that_cannot_be_read_are_shown(run: Run, data: Path) -> None:
+    Path(f"{data}/bad").mkdir()
+    Path(f"{data}/bad/zarr.json").write_text('{"zarr_format": 3}')
+    with pytest.warns(UserWarning, match="bad"):
+        root = json.loads(run("tree", "--json", data).out)
+    assert [(child["name"], child["node_type"]) for child in root["children"]][-1] == ("bad", None)
+    assert "bad (unreadable:" in run("tree", data).out
+
+
+def test_ls(run: Run, data: Path) -> None:
+    assert run("ls", data).out.splitlines() == ["brain/", "series"]
+    lines = run("ls", "-l", f"{data}/brain").out.splitlines()
+    assert [line.split()[:2] for line in lines] == [["name", "type"], ["mask", "bool"], ["t1", "uint16"]]
+    listed = json.loads(run("ls", "--json", f"{data}/brain").out)
+    assert [(node["name"], node["shape"]) for node in listed] == [("mask", [6, 8]), ("t1", [6, 8, 10])]
+    assert run("ls", f"{data}/series").out.splitlines() == ["series"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [
+        (["data.zarr/brain/t1"], ...),
+        (["data.zarr/brain/t1[1:5:2, 3, ::-2]"], np.s_[1:5:2, 3, ::-2]),
+        (["data.zarr/brain/t1", "0,...,1:3"], np.s_[0, ..., 1:3]),
+        (["data.zarr/brain/t1", "[-1]"], np.s_[-1]),
+        (["data.zarr/brain/t1[2,3,4]"], np.s_[2, 3, 4]),
+        (["data.zarr/brain/t1[4:4]"], np.s_[4:4]),
+    ],
+)
+def test_cat_as_npy(run: Run, data: Path, volume: np.ndarray, arguments: list[str], key: object) -> None:
+    code, _, err, raw = run("cat", *arguments, "--format", "npy")
+    assert (code, err) == (0, "")
+    found = np.load(io.BytesIO(raw))
+    np.testing.assert_array_equal(found, volume[key])
+    assert found.dtype == volume.dtype
+
+
+def test_cat_into_a_file_named_by_its_format(run: Run, data: Path, volume: np.ndarray) -> None:
+    assert run("cat", f"{data}/brain/t1[0]", "-o", "plane.npy").code == 0
+    np.testing.assert_array_equal(np.load("plane.npy"), volume[0])
+    assert run("cat", f"{data}/brain/t1[0]", "-o", "plane.csv").code == 0
+    np.testing.assert_array_equal(np.loadtxt("plane.csv", delimiter=","), volume[0])
+
+
+def test_cat_as_text(run: Run, data: Path) -> None:
+    assert run("cat", f"{data}/series").out.splitlines() == [" 0.1", " nan", " inf", "-2.5"]
+    assert run("cat", f"{data}/brain/t1[0, :2, 7:]").out.splitlines() == [" 7  8  9", "17 18 19"]
+    assert run("cat", f"{data}/brain/t1[1:3, :1, ::-5]").out.splitlines() == [
+        "# [1, :, :]",
+        "89 84",
+        "# [2, :, :]",
+        "169 164",
+    ]
+
+
+def test_cat_as_csv_of_a_volume_has_columns_for_the_places(run: Run, data: Path) -> None:
+    assert run("cat", f"{data}/brain/t1[4:, 6::-6, ::9]", "-f", "csv").out.splitlines() == [
+        "z,y,0,9",
+        "4,6,380,389",
+        "4,0,320,329",
+        "5,6,460,469",
+        "5,0,400,409",
+    ]
+
+
+def test_cat_as_json(run: Run, data: Path, volume: np.ndarray) -> None:
+    assert json.loads(run("cat", f"{data}/brain/t1", "-f", "json").out) == volume.tolist()
+    assert json.loads(run("cat", f"{data}/series", "-f", "json").out) == [0.1, "NaN", "Infinity", -2.5]
+    assert json.loads(run("cat", f"{data}/brain/mask[0]", "-f", "json").out) == [False] * 8
+    assert json.loads(run("cat", f"{data}/series[0]", "-f", "json").out) == 0.1
+
+
+def test_cat_reads_in_parts(run: Run, data: Path, volume: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is larger than memory can be printed all the same."""
+    monkeypatch.setattr("blizzarr.display.rows._BLOCK_BYTES", 1)
+    assert json.loads(run("cat", f"{data}/brain/t1", "-f", "json").out) == volume.tolist()
+    np.testing.assert_array_equal(np.load(io.BytesIO(run("cat", f"{data}/brain/t1", "-f", "npy").raw)), volume)
+    out = run("cat", f"{data}/brain/t1", "-f", "csv").out.splitlines()
+    assert out[1 + 5 * 8] == "5,0," + ",".join(map(str, volume[5, 0]))
+
+
+def test_cat_of_a_group_says_what_is_in_it(run: Run, data: Path) -> None:
+    code, out, err, _ = run("cat", data)
+    assert (code, out) == (1, "")
+    assert err == (
+        "blizzarr: / in data.zarr: expected an array, found a group with brain, series in it; "
+        "name one of its arrays behind it\n"
+    )
+
+
+def test_show(run: Run, data: Path) -> None:
+    code, out, err, _ = run("show", f"{data}/brain/t1[0]", "-o", "x.png", "--cmap", "gray", "--size", 100)
+    assert (code, out) == (0, "")
+    pixels = decode(Path("x.png").read_bytes())
+    assert err == f"x.png: {pixels.shape[1]} x {pixels.shape[0]} pixels\n"
+    assert pixels.dtype == np.uint8
+    # A middle row of the image holds one grey for each of the ten elements, ten pixels each.
+    greys = [row for row in pixels if (np.diff(row[:, 0].astype(int)) > 0).sum() >= 9]
+    assert greys
+
+
+def test_show_names_the_file_after_the_array(run: Run, data: Path) -> None:
+    assert run("show", f"{data}/series").code == 0
+    assert decode(Path("series.png").read_bytes()).ndim == 3
+
+
+def test_zip_files_are_read_like_directories(run: Run, data: Path, volume: np.ndarray) -> None:
+    blizzarr.copy(blizzarr.open(data, mode="r"), "data.zip")
+    assert run("tree", "data.zip").out == run("tree", data).out
+    np.testing.assert_array_equal(np.load(io.BytesIO(run("cat", "data.zip/brain/t1", "-f", "npy").raw)), volume)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["cat", "data.zarr/brain/t1[6]"], 1, "index 6 is out of bounds for axis 0 with valid range [-6, 6)"),
+        (["cat", "data.zarr/brain/t1[0,a]"], 2, "expected integers, slices like 2:10 or ::2, and '...'"),
+        (["cat", "data.zarr/brain/t1[::0]"], 2, "expected integers, slices"),
+        (["cat", "data.zarr/brain/t1[0]", "1"], 2, "expected one selection"),
+        (["cat", "data.zarr/brain/t1", "-f", "xml"], 2, "xml"),
+        (["info", "data.zarr/nothing"], 1, "no array or group here"),
+        (["info", "nowhere.zip"], 1, "there is no file nowhere.zip"),
+        (["info", "s3://bucket/key"], 1, "cannot open a s3:// URL"),
+        (["show", "data.zarr/brain/t1", "--cmap", "jet"], 1, "expected one of the colour maps viridis"),
+        (["show", "data.zarr/series", "--origin", "left"], 2, "expected 'upper' or 'lower', found 'left'"),
+        (["show", "data.zarr/series", "-o", "no/such/place.png"], 1, "no/such/place.png"),
+        (["tree"], 2, "Missing argument"),
+        (["frobnicate"], 2, "frobnicate"),
+    ],
+)
+def test_errors_are_one_message_without_a_traceback(
+    run: Run, data: Path, arguments: list[str], code: int, message: str
+) -> None:
+    result = run(*arguments)
+    assert result.code == code
+    assert message in " ".join(result.err.replace("│", " ").split())
+    assert "Traceback" not in result.err
+    assert result.out == ""
+
+
+def test_traceback_on_request(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from blizzarr.cli import main
+
+    monkeypatch.setenv("BLIZZARR_TRACEBACK", "1")
+    with pytest.raises(blizzarr.errors.NodeNotFoundError):
+        main(["info", f"{data}/nothing"])

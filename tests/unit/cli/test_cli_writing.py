@@ -1,0 +1,206 @@
+"""``create``, ``copy`` and ``rm``: what is there afterwards."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.codecs import BloscCodec, Crc32cCodec, GzipCodec, TransposeCodec, ZstdCodec
+
+Run = Callable[..., "tuple[int, str, str, bytes]"]
+
+
+def test_create_an_array_with_everything(run: Run, data: Path) -> None:
+    code, out, err, _ = run(
+        *("create", f"{data}/new/f", "--shape", "100,200", "--dtype", "float32", "--chunks", "10,20"),
+        *("--shards", "50,100", "--fill-value", "NaN", "--dimension-names", "y,"),
+        *("-z", "transpose:order=1;0", "-z", "blosc:cname=zstd,clevel=3", "-z", "crc32c"),
+        *("-a", "units=mm", "-a", "scale=[0.5, 0.5]", "-a", "valid=true"),
+    )
+    assert (code, out) == (0, "")
+    assert err == f"Created the array /new/f in {data.absolute()}: (100, 200) float32.\n"
+    array = blizzarr.open_array(data, path="new/f", mode="r")
+    assert (array.shape, array.dtype, array.chunks, array.shards) == ((100, 200), np.float32, (10, 20), (50, 100))
+    assert np.isnan(array.fill_value)
+    assert array.dimension_names == ("y", None)
+    assert array.filters == (TransposeCodec(order=(1, 0)),)
+    assert array.compressors == (BloscCodec("zstd", 3, "shuffle", 4), Crc32cCodec())
+    assert array.attrs.asdict() == {"units": "mm", "scale": [0.5, 0.5], "valid": True}
+    assert isinstance(blizzarr.open(data, path="new", mode="r"), blizzarr.Group)
+
+
+def test_create_with_defaults_as_the_library_has_them(run: Run, tmp_path: Path) -> None:
+    assert run("create", tmp_path / "a.zarr", "--shape", "4000,4000", "--dtype", "uint8").code == 0
+    array = blizzarr.open_array(tmp_path / "a.zarr", mode="r")
+    expected = blizzarr.create_array({}, shape=(4000, 4000), dtype="uint8")
+    assert (array.chunks, array.shards, array.compressors) == (expected.chunks, None, expected.compressors)
+
+
+def test_create_a_group_and_a_single_element(run: Run, tmp_path: Path) -> None:
+    assert run("create", tmp_path / "g.zarr", "-a", "title=x").code == 0
+    assert blizzarr.open_group(tmp_path / "g.zarr", mode="r").attrs["title"] == "x"
+    assert (
+        run("create", tmp_path / "g.zarr/s", "--shape", "()", "-d", "int8", "--fill-value=-5", "-z", "none").code == 0
+    )
+    scalar = blizzarr.open_array(tmp_path / "g.zarr", path="s", mode="r")
+    assert (scalar.shape, scalar[()], scalar.compressors) == ((), -5, ())
+
+
+def test_a_new_path_below_a_name_in_zarr_makes_the_groups_above(run: Run, tmp_path: Path) -> None:
+    assert run("create", tmp_path / "n.zarr/a/b", "--shape", "3", "-d", "int8").code == 0
+    assert [name for name, _ in blizzarr.open_group(tmp_path / "n.zarr", mode="r").walk()] == ["a", "a/b"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--shape", "3"], 2, "expected the type of the elements, like --dtype float32"),
+        (["--dtype", "int8", "--chunks", "3"], 2, "expected --shape with --chunks, --dtype; a group has none of these"),
+        (["--shape", "3,x", "--dtype", "int8"], 2, "expected lengths like 64,64,64, found '3,x'"),
+        (["--shape", "3", "--dtype", "int8", "-a", "title"], 2, "expected NAME=VALUE, found 'title'"),
+        (["--shape", "3", "--dtype", "int8", "-z", "zstd:3"], 2, "expected NAME:OPTION=VALUE,..., found 'zstd:3'"),
+        (["--shape", "3", "--dtype", "int8", "-z", "lzma"], 1, "lzma"),
+        (["--shape", "3", "--dtype", "int8", "-z", "gzip:level=77"], 1, "expected an integer in [0, 9], found 77"),
+        (
+            ["--shape", "3", "--dtype", "int8", "--fill-value", "300"],
+            1,
+            "expected an integer in [-128, 127], found 300",
+        ),
+        (["--shape", "3", "--dtype", "int8", "--chunks", "0"], 1, "chunks[0]"),
+        (["--shape", "3", "--dtype", "quaternion"], 1, "quaternion"),
+    ],
+)
+def test_create_refuses_and_leaves_nothing(
+    run: Run, tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    result = run("create", tmp_path / "x.zarr", *arguments)
+    assert result.code == code
+    assert message in " ".join(result.err.replace("│", " ").split())
+    assert not (tmp_path / "x.zarr").exists()
+
+
+def test_create_does_not_replace_unless_told(run: Run, data: Path) -> None:
+    again = ("create", f"{data}/series", "--shape", "2", "-d", "int8")
+    result = run(*again)
+    assert result.code == 1
+    assert "something is here already" in result.err
+    assert run(*again, "--overwrite").code == 0
+    assert blizzarr.open_array(data, path="series", mode="r").shape == (2,)
+
+
+def test_copy_into_another_layout(run: Run, data: Path, volume: np.ndarray) -> None:
+    code, out, err, _ = run(
+        "copy", f"{data}/brain/t1", "new.zarr/t1", "-c", "3,-1,5", "-s", "none", "-z", "gzip:level=1"
+    )
+    assert (code, out) == (0, "")
+    assert err.startswith("Copied 960 bytes to new.zarr/t1 in ")
+    array = blizzarr.open_array("new.zarr", path="t1", mode="r")
+    np.testing.assert_array_equal(array[:], volume)
+    assert (array.chunks, array.shards, array.compressors) == ((3, 8, 5), None, (GzipCodec(1),))
+    assert array.dimension_names == ("z", "y", "x")
+    assert array.attrs.asdict() == {"units": "a.u."}
+
+
+def test_copy_a_group(run: Run, data: Path, volume: np.ndarray) -> None:
+    assert run("copy", data, "copy.zip", "--codec", "zstd:level=1").code == 0
+    copied = blizzarr.open_group("copy.zip", mode="r")
+    assert [name for name, _ in copied.walk()] == ["brain", "brain/mask", "brain/t1", "series"]
+    assert copied.attrs["title"] == "brain"
+    np.testing.assert_array_equal(copied["brain/t1"][:], volume)
+    assert copied["series"].compressors == (ZstdCodec(1),)
+
+
+def test_copy_files_of_numpy(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, volume: np.ndarray) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("v.npy", volume)
+    np.savez("v.npz", a=volume, b=np.eye(3))
+    assert run("copy", "v.npy", "v.zarr/x", "--chunks", "2,2,2", "--shards", "4,4,4").code == 0
+    assert run("copy", "v.npz", "v.zarr/z").code == 0
+    root = blizzarr.open_group("v.zarr", mode="r")
+    np.testing.assert_array_equal(root["x"][:], volume)
+    np.testing.assert_array_equal(root["z/a"][:], volume)
+    np.testing.assert_array_equal(root["z/b"][:], np.eye(3))
+
+
+def test_copy_refuses_a_selection_and_two_minds(run: Run, data: Path) -> None:
+    assert run("copy", f"{data}/series[0:2]", "x.zarr").code == 2
+    assert run("copy", f"{data}/series", "x.zarr", "--resume", "--overwrite").code == 2
+    assert run("copy", f"{data}/brain/t1", f"{data}/series").code == 1
+    assert not Path("x.zarr").exists()
+
+
+def test_interrupted_copy_says_how_to_go_on_and_goes_on(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C ends with 130 and a command that finishes what was begun, without doing again what is done."""
+    monkeypatch.chdir(tmp_path)
+    elements = np.random.default_rng(0).integers(0, 9, (64, 50), dtype=np.int32)
+    blizzarr.create_array("a b.zarr", data=elements, chunks=(8, 50))
+    from blizzarr.cli.progress import Meter
+
+    shown: list[int] = []
+    call = Meter.__call__
+
+    def interrupted(meter: Meter, done: int, total: int) -> None:
+        call(meter, done, total)
+        shown.append(done)
+        if len(shown) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Meter, "__call__", interrupted)
+    code, out, err, _ = run("copy", "a b.zarr", "b.zarr", "-c", "16,10", "--memory", "3200B", "--threads", "1")
+    assert (code, out) == (130, "")
+    said, command = err.strip().splitlines()[-2:]
+    assert said == "Interrupted. What was copied is kept; this goes on:"
+    arguments = shlex.split(command)
+    assert arguments == [
+        *("blizzarr", "copy", "--resume", "a b.zarr", "b.zarr"),
+        *("--chunks", "16,10", "--memory", "3200B", "--threads", "1"),
+    ]
+    assert 0 < shown[-1] < elements.nbytes
+    kept = {path: path.stat().st_ino for path in Path("b.zarr/c").rglob("*") if path.is_file()}
+    assert kept
+    assert run(*arguments[1:]).code == 0
+    assert {path: path.stat().st_ino for path in kept} == kept
+    copied = blizzarr.open_array("b.zarr", mode="r")
+    np.testing.assert_array_equal(copied[:], elements)
+    assert copied.chunks == (16, 10)
+    assert sorted(path.name for path in Path("b.zarr").iterdir()) == ["c", "zarr.json"]
+
+
+def test_rm(run: Run, data: Path) -> None:
+    notes = Path(f"{data}/brain/notes.txt")
+    notes.write_text("mine")
+    code, _, err, _ = run("rm", f"{data}/brain", "--yes")
+    assert code == 0
+    assert err == "Removed the group data.zarr/brain and the 2 arrays and groups in it.\n"
+    assert list(blizzarr.open_group(data, mode="r")) == ["series"]
+    assert notes.read_text() == "mine"
+
+
+def test_rm_asks(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def answer(yes: bool) -> Callable[[str], bool]:
+        return lambda question: (asked.append(question), yes)[1]
+
+    monkeypatch.setattr("typer.confirm", answer(False))
+    result = run("rm", f"{data}/series")
+    assert (result.code, result.err) == (1, "Nothing was removed.\n")
+    assert asked == ["Remove the array data.zarr/series (4,)?"]
+    assert "series" in blizzarr.open_group(data, mode="r")
+    monkeypatch.setattr("typer.confirm", answer(True))
+    assert run("rm", f"{data}/series").code == 0
+    assert "series" not in blizzarr.open_group(data, mode="r")
+
+
+def test_rm_leaves_no_stale_consolidated_metadata(run: Run, data: Path) -> None:
+    """The group above would go on listing what is gone."""
+    blizzarr.consolidate_metadata(data)
+    assert run("rm", f"{data}/series", "-y").code == 0
+    assert run("tree", data, "--depth", "1").out.splitlines() == ["/", "└── brain"]
