@@ -6,7 +6,6 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,15 +13,14 @@ import numpy.typing as npt
 
 from blizzarr import indexing
 from blizzarr.array.binding import bind, same_chunks
-from blizzarr.array.info import ArrayInfo, stored_bytes, stored_chunks
+from blizzarr.array.facts import ArrayFacts
 from blizzarr.array.reshape import append, as_array_meta, resize
 from blizzarr.array.selector import Selector
-from blizzarr.codecs import Codec, CodecChain
 from blizzarr.errors import SelectionError
 from blizzarr.formats import read_node
 from blizzarr.indexing import Lowered, lower_basic
 from blizzarr.model import ArrayMeta
-from blizzarr.stores import Store, check_writable
+from blizzarr.stores import check_writable
 from blizzarr.transfer import Binding, read, write
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ _ITERATED_BYTES = 1 << 20
 """How much is read ahead, at least a row of chunks, when an array is iterated over."""
 
 
-class Array:
+class Array(ArrayFacts):
     """An array of numbers in a store, cut into chunks; index it like a NumPy array.
 
     Made by `create_array` and `open_array`. ``array[key]`` reads and ``array[key] = value`` writes, with all that NumPy
@@ -60,169 +58,7 @@ class Array:
            [18, 19, 20, 21, 22, 23]], dtype=int16)
     """
 
-    __slots__ = ("__weakref__", "_binding", "_metadata", "_path", "_shape", "_store")
-
-    def __init__(self, store: Store, path: str, metadata: ArrayMeta) -> None:
-        self._store = store
-        self._path = path
-        self._metadata = metadata
-        self._shape = metadata.shape
-        self._binding: Binding | None = None
-
-    # What it is
-
-    @property
-    def store(self) -> Store:
-        """Where it is stored."""
-        return self._store
-
-    @property
-    def path(self) -> str:
-        """Its place in the store, like ``a/b``; empty for the root."""
-        return self._path
-
-    @property
-    def name(self) -> str:
-        """Its path with a slash in front, like ``/a/b``."""
-        return "/" + self._path
-
-    @property
-    def basename(self) -> str:
-        """The last part of its path."""
-        return self._path.rpartition("/")[2]
-
-    @property
-    def metadata(self) -> ArrayMeta:
-        """What its document says."""
-        return self._metadata
-
-    @property
-    def attrs(self) -> Attributes:
-        """Its attributes; changes are stored at once."""
-        # Attributes are changed through the hierarchy, whose modules know arrays.
-        from blizzarr.attributes import Attributes
-
-        return Attributes(self)
-
-    @property
-    def read_only(self) -> bool:
-        """Whether it was opened for reading only."""
-        return bool(getattr(self._store, "read_only", False))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The length of each axis."""
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The NumPy data type of the elements."""
-        return self._metadata.dtype.numpy
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self._shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return prod(self._shape)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes per element in memory."""
-        return self._metadata.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements in memory."""
-        return self.size * self.itemsize
-
-    @property
-    def fill_value(self) -> np.generic:
-        """What elements are that were never written."""
-        return self._metadata.fill_value
-
-    @property
-    def order(self) -> str:
-        """``"F"`` when the elements of a chunk are stored first axis fastest, else ``"C"``. What is read is ``"C"``."""
-        return self._metadata.order
-
-    @property
-    def dimension_names(self) -> tuple[str | None, ...] | None:
-        """The names of the axes, where they have any."""
-        return self._metadata.dimension_names
-
-    # How it is stored
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """The shape of a chunk: the smallest part that can be read by itself (in a shard: of an inner chunk)."""
-        return self._metadata.chunk_shape
-
-    @property
-    def shards(self) -> tuple[int, ...] | None:
-        """The shape of a shard: of what is written as one object; None when chunks are stored one by one."""
-        return self._metadata.shard_shape
-
-    @property
-    def filters(self) -> tuple[Codec, ...]:
-        """The codecs that change the elements of a chunk before they become bytes."""
-        return self._chunk_codecs.filters
-
-    @property
-    def serializer(self) -> Codec:
-        """The codec that makes bytes of the elements of a chunk."""
-        return self._chunk_codecs.serializer
-
-    @property
-    def compressors(self) -> tuple[Codec, ...]:
-        """The codecs that the bytes of a chunk go through, in this order."""
-        return self._chunk_codecs.compressors
-
-    @property
-    def _chunk_codecs(self) -> CodecChain:
-        inner = self._metadata.codecs.serializer.inner()
-        return self._metadata.codecs if inner is None else inner[1]
-
-    @property
-    def cdata_shape(self) -> tuple[int, ...]:
-        """The number of chunks along each axis."""
-        return tuple(-(-size // length) for size, length in zip(self._shape, self.chunks, strict=True))
-
-    @property
-    def nchunks(self) -> int:
-        """The number of chunks, stored or not."""
-        return prod(self.cdata_shape)
-
-    @property
-    def nchunks_initialized(self) -> int:
-        """The number of chunks that are stored, found by listing; a shard counts for all its chunks."""
-        grid = self._metadata.chunk_grid.shape(self._shape)
-        found = sum(
-            all(index < count for index, count in zip(position, grid, strict=True))
-            for _, position in stored_chunks(self._store, self._path, self._metadata)
-        )
-        return found * (prod(self.shards) // prod(self.chunks) if self.shards is not None else 1)
-
-    def nbytes_stored(self) -> int:
-        """The bytes that the array takes in its store, documents included, found by listing."""
-        return stored_bytes(self._store, self._path, self._metadata)
-
-    @property
-    def info(self) -> ArrayInfo:
-        """What its document says about it, printed as a table."""
-        return ArrayInfo.of(self._store, self._path, self._metadata)
-
-    def info_complete(self) -> ArrayInfo:
-        """As `info`, and what is stored, for which all chunks are listed."""
-        return ArrayInfo.of(self._store, self._path, self._metadata, complete=True)
-
-    def __repr__(self) -> str:
-        root = getattr(self._store, "root", None)
-        place = root.joinpath(self._path).as_uri() if isinstance(root, Path) else f"{self.name} in {self._store}"
-        return f"<Array {place!r} shape={self._shape} dtype={self.dtype} chunks={self.chunks}>"
+    __slots__ = ()
 
     # Reading and writing
 
@@ -353,6 +189,14 @@ class Array:
         return self._binding
 
     # Changing it
+
+    @property
+    def attrs(self) -> Attributes:
+        """Its attributes; changes are stored at once."""
+        # Attributes are changed through the hierarchy, whose modules know arrays.
+        from blizzarr.attributes import Attributes
+
+        return Attributes(self)
 
     def resize(self, new_shape: Any) -> None:
         """Change the length of axes. New elements read as fill value; those that are cut off are erased.

@@ -115,12 +115,15 @@ def _index_arrays(items: Sequence[Item], shape: tuple[int, ...]) -> list[tuple[I
 
 
 def _broadcast(arrays: Sequence[IndexArray]) -> tuple[int, ...]:
-    shapes = [array.shape for array in arrays]
+    shapes = {array.shape for array in arrays}
+    if len(shapes) == 1:
+        return shapes.pop()
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
+        found = " ".join(str(array.shape) for array in arrays)
         raise SelectionError(
-            f"expected index arrays that broadcast together, found shapes {' '.join(map(str, shapes))}; "
+            f"expected index arrays that broadcast together, found shapes {found}; "
             "use oindex to pick along each axis on its own"
         ) from None
 
@@ -129,5 +132,6 @@ def _indexed(array: IndexArray, end: int) -> Output:
     """The output for an index array whose last dimension is the one before domain dimension `end`."""
     # Along a dimension where the array has length 1 the index stays the same, however long the domain is.
     dims = tuple(end - array.ndim + along for along, length in enumerate(array.shape) if length != 1)
-    squeezed = array.reshape([length for length in array.shape if length != 1])
-    return Indexed(dims, squeezed) if dims else Constant(int(squeezed))
+    if len(dims) < array.ndim:
+        array = array.reshape([length for length in array.shape if length != 1])
+    return Indexed(dims, array) if dims else Constant(int(array))

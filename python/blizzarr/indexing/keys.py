@@ -120,13 +120,13 @@ def index_in_bounds(index: int, size: int, axis: int) -> int:
 
 def in_bounds(indices: IndexArray, size: int, axis: int) -> IndexArray:
     """The indices counted from the start of the axis."""
-    if indices.size == 0:
+    # Read without a sign, negative indices are larger than any size: one look at the usual case.
+    if indices.size == 0 or int(indices.view(np.uint64).max()) < size:
         return indices
-    low, high = int(indices.min()), int(indices.max())
-    if low < -size or high >= size:
-        wrong = indices[(indices < -size) | (indices >= size)]
+    wrong = indices[(indices < -size) | (indices >= size)]
+    if wrong.size:
         raise OutOfBoundsError(index=int(wrong[0]), axis=axis, size=size)
-    return np.where(indices < 0, indices + size, indices) if low < 0 else indices
+    return np.where(indices < 0, indices + size, indices)
 
 
 def slice_in_bounds(item: slice, size: int, axis: int) -> tuple[int, int, int]:

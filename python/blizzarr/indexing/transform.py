@@ -159,7 +159,10 @@ class IndexTransform:
         if group is None and isinstance(output, Strided) and own == (output.dim,):
             return output.dim, output.start, output.step
         dims = group or own
-        values = np.broadcast_to(_values(output, self.shape, dims), tuple(self.shape[dim] for dim in dims))
+        values = _values(output, self.shape, dims)
+        lengths = tuple(self.shape[dim] for dim in dims)
+        if values.shape != lengths:
+            values = np.broadcast_to(values, lengths)
         return dims, np.ascontiguousarray(values, dtype=np.int64)
 
 
@@ -212,6 +215,8 @@ def _values(output: Output, shape: tuple[int, ...], dims: tuple[int, ...]) -> np
         extent = [shape[dim] if dim == output.dim else 1 for dim in dims]
         count = shape[output.dim] if output.dim in dims else 1
         return (output.start + output.step * np.arange(count)).reshape(extent)
+    if dims == output.dims:
+        return output.array
     # The dimensions of the array that are left out are those of length 1.
     extent = [shape[dim] if dim in output.dims else 1 for dim in dims]
     return output.array.reshape(extent)
