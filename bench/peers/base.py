@@ -1,0 +1,126 @@
+"""What every peer is asked to do.
+
+A row asks for a *task*: a function without arguments that does what is timed, and nothing else. A library's tasks are
+made here from its primitives, the calls that its users write; the bare limit makes its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.layouts import Layout
+
+Task = Callable[[], Any]
+Values = NDArray[np.uint16]
+
+
+class CannotError(Exception):
+    """The peer does not do this; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A NumPy key, and how it is meant: NumPy's slices, points (`vindex`), or the outer product (`oindex`)."""
+
+    key: tuple[Any, ...]
+    kind: Literal["basic", "points", "outer"] = "basic"
+
+    def of(self, values: Values) -> Values:
+        """Select from an array in memory."""
+        return values[np.ix_(*self.key) if self.kind == "outer" else self.key]
+
+
+class Peer:
+    """One implementation: how it makes the task of a row."""
+
+    name: str
+    settings: str
+    """What its threads and writes are set to, for the report."""
+
+    def activate(self) -> None:
+        """Make this peer the current one; called before each of its timings."""
+
+    def version(self) -> str:
+        raise NotImplementedError
+
+    def reading(self, root: Path, layout: Layout, selections: Sequence[Selection]) -> Task:
+        raise NotImplementedError
+
+    def opening(self, root: Path, layout: Layout, index: tuple[int, ...], times: int) -> Task:
+        raise NotImplementedError
+
+    def writing(self, root: Path, layout: Layout, boxes: Sequence[tuple[Selection, Values]], whole: bool) -> Task:
+        raise NotImplementedError
+
+    def appending(self, root: Path, layout: Layout, frames: Values) -> Task:
+        raise NotImplementedError
+
+    def listing(self, root: Path) -> Task:
+        raise NotImplementedError
+
+
+class Library(Peer):
+    """An implementation by its primitives."""
+
+    def open(self, path: str, write: bool = False) -> Any:
+        raise NotImplementedError
+
+    def basic(self, array: Any, key: tuple[Any, ...]) -> Any:
+        raise NotImplementedError
+
+    def points(self, array: Any, key: tuple[Any, ...]) -> Any:
+        raise NotImplementedError
+
+    def outer(self, array: Any, key: tuple[Any, ...]) -> Any:
+        raise NotImplementedError
+
+    def write(self, array: Any, key: tuple[Any, ...], values: Values) -> None:
+        raise NotImplementedError
+
+    def append(self, array: Any, count: int, frame: Values) -> Any:
+        """Append one frame to `count` that are there; return the longer array."""
+        raise NotImplementedError
+
+    def members(self, path: str) -> list[tuple[str, tuple[int, ...]]]:
+        """Return name and shape of every array in a group."""
+        raise NotImplementedError
+
+    def reading(self, root: Path, layout: Layout, selections: Sequence[Selection]) -> Task:
+        array = self.open(str(root))
+        read = {"basic": self.basic, "points": self.points, "outer": self.outer}
+        calls = [(read[selection.kind], selection.key) for selection in selections]
+        return lambda: [call(array, key) for call, key in calls]
+
+    def opening(self, root: Path, layout: Layout, index: tuple[int, ...], times: int) -> Task:
+        path = str(root)
+        return lambda: [self.basic(self.open(path), index) for _ in range(times)]
+
+    def writing(self, root: Path, layout: Layout, boxes: Sequence[tuple[Selection, Values]], whole: bool) -> Task:
+        array = self.open(str(root), write=True)
+        keys = [(box.key, values) for box, values in boxes]
+
+        def task() -> None:
+            for key, values in keys:
+                self.write(array, key, values)
+
+        return task
+
+    def appending(self, root: Path, layout: Layout, frames: Values) -> Task:
+        opened = self.open(str(root), write=True)
+
+        def task() -> None:
+            array = opened
+            for count in range(len(frames)):
+                array = self.append(array, count, frames[count : count + 1])
+
+        return task
+
+    def listing(self, root: Path) -> Task:
+        path = str(root)
+        return lambda: sorted(self.members(path))

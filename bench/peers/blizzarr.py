@@ -1,0 +1,42 @@
+"""blizzarr, as its users call it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import blizzarr
+from bench.peers.base import Library, Values
+
+
+class Blizzarr(Library):
+    name = "blizzarr"
+    settings = f"as it comes: {os.cpu_count()} threads"
+
+    def version(self) -> str:
+        return blizzarr.__version__
+
+    def open(self, path: str, write: bool = False) -> Any:
+        return blizzarr.open_array(path, mode="r+" if write else "r")
+
+    def basic(self, array: Any, key: tuple[Any, ...]) -> Any:
+        return array[key]
+
+    def points(self, array: Any, key: tuple[Any, ...]) -> Any:
+        return array.vindex[key]
+
+    def outer(self, array: Any, key: tuple[Any, ...]) -> Any:
+        return array.oindex[key]
+
+    def write(self, array: Any, key: tuple[Any, ...], values: Values) -> None:
+        array[key] = values
+
+    def append(self, array: Any, count: int, frame: Values) -> Any:
+        array.append(frame, axis=0)
+        return array
+
+    def members(self, path: str) -> Any:
+        return [(name, array.shape) for name, array in blizzarr.open_group(path, mode="r").members()]
+
+
+PEERS = {Blizzarr.name: Blizzarr}

@@ -1,0 +1,67 @@
+"""TensorStore, asked to wait for each result."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import tensorstore as ts
+
+from bench.peers.base import CannotError, Library, Values
+
+CORES = os.cpu_count() or 1
+
+
+class TensorStore(Library):
+    """Without fsync, as no other peer flushes to the disk."""
+
+    name = "tensorstore"
+    settings = f"file_io_sync off, no cache, {CORES} data copy threads, {max(4, CORES)} I/O threads"
+    sync = False
+
+    def __init__(self) -> None:
+        self.context = ts.Context(
+            {
+                "file_io_sync": self.sync,
+                "data_copy_concurrency": {"limit": CORES},
+                "file_io_concurrency": {"limit": max(4, CORES)},
+            }
+        )
+
+    def version(self) -> str:
+        return version("tensorstore")
+
+    def open(self, path: str, write: bool = False) -> Any:
+        spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": path + "/"}}
+        return ts.open(spec, open=True, read=True, write=write, context=self.context).result()
+
+    def basic(self, array: Any, key: tuple[Any, ...]) -> Any:
+        return array[key].read().result()
+
+    def points(self, array: Any, key: tuple[Any, ...]) -> Any:
+        return array.vindex[key].read().result()
+
+    def outer(self, array: Any, key: tuple[Any, ...]) -> Any:
+        return array.oindex[key].read().result()
+
+    def write(self, array: Any, key: tuple[Any, ...], values: Values) -> None:
+        array[key].write(values).result()
+
+    def append(self, array: Any, count: int, frame: Values) -> Any:
+        longer = array.resize(exclusive_max=[count + 1, *np.shape(frame)[1:]], expand_only=True).result()
+        longer[count : count + 1].write(frame).result()
+        return longer
+
+    def members(self, path: str) -> Any:
+        raise CannotError("has no groups")
+
+
+class TensorStoreSync(TensorStore):
+    name = "tensorstore fsync"
+    settings = "as it comes: every file is flushed to the disk"
+    sync = True
+
+
+PEERS = {peer.name: peer for peer in (TensorStore, TensorStoreSync)}

@@ -1,0 +1,70 @@
+"""zarr-python with one of three pipelines: its own two, and that of zarrs."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import version
+from typing import Any
+
+import zarr
+
+from bench.peers.base import Library, Values
+
+
+class ZarrPython(Library):
+    """As it comes."""
+
+    name = "zarr-python"
+    settings = "as it comes: BatchedCodecPipeline"
+    pipeline = "zarr.core.codec_pipeline.BatchedCodecPipeline"
+
+    def activate(self) -> None:
+        zarr.config.set({"codec_pipeline.path": self.pipeline})
+
+    def version(self) -> str:
+        return str(zarr.__version__)
+
+    def open(self, path: str, write: bool = False) -> Any:
+        return zarr.open_array(path, mode="r+" if write else "r", zarr_format=3)
+
+    def basic(self, array: Any, key: tuple[Any, ...]) -> Any:
+        return array[key]
+
+    def points(self, array: Any, key: tuple[Any, ...]) -> Any:
+        return array.vindex[key]
+
+    def outer(self, array: Any, key: tuple[Any, ...]) -> Any:
+        return array.oindex[key]
+
+    def write(self, array: Any, key: tuple[Any, ...], values: Values) -> None:
+        array[key] = values
+
+    def append(self, array: Any, count: int, frame: Values) -> Any:
+        array.append(frame, axis=0)
+        return array
+
+    def members(self, path: str) -> Any:
+        return [(name, array.shape) for name, array in zarr.open_group(path, mode="r", zarr_format=3).arrays()]
+
+
+class Fused(ZarrPython):
+    name = "zarr-python fused"
+    settings = f"codec_pipeline.path = FusedCodecPipeline, its default of threads ({os.cpu_count()} cores)"
+    pipeline = "zarr.core.codec_pipeline.FusedCodecPipeline"
+
+
+class Zarrs(ZarrPython):
+    name = "zarrs-python"
+    settings = (
+        f"codec_pipeline.path = ZarrsCodecPipeline, {os.cpu_count()} rayon threads; zarr-python where it falls back"
+    )
+    pipeline = "zarrs.ZarrsCodecPipeline"
+
+    def __init__(self) -> None:
+        import zarrs  # noqa: F401  registers its pipeline
+
+    def version(self) -> str:
+        return f"{version('zarrs')} on zarr {zarr.__version__}"
+
+
+PEERS = {peer.name: peer for peer in (ZarrPython, Fused, Zarrs)}
