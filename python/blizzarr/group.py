@@ -11,6 +11,7 @@ from blizzarr.array import Array
 from blizzarr.attributes import Attributes
 from blizzarr.creation.describe import ShapeLike, describe_group
 from blizzarr.creation.like import like
+from blizzarr.creation.make import make_array
 from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError
 from blizzarr.formats import read_node
 from blizzarr.group_info import GroupInfo
@@ -18,7 +19,6 @@ from blizzarr.group_members import GroupMembers, member_path
 from blizzarr.hierarchy.documents import forget_consolidated
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_node
-from blizzarr.make import make_array
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve

@@ -10,10 +10,10 @@ from blizzarr.array import Array
 from blizzarr.creation.chunking import ChunksLike, ShardsLike
 from blizzarr.creation.describe import ChunkKeysLike, ShapeLike, describe_group
 from blizzarr.creation.like import like
+from blizzarr.creation.make import make_array
 from blizzarr.formats.nodes import detect
 from blizzarr.group import Group
 from blizzarr.hierarchy.place import place_node
-from blizzarr.make import make_array
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import check_path
 from blizzarr.stores import StoreLike, resolve

@@ -6,12 +6,12 @@ from typing import Any, Literal, TypeAlias
 
 from blizzarr.array import Array
 from blizzarr.creation.describe import describe_group
+from blizzarr.creation.make import make_array
 from blizzarr.errors import MetadataError, NodeTypeError, Problem
 from blizzarr.formats import read_node
 from blizzarr.formats.nodes import detect
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import place_node
-from blizzarr.make import make_array
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, StoreLike, resolve
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.creation.describe import describe_group
+from blizzarr.creation.make import make_array
 from blizzarr.hierarchy.place import place_node
-from blizzarr.make import make_array
 from blizzarr.model.names import check_path, join
 from blizzarr.stores import Store, StoreLike, resolve
 

@@ -1,1 +1,1 @@
-"""From what a user asks for to a new node: chunk and shard shapes, codecs, attributes; nothing is stored here."""
+"""From what a user asks for to a new node: chunk and shard shapes, codecs, attributes, and the array itself."""
