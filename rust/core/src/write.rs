@@ -18,7 +18,7 @@ use crate::region::Region;
 use crate::scratch;
 use crate::source::Slice;
 use crate::split::Split;
-use crate::store::Reader;
+use crate::store::{Locker, Reader};
 use crate::write_shard::encode_shard;
 
 /// What became of a cell.
@@ -51,6 +51,7 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
     let split = Split::new(region, &array.chain.shape);
     let threads = options.threads_for(split.count, array.chain.length);
     let inside = options.inside(split.count);
+    let locker = array.store.locker(&array.lock_key)?;
     pool::run(threads, split.count, |job, worker| {
         if worker == 0 {
             (options.interrupted)()?;
@@ -59,7 +60,8 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
         split.cell(job, &mut place, &mut region);
         array.keys.write(&place, &mut key);
         let extent = clipped(&array.chain.shape, &array.shape, &place);
-        write_chunk(array, &key, &region, &extent, origin, &inside).map_err(|error| error.at_chunk(&key, &place))
+        write_chunk(array, locker.as_ref(), &key, &region, &extent, origin, &inside)
+            .map_err(|error| error.at_chunk(&key, &place))
     })
 }
 
@@ -71,13 +73,14 @@ pub fn clipped(cell: &[usize], bounds: &[usize], place: &[i64]) -> Vec<usize> {
 
 fn write_chunk(
     array: &Array,
+    locker: &dyn Locker,
     key: &str,
     region: &Region,
     extent: &[usize],
     origin: &Origin<'_>,
     options: &Options<'_>,
 ) -> Result<()> {
-    let _guard = array.store.lock(&array.lock_key, key)?;
+    let _guard = locker.lock(key)?;
     let existing = if region.covers(extent) { None } else { array.store.open(key)? };
     scratch::with_vec(|out| {
         out.clear();
@@ -140,13 +143,16 @@ fn decode_whole(chain: &Chain, existing: Option<&dyn Reader>, cell: &mut [u8], o
     Ok(())
 }
 
-/// Lends `work` the serialized bytes of an existing value behind the bytes-to-bytes codecs of `chain`.
+/// Lends `work` the serialized bytes of an existing value behind the bytes-to-bytes codecs of `chain`. A lazy reader is
+/// asked once for everything: nearly all of it will be kept, and two requests might see two versions of it.
 pub fn with_serialized<R>(
     chain: &Chain,
     existing: Option<&dyn Reader>,
     work: impl FnOnce(Option<&dyn Reader>) -> Result<R>,
 ) -> Result<R> {
-    let Some(reader) = existing.filter(|_| !chain.codecs.is_empty()) else { return work(existing) };
+    let Some(reader) = existing.filter(|reader| !chain.codecs.is_empty() || reader.len().is_none()) else {
+        return work(existing);
+    };
     scratch::with_vec(|serialized| {
         let found = crate::read::with_encoded(chain, reader, |encoded| chain.decode_bounded(encoded, serialized))?;
         if found {

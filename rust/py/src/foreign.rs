@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use blizzarr_core::codec::foreign::{ForeignCodec, Take};
 use blizzarr_core::error::{Error, Kind, Result};
-use blizzarr_core::store::{Guard, Reader, Store};
+use blizzarr_core::store::{Guard, Locker, Reader, Store};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
@@ -57,9 +57,19 @@ impl Store for PythonStore {
         })
     }
 
-    fn lock<'a>(&'a self, _lock_key: &str, key: &str) -> Result<Box<dyn Guard + 'a>> {
+    fn locker<'a>(&'a self, _lock_key: &'a str) -> Result<Box<dyn Locker + 'a>> {
+        Ok(Box::new(StripeLocker { store: self }))
+    }
+}
+
+struct StripeLocker<'a> {
+    store: &'a PythonStore,
+}
+
+impl Locker for StripeLocker<'_> {
+    fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>> {
         let mut hasher = DefaultHasher::new();
-        (self.object.as_ptr() as usize, key).hash(&mut hasher);
+        (self.store.object.as_ptr() as usize, key).hash(&mut hasher);
         let stripe = &STRIPES[hasher.finish() as usize % STRIPES.len()];
         Ok(Box::new(StripeGuard { _guard: stripe.lock().unwrap_or_else(PoisonError::into_inner) }))
     }

@@ -4,6 +4,7 @@
 //! of the whole meets everybody. Who waits for the whole goes before parts that come later, so it is not starved.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Device and inode, or whatever tells documents apart.
@@ -33,6 +34,8 @@ impl Holders {
 struct Shard {
     documents: Mutex<HashMap<Document, Holders>>,
     changed: Condvar,
+    /// How many wait for a change; waking nobody would cost a system call. Only touched under the mutex.
+    waiting: AtomicUsize,
 }
 
 const SHARDS: usize = 16;
@@ -67,7 +70,9 @@ impl Exclusion {
                     }
                 }
             }
+            shard.waiting.fetch_add(1, Ordering::Relaxed);
             documents = shard.changed.wait(documents).unwrap_or_else(PoisonError::into_inner);
+            shard.waiting.fetch_sub(1, Ordering::Relaxed);
         }
         Held { shard, document, scope }
     }
@@ -96,8 +101,11 @@ impl Drop for Held<'_> {
                 documents.remove(&self.document);
             }
         }
+        let waiting = self.shard.waiting.load(Ordering::Relaxed);
         drop(documents);
-        self.shard.changed.notify_all();
+        if waiting > 0 {
+            self.shard.changed.notify_all();
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::exclusion::{self, Exclusion, Held, Scope};
-use super::{key, ranges, Guard, ListableStore, Listing, Reader, Store};
+use super::{key, ranges, Guard, ListableStore, Listing, Locker, Reader, Store};
 use crate::error::Result;
 
 type Values = BTreeMap<String, Arc<Vec<u8>>>;
@@ -65,10 +65,21 @@ impl Store for MemoryStore {
         Ok(old.is_some())
     }
 
-    fn lock<'a>(&'a self, lock_key: &str, key: &str) -> Result<Box<dyn Guard + 'a>> {
+    fn locker<'a>(&'a self, lock_key: &'a str) -> Result<Box<dyn Locker + 'a>> {
         key::check(lock_key)?;
+        Ok(Box::new(MemoryLocker { store: self, lock_key }))
+    }
+}
+
+struct MemoryLocker<'a> {
+    store: &'a MemoryStore,
+    lock_key: &'a str,
+}
+
+impl Locker for MemoryLocker<'_> {
+    fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>> {
         key::check(key)?;
-        Ok(Box::new(self.hold(lock_key, Scope::Part(exclusion::part(lock_key, key)))))
+        Ok(Box::new(self.store.hold(self.lock_key, Scope::Part(exclusion::part(self.lock_key, key)))))
     }
 }
 

@@ -23,9 +23,9 @@ pub trait Store: Send + Sync {
     /// Removes the value; `false` when there was none.
     fn delete(&self, key: &str) -> Result<bool>;
 
-    /// Excludes other writers of `key` (threads, and processes where the store can) until the guard is dropped.
-    /// `lock_key` is the array's metadata document, which the local store uses to place operating-system locks.
-    fn lock<'a>(&'a self, lock_key: &str, key: &str) -> Result<Box<dyn Guard + 'a>>;
+    /// What locks the chunks of one array during one operation. `lock_key` is the array's metadata document, which
+    /// the local store uses to place operating-system locks.
+    fn locker<'a>(&'a self, lock_key: &'a str) -> Result<Box<dyn Locker + 'a>>;
 
     /// The whole value.
     fn get(&self, key: &str) -> Result<Option<Vec<u8>>> {
@@ -98,6 +98,12 @@ pub trait ListableStore: Store {
     /// Sets the value if what is there equals `expected` (`None`: nothing is there); `false` when it does not. For a
     /// document this takes [`ListableStore::lock_document`] itself, so it must not be held.
     fn replace(&self, key: &str, expected: Option<&[u8]>, value: &[u8]) -> Result<bool>;
+}
+
+/// Locks chunks of one array, for one operation of many chunks.
+pub trait Locker: Send + Sync {
+    /// Excludes other writers of `key` (threads, and processes where the store can) until the guard is dropped.
+    fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>>;
 }
 
 /// Held while one writer reads, merges and writes back; dropping it releases the lock.

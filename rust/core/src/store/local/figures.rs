@@ -127,7 +127,7 @@ fn store_figures() {
         "8192 locks on chunks (plain: open and close of the document)",
         || {},
         || on_two_threads(FILES, |_| drop(File::open(scratch.0.join("zarr.json")).expect("open"))),
-        || on_two_threads(FILES, |number| drop(store.lock("zarr.json", &key(number)).expect("lock"))),
+        || on_two_threads(FILES, |number| drop(super::tests::lock(&store, "zarr.json", &key(number)).expect("lock"))),
     );
     compare(
         "500 prefixes listed (plain: read_dir)",

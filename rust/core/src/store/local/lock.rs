@@ -19,21 +19,105 @@
 //! Without this rule, one writer could hold a chunk by the old inode and another the same chunk by the new one.
 //!
 //! A document that is missing, or that this process may not write, and a file system without locks, are errors that say
-//! so: a write that might lose another's work is not made. Whole-chunk writes and reads need no lock and no document.
+//! so: a write that might lose another's work is not made. Reads need no lock and no document.
 //!
 //! On other systems than Linux only threads of one process exclude each other.
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::exclusion::{Document, Exclusion, Held, Scope};
-use super::super::Guard;
+use super::super::exclusion::{self, Document, Exclusion, Held, Scope};
+use super::super::{key, Guard, Locker};
 use crate::error::{Error, Result};
 use crate::fork::PerProcess;
 
 /// All LocalStores of this process: two at one root, or at a group and an array in it, must exclude each other.
 static THREADS: PerProcess<Exclusion> = PerProcess::new(Exclusion::default);
+
+/// Locks chunks by way of one document, which stays open between them.
+pub struct DocumentLocker<'a> {
+    lock_key: &'a str,
+    path: PathBuf,
+    document: Mutex<Arc<OpenDocument>>,
+}
+
+impl<'a> DocumentLocker<'a> {
+    pub fn open(lock_key: &'a str, path: &Path) -> Result<Self> {
+        let document = OpenDocument::open(path).map_err(|cause| failed(lock_key, &cause))?;
+        Ok(DocumentLocker { lock_key, path: path.to_owned(), document: Mutex::new(Arc::new(document)) })
+    }
+
+    pub fn acquire(&self, scope: Scope) -> Result<DocumentLock> {
+        loop {
+            let document = self.current();
+            let threads = ThreadLock::acquire(document.identity, scope);
+            let processes = system::ProcessLock::acquire(Arc::clone(&document), scope)
+                .map_err(|cause| failed(self.lock_key, &cause))?;
+            match identity(&self.path) {
+                Ok(identity) if identity == document.identity => {
+                    return Ok(DocumentLock { _processes: processes, _threads: threads });
+                }
+                Ok(_) => {}
+                Err(cause) => return Err(failed(self.lock_key, &cause)),
+            }
+            drop((processes, threads));
+            let reopened = OpenDocument::open(&self.path).map_err(|cause| failed(self.lock_key, &cause))?;
+            *self.document.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(reopened);
+        }
+    }
+
+    fn current(&self) -> Arc<OpenDocument> {
+        Arc::clone(&self.document.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Locker for DocumentLocker<'_> {
+    fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>> {
+        key::check(key)?;
+        Ok(Box::new(self.acquire(Scope::Part(exclusion::part(self.lock_key, key)))?))
+    }
+}
+
+fn failed(lock_key: &str, cause: &io::Error) -> Error {
+    Error::io(lock_key, "lock the metadata document, which a write needs to be safe,", cause)
+}
+
+/// A document kept open for locking. All locks through it belong to this one open file: threads that share it exclude
+/// each other by [`ThreadLock`] alone.
+pub struct OpenDocument {
+    file: ManuallyDrop<File>,
+    identity: Document,
+    /// Has the file closed in forked children, which would keep its locks alive if this process were killed.
+    registered: Option<usize>,
+    generation: u64,
+}
+
+impl OpenDocument {
+    fn open(path: &Path) -> io::Result<Self> {
+        let (file, identity) = open(path)?;
+        let generation = crate::fork::generation();
+        let registered = system::register(&file);
+        Ok(OpenDocument { file: ManuallyDrop::new(file), identity, registered, generation })
+    }
+}
+
+impl Drop for OpenDocument {
+    fn drop(&mut self) {
+        // In a forked child the descriptor is closed already, and its number may be another file's by now. (One that
+        // found no slot stays open there: rather a leak than a wrong file closed.)
+        if self.generation == crate::fork::generation() {
+            // Before the descriptor is closed and may be given to somebody else.
+            if let Some(slot) = self.registered {
+                crate::fork::unregister(slot);
+            }
+            // SAFETY: taken once, here, and not used afterwards.
+            drop(unsafe { ManuallyDrop::take(&mut self.file) });
+        }
+    }
+}
 
 /// A lock on one chunk or on the whole array, by way of its document. Fields are released in this order.
 pub struct DocumentLock {
@@ -42,22 +126,6 @@ pub struct DocumentLock {
 }
 
 impl Guard for DocumentLock {}
-
-impl DocumentLock {
-    pub fn acquire(lock_key: &str, path: &Path, scope: Scope) -> Result<Self> {
-        let failed = |cause: io::Error| {
-            Error::io(lock_key, "lock the metadata document, which a partial write needs to be safe,", &cause)
-        };
-        loop {
-            let (file, document) = open(path).map_err(failed)?;
-            let threads = ThreadLock::acquire(document, scope);
-            let processes = system::ProcessLock::acquire(file, scope).map_err(failed)?;
-            if identity(path).map_err(failed)? == document {
-                return Ok(DocumentLock { _processes: processes, _threads: threads });
-            }
-        }
-    }
-}
 
 /// The part of the lock among threads; void in a forked child, where its table is another one.
 struct ThreadLock {
@@ -112,54 +180,44 @@ fn identity(path: &Path) -> io::Result<Document> {
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod system {
-    use super::{io, File, Scope};
+    use super::{io, Arc, File, OpenDocument, Scope};
     use crate::fork;
-    use std::os::fd::{AsRawFd, IntoRawFd};
+    use std::os::fd::AsRawFd;
 
     /// A lock of the system; it lasts until it is released or until nobody has its file open any more.
     pub struct ProcessLock {
-        file: Option<File>,
+        document: Arc<OpenDocument>,
         range: (i64, i64),
-        /// Has the file closed in forked children, which would keep the lock alive if this process were killed.
-        registered: Option<usize>,
-        generation: u64,
     }
 
     impl ProcessLock {
-        pub fn acquire(file: File, scope: Scope) -> io::Result<Self> {
+        pub fn acquire(document: Arc<OpenDocument>, scope: Scope) -> io::Result<Self> {
             let range = match scope {
                 Scope::Part(part) => (1 + (part & ((1 << 62) - 1)) as i64, 1),
                 Scope::Whole => (0, 0), // a length of 0 means: without end
             };
             loop {
-                match control(&file, libc::F_OFD_SETLKW, libc::F_WRLCK, range) {
+                match control(&document.file, libc::F_OFD_SETLKW, libc::F_WRLCK, range) {
                     Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
                     Err(cause) => return Err(cause),
-                    Ok(()) => break,
+                    Ok(()) => return Ok(ProcessLock { document, range }),
                 }
             }
-            let generation = fork::generation();
-            let registered = fork::register(file.as_raw_fd());
-            Ok(ProcessLock { file: Some(file), range, registered, generation })
         }
     }
 
     impl Drop for ProcessLock {
         fn drop(&mut self) {
-            let Some(file) = self.file.take() else { return };
-            if self.generation != fork::generation() {
-                // In a forked child: the descriptor is closed already, and its number may be another file's by now.
-                // (One that found no slot stays open: rather a leak than a wrong file closed.)
-                let _ = file.into_raw_fd();
-                return;
+            // In a forked child the descriptor is closed already.
+            if self.document.generation == fork::generation() {
+                // Closing alone would not release what a forked child has open too.
+                let _ = control(&self.document.file, libc::F_OFD_SETLK, libc::F_UNLCK, self.range);
             }
-            // Before the descriptor may be given to somebody else.
-            if let Some(slot) = self.registered {
-                fork::unregister(slot);
-            }
-            // Closing alone would not release what a forked child has open too.
-            let _ = control(&file, libc::F_OFD_SETLK, libc::F_UNLCK, self.range);
         }
+    }
+
+    pub fn register(file: &File) -> Option<usize> {
+        fork::register(file.as_raw_fd())
     }
 
     fn control(file: &File, command: libc::c_int, kind: libc::c_int, range: (i64, i64)) -> io::Result<()> {
@@ -178,14 +236,18 @@ mod system {
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 mod system {
-    use super::{io, File, Scope};
+    use super::{io, Arc, File, OpenDocument, Scope};
 
     /// This system has no locks that belong to an open file: only threads exclude each other.
     pub struct ProcessLock;
 
     impl ProcessLock {
-        pub fn acquire(_file: File, _scope: Scope) -> io::Result<Self> {
+        pub fn acquire(_document: Arc<OpenDocument>, _scope: Scope) -> io::Result<Self> {
             Ok(ProcessLock)
         }
+    }
+
+    pub fn register(_file: &File) -> Option<usize> {
+        None
     }
 }

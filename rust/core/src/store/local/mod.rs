@@ -26,7 +26,7 @@ mod unnamed;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::{key, Guard, ListableStore, Listing, Reader, Store};
+use super::{key, Guard, ListableStore, Listing, Locker, Reader, Store};
 use crate::error::{Error, Result};
 
 /// Values below one directory, which need not exist before the first is set.
@@ -87,10 +87,8 @@ impl Store for LocalStore {
         self.at(key, |path| self.remove(key, path))
     }
 
-    fn lock<'a>(&'a self, lock_key: &str, key: &str) -> Result<Box<dyn Guard + 'a>> {
-        key::check(key)?;
-        let scope = super::exclusion::Scope::Part(super::exclusion::part(lock_key, key));
-        self.at(lock_key, |path| Ok(Box::new(lock::DocumentLock::acquire(lock_key, path, scope)?) as Box<dyn Guard>))
+    fn locker<'a>(&'a self, lock_key: &'a str) -> Result<Box<dyn Locker + 'a>> {
+        self.at(lock_key, |path| Ok(Box::new(lock::DocumentLocker::open(lock_key, path)?) as Box<dyn Locker>))
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
@@ -116,7 +114,10 @@ impl ListableStore for LocalStore {
 
     fn lock_document<'a>(&'a self, lock_key: &str) -> Result<Box<dyn Guard + 'a>> {
         let scope = super::exclusion::Scope::Whole;
-        self.at(lock_key, |path| Ok(Box::new(lock::DocumentLock::acquire(lock_key, path, scope)?) as Box<dyn Guard>))
+        self.at(lock_key, |path| {
+            let lock = lock::DocumentLocker::open(lock_key, path)?.acquire(scope)?;
+            Ok(Box::new(lock) as Box<dyn Guard>)
+        })
     }
 
     fn replace(&self, key: &str, expected: Option<&[u8]>, value: &[u8]) -> Result<bool> {

@@ -1,9 +1,11 @@
 //! What only files do: links, directories in the way, limits, processes.
 #![cfg(unix)]
 
+use super::lock::{DocumentLock, DocumentLocker};
 use super::publish::Existing;
 use super::*;
 use crate::error::Kind;
+use crate::store::exclusion::{self, Scope};
 use crate::store::tests::Scratch;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -226,8 +228,8 @@ fn fault_90_directories_that_come_and_go_are_made_again() {
 fn locking_needs_a_document_that_can_be_written() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    for outcome in [store.lock("a/zarr.json", "a/c/0"), store.lock_document("a/zarr.json")] {
-        let error = outcome.map(drop).expect_err("no document");
+    for outcome in [lock(&store, "a/zarr.json", "a/c/0").map(drop), store.lock_document("a/zarr.json").map(drop)] {
+        let error = outcome.expect_err("no document");
         assert_eq!(
             (error.kind, error.key.as_deref(), error.errno),
             (Kind::Store, Some("a/zarr.json"), Some(libc::ENOENT))
@@ -235,7 +237,7 @@ fn locking_needs_a_document_that_can_be_written() {
         assert!(error.reason.contains("lock the metadata document"), "{error}");
     }
     store.set("a/zarr.json/x", &[b"x"]).expect("a directory instead of a document");
-    assert_eq!(store.lock("a/zarr.json", "a/c/0").map(drop).expect_err("directory").kind, Kind::Store);
+    assert_eq!(lock(&store, "a/zarr.json", "a/c/0").map(drop).expect_err("directory").kind, Kind::Store);
 }
 
 #[test]
@@ -253,7 +255,7 @@ fn fault_96_merging_processes_lose_nothing_whatever_root_they_opened() {
         let (document, chunk) = (format!("{prefix}zarr.json"), format!("{prefix}c/0"));
         let at = 4 * writer as usize;
         for round in 1..=ROUNDS {
-            let _guard = store.lock(&document, &chunk)?;
+            let _guard = lock(&store, &document, &chunk)?;
             let mut value = store.get(&chunk)?.unwrap_or_default();
             value[at..at + 4].copy_from_slice(&round.to_le_bytes());
             store.set(&chunk, &[&value])?;
@@ -279,7 +281,7 @@ fn fault_106_a_lock_dies_with_its_process_even_if_that_had_forked() {
     let store = scratch.store();
     store.set("zarr.json", &[b"{}"]).expect("document");
     let holder = in_child(|| {
-        let Ok(_guard) = store.lock("zarr.json", "c/0") else { return false };
+        let Ok(_guard) = lock(&store, "zarr.json", "c/0") else { return false };
         let grandchild = in_child(|| {
             std::thread::sleep(std::time::Duration::from_secs(5));
             true
@@ -299,7 +301,7 @@ fn fault_106_a_lock_dies_with_its_process_even_if_that_had_forked() {
     unsafe { libc::kill(holder, libc::SIGKILL) };
     wait_for(holder);
     let start = std::time::Instant::now();
-    drop(store.lock("zarr.json", "c/0").expect("free again"));
+    drop(lock(&store, "zarr.json", "c/0").expect("free again"));
     assert!(start.elapsed().as_secs() < 3, "the grandchild must not keep the lock");
     // SAFETY: kills the grandchild, which only sleeps.
     unsafe { libc::kill(grandchild, libc::SIGKILL) };
@@ -310,15 +312,15 @@ fn a_forked_child_does_not_release_or_inherit_its_parents_lock() {
     let scratch = Scratch::new();
     let store = scratch.store();
     store.set("zarr.json", &[b"{}"]).expect("document");
-    let guard = store.lock("zarr.json", "c/0").expect("lock");
+    let guard = lock(&store, "zarr.json", "c/0").expect("lock");
     let mut guard = Some(guard);
     let status = wait_for(in_child(|| {
         drop(guard.take()); // void here
-        store.lock("zarr.json", "c/1").is_ok()
+        lock(&store, "zarr.json", "c/1").is_ok()
     }));
     assert_eq!(status, 0);
     let contender = in_child(|| {
-        let taken = store.lock("zarr.json", "c/0").is_ok();
+        let taken = lock(&store, "zarr.json", "c/0").is_ok();
         store.set("taken", &[b"x"]).is_ok() && taken
     });
     std::thread::sleep(std::time::Duration::from_millis(50));
@@ -343,4 +345,11 @@ fn fault_78_a_killed_writer_leaves_the_old_or_the_new_value_and_no_files() {
         assert_eq!(found, value(found[0]));
         assert_eq!(store.list("").expect("list"), ["k"]);
     }
+}
+
+/// One chunk's lock, by a locker of its own.
+pub fn lock(store: &LocalStore, lock_key: &str, key: &str) -> Result<DocumentLock> {
+    key::check(key)?;
+    store
+        .at(lock_key, |path| DocumentLocker::open(lock_key, path)?.acquire(Scope::Part(exclusion::part(lock_key, key))))
 }
