@@ -9,7 +9,7 @@ from blizzarr.errors import PathError
 __all__ = ["check_key", "check_prefix"]
 
 # An empty, "." or ".." segment (a slash at either end makes an empty one), NUL, backslash, half of a surrogate pair.
-_UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|$)|[\0\\\ud800-\udfff]")
+_UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\0\\\ud800-\udfff]")
 
 
 def check_key(key: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from blizzarr.errors import PathError
@@ -19,6 +19,8 @@ def test_bad_keys_say_what_is_wrong(key: str) -> None:
     assert caught.value.key == key
 
 
+@example("\n")
+@example("a/..\n")
 @given(st.text(max_size=20))
 def test_a_key_that_passes_has_only_good_segments(key: str) -> None:
     """P9: whatever passes stays below the root on every system."""
