@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
@@ -23,10 +23,13 @@ CodecOption: TypeAlias = Annotated[
         "--codec",
         "--compressor",
         "-z",
-        help="Like zstd, gzip:level=5, blosc:cname=zstd,clevel=3, transpose:order=2;1;0, none, or JSON; "
+        help="Like zstd:5, blosc:cname=zstd,clevel=3, transpose:order=2;1;0, none, or JSON; "
         "several times for several, in the order of encoding.",
     ),
 ]
+
+
+_MAIN_OPTION: Final = {"gzip": "level", "zstd": "level", "blosc": "cname", "transpose": "order"}
 
 
 def parse_lengths(text: str | None, option: str) -> Any:
@@ -61,10 +64,12 @@ def parse_value(text: str) -> Any:
 
 
 def parse_codec(text: str) -> Any:
-    """A codec as documents have it.
+    """A codec as documents have it; a value without a name is that of the option that says most.
 
     Examples
     --------
+    >>> parse_codec("zstd:5")
+    {'name': 'zstd', 'configuration': {'level': 5}}
     >>> parse_codec("blosc:cname=zstd,clevel=3")
     {'name': 'blosc', 'configuration': {'cname': 'zstd', 'clevel': 3}}
     >>> parse_codec("transpose:order=2;1;0")
@@ -77,7 +82,9 @@ def parse_codec(text: str) -> Any:
     for option in filter(None, options.split(",")):
         key, equals, value = option.partition("=")
         if not equals:
-            raise typer.BadParameter(f"expected NAME:OPTION=VALUE,..., found {text!r}", param_hint="--codec")
+            key, value = _MAIN_OPTION.get(name.strip(), ""), option
+        if not key:
+            raise typer.BadParameter(f"expected NAME:OPTION=VALUE,... like zstd:level=5, found {text!r}", param_hint="--codec")
         parts = [parse_value(part) for part in value.split(";")]
         configuration[key.strip()] = parts if len(parts) > 1 else parts[0]
     return {"name": name.strip(), "configuration": configuration}

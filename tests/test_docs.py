@@ -1,0 +1,87 @@
+"""The documentation is true: every block of Python runs, every shown output is what comes out.
+
+Each page is one program in an empty directory. Its blocks run in order:
+
+- ``python`` with prompts is a doctest (``...`` stands for anything); without prompts it is executed,
+- ``console`` lines that begin with ``$ blizzarr`` run, and what is shown under them is compared (a line ``...`` stands
+  for any lines); other commands are for people.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blizzarr.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = page.read_text(encoding="utf-8")
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for found in BLOCK.finditer(text):
+        language, source = found.groups()
+        line = text.count("\n", 0, found.start(2))
+        if language == "python":
+            run_python(source, namespace, page.name, line)
+        elif language == "console":
+            for command, expected in commands(source):
+                run_command(command, expected, capfd)
+
+
+def run_python(source: str, namespace: dict[str, Any], name: str, line: int) -> None:
+    """Check a doctest, or execute a block, at its place in the page."""
+    if not source.startswith(">>> "):
+        exec(compile("\n" * line + source, name, "exec"), namespace)
+        return
+    test = doctest.DocTestParser().get_doctest(source, {}, name, name, line)
+    # The parser copies the namespace; a page has one.
+    test.globs = namespace
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=OPTIONS)
+    runner.run(test, out=report.append, clear_globs=False)
+    assert not runner.failures, "".join(report)
+
+
+def commands(source: str) -> Iterator[tuple[list[str], str]]:
+    """The commands of a console block, each with what is shown under it."""
+    for part in re.split(r"^\$ ", source, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        while command.endswith("\\"):
+            more, _, shown = shown.partition("\n")
+            command = command[:-1] + more.removeprefix("> ")
+        if command.startswith("blizzarr "):
+            yield shlex.split(command, comments=True)[1:], shown
+
+
+def run_command(arguments: list[str], expected: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Run a command and compare what it prints with what is shown, if anything is."""
+    capfd.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    out, err = capfd.readouterr()
+    shown = expected.strip()
+    if shown.startswith("blizzarr: "):
+        # An error that is shown is meant to happen.
+        assert ended.value.code == 1
+    else:
+        assert ended.value.code in (0, None), err
+    if shown:
+        pattern = ".*".join(re.escape(piece) for piece in shown.split("..."))
+        said = out.strip() or err.strip()
+        tidy = "\n".join(line.rstrip() for line in said.splitlines())
+        assert re.fullmatch(pattern, tidy, re.DOTALL), f"shown:\n{shown}\nprinted:\n{tidy}"
