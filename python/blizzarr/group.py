@@ -106,6 +106,12 @@ class Group(GroupMembers):
     def __repr__(self) -> str:
         return f"<Group {self.name} in {self._store}>"
 
+    def _repr_html_(self) -> str:
+        # Only a notebook asks, and only then is it loaded.
+        from blizzarr.display.html import group_html
+
+        return group_html(self._store, self._path, self._metadata)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Group):
             return NotImplemented

@@ -175,3 +175,9 @@ class ArrayFacts:
         root = getattr(self._store, "root", None)
         place = root.joinpath(self._path).as_uri() if isinstance(root, Path) else f"{self.name} in {self._store}"
         return f"<Array {place!r} shape={self._shape} dtype={self.dtype} chunks={self.chunks}>"
+
+    def _repr_html_(self) -> str:
+        # Only a notebook asks, and only then is it loaded.
+        from blizzarr.display.html import array_html
+
+        return array_html(self._store, self._path, self._metadata)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import blizzarr
 from blizzarr.creation.describe import describe_array, describe_group
 from blizzarr.display.chunk_grid import draw
 from blizzarr.display.html import array_html, group_html
@@ -160,3 +161,10 @@ def test_grid_is_drawn_with_a_line_for_each_cut(
 
 def test_leading_axes_are_named_under_the_drawing() -> None:
     assert "\xd7 9 time \xd7 5</text>" in draw((9, 5, 8, 8, 8), (1, 1, 4, 4, 4), None, ("time", None, None, None, None))
+
+
+def test_notebooks_ask_arrays_and_groups_themselves() -> None:
+    root = blizzarr.create_group(MemoryStore())
+    array = root.create_array("a", shape=(10, 10), dtype="int8", chunks=(5, 5))
+    assert facts_of(array._repr_html_())["Chunks"] == "5 \xd7 5 (4 of 25 bytes)"
+    assert "1 array, 0 groups" in root._repr_html_()
