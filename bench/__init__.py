@@ -1,1 +1,1 @@
-"""The benchmark: every implementation in turn, in one process, on the same stored bytes; `python -m bench.run`."""
+"""The benchmark: every implementation in turn, in one process, on the same stored bytes; `python -m bench`."""

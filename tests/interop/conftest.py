@@ -13,7 +13,7 @@ from interop.peer import Subprocess
 from interop.peers import PEERS
 
 # Adapters and the worker import implementations that need not be installed; doctest would import them.
-collect_ignore_glob = ["adapters/*", "worker.py", "environments.py"]
+collect_ignore_glob = ["adapters/*", "worker.py", "environments.py", "__main__.py"]
 EVERYTHING = os.environ.get("BLIZZARR_INTEROP") == "all"
 
 

@@ -8,6 +8,7 @@ left alone.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -176,3 +177,12 @@ PEERS: tuple[Peer, ...] = (
         quick=False,
     ),
 )
+
+
+def subject() -> Peer:
+    """Return who is under test: blizzarr, or whichever peer `BLIZZARR_INTEROP_SUBJECT` puts in its place.
+
+    When two disagree, a third in our place shows which of the two is wrong.
+    """
+    name = os.environ.get("BLIZZARR_INTEROP_SUBJECT", BLIZZARR.name)
+    return next(peer for peer in (BLIZZARR, *PEERS) if peer.name == name)

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from interop import subject
 from interop.case import Case
 from interop.cases import CASES
 from interop.conftest import EVERYTHING
 from interop.message import Message, pack
 from interop.peer import PeerError, PeerMissing
-from interop.peers import PEERS, Direction, Peer
+from interop.peers import PEERS, Direction, Peer, subject
 
 pytestmark = [
     pytest.mark.parametrize("case", [case for case in CASES if EVERYTHING or case.quick], ids=lambda case: case.name),

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from interop import subject
 from interop.conftest import EVERYTHING
 from interop.groups import GROUP_CASES, GroupCase
 from interop.message import pack
 from interop.peer import PeerMissing
-from interop.peers import PEERS, Direction, Peer
+from interop.peers import PEERS, Direction, Peer, subject
 
 pytestmark = [
     pytest.mark.parametrize("case", GROUP_CASES, ids=lambda case: case.name),

@@ -1,0 +1,24 @@
+"""Make the environments of the peers, then try everything: `python -m tests.interop`, or `make interop`.
+
+More arguments go to pytest, as in `python -m tests.interop -k zarrita`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def main() -> int:
+    subprocess.run([sys.executable, str(HERE / "environments.py"), "zarr-python", "zarrita"], check=True)
+    pytest = [sys.executable, "-m", "pytest", str(HERE), "-rs", *sys.argv[1:]]
+    everything = {**os.environ, "BLIZZARR_INTEROP": "all"}
+    return subprocess.run(pytest, env=everything, cwd=HERE.parents[1], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
