@@ -121,8 +121,10 @@ def download() -> Path:
     found = sorted(OUTPUT.glob("nilearn-*.whl"))
     if not found:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(OUTPUT), WHEEL]
-        subprocess.run([*command, "--disable-pip-version-check"], check=True)
+        done = subprocess.run([*command, "--disable-pip-version-check"], check=False)
         found = sorted(OUTPUT.glob("nilearn-*.whl"))
+        if done.returncode or not found:
+            raise SystemExit(f"pip could not download {WHEEL}; put its wheel into {OUTPUT} and try again")
     return found[-1]
 
 

@@ -24,6 +24,10 @@ __all__ = ["array_html", "group_html"]
 _MOST_MEMBERS: Final = 200
 _MOST_ATTRIBUTES: Final = 60
 _LONGEST_VALUE: Final = 600
+_PATIENCE: Final = 0.2
+"""Seconds that adding up sizes may take: a notebook shows an array with every run of a cell."""
+_FEW: Final = 500
+"""Objects that are looked at for each of the arrays in a group."""
 
 _STYLE: Final = """<style>
 .bzr{font:13px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:inherit;max-width:60em;margin:.3em 0}
@@ -70,7 +74,7 @@ overflow:hidden}
 
 def array_html(store: Store, path: str, meta: ArrayMeta) -> str:
     """An array: its facts, its chunk grid drawn, its attributes folded."""
-    found = stored(store, path)
+    found = stored(store, path, seconds=_PATIENCE)
     head = _head(path, store, "array", f"{shape_text(meta.shape)}  {meta.dtype}")
     body = f'<div class="bzr-body"><div>{_facts(meta, found)}</div>{_grid(meta)}</div>'
     return _page(head + body + _attributes(meta.attributes))
@@ -162,7 +166,7 @@ def _node(store: Store, path: str, inside: Mapping[str, list[Child]], child: Chi
         why = escape(str(child.error).splitlines()[0])
         return f'<span class="bzr-flat">{name}</span> <span class="bzr-bad">{why}</span>'
     if isinstance(child.meta, ArrayMeta):
-        found = stored(store, join(path, child.name))
+        found = stored(store, join(path, child.name), _FEW, _PATIENCE / 10)
         summary = f"{shape_text(child.meta.shape)}  {child.meta.dtype}"
         pale = ", ".join(filter(None, (_named(child.meta), ratio_text(facts.raw_bytes(child.meta), found))))
         said = f'<span class="bzr-mono">{escape(summary)}</span> <span class="bzr-pale">{escape(pale)}</span>'

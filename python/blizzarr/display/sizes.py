@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -75,13 +77,13 @@ def ratio_text(raw: int, found: Stored | None) -> str | None:
     return f"{ratio:,.{1 if ratio < 1000 else 0}f}\N{MULTIPLICATION SIGN}"
 
 
-def stored(store: Any, path: str, limit: int = LOOKED_AT) -> Stored | None:
+def stored(store: Any, path: str, limit: int = LOOKED_AT, seconds: float = math.inf) -> Stored | None:
     """What the chunks of a node take, if its store can tell without reading and without a network; else None.
 
     Parameters
     ----------
-    limit
-        Stop after so many objects, and say so.
+    limit, seconds
+        Stop after so many objects, or so much time, and say so: the directory may be huge, or on a network after all.
     """
     # A handle that only reads has the store itself behind it.
     store = getattr(store, "store", store)
@@ -94,9 +96,12 @@ def stored(store: Any, path: str, limit: int = LOOKED_AT) -> Stored | None:
     else:
         return None
     objects = total = 0
+    until = time.monotonic() + seconds
     for size in islice(sizes, limit):
         objects += 1
         total += size
+        if time.monotonic() > until:
+            break
     return Stored(objects, total, next(sizes, None) is None)
 
 
