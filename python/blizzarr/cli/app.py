@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -49,8 +50,14 @@ for _verb in (info, tree, ls, cat, show, create, copy, rm):
     app.command(name=_verb.__name__.rpartition(".")[2], epilog=_verb.EXAMPLES)(_verb.run)
 
 
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning of the library in its words, without the line of code that it comes from."""
+    typer.echo(f"{typer.style('blizzarr:', fg='yellow', bold=True)} {message}", err=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exits with 0, with 1 for errors, 2 for wrong usage, 130 after Ctrl-C."""
+    warnings.showwarning = _show_warning
     try:
         app(None if arguments is None else list(arguments))
     except (BlizzarrError, OSError, ValueError, TypeError, MemoryError) as error:

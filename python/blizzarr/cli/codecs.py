@@ -84,7 +84,9 @@ def parse_codec(text: str) -> Any:
         if not equals:
             key, value = _MAIN_OPTION.get(name.strip(), ""), option
         if not key:
-            raise typer.BadParameter(f"expected NAME:OPTION=VALUE,... like zstd:level=5, found {text!r}", param_hint="--codec")
+            raise typer.BadParameter(
+                f"expected NAME:OPTION=VALUE,... like zstd:level=5, found {text!r}", param_hint="--codec"
+            )
         parts = [parse_value(part) for part in value.split(";")]
         configuration[key.strip()] = parts if len(parts) > 1 else parts[0]
     return {"name": name.strip(), "configuration": configuration}

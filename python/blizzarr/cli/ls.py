@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from blizzarr.cli.info import JsonOption
-from blizzarr.cli.opened import open_node
+from blizzarr.cli.opened import members_of, open_node
 from blizzarr.cli.place import PathArgument, Place
 
 __all__ = ["EXAMPLES", "run"]
@@ -28,8 +28,7 @@ def run(
     from blizzarr.display.sizes import bytes_text, shape_text, stored
     from blizzarr.model import ArrayMeta
 
-    members = [(node.basename or node.name, node)] if isinstance(node, Array) else list(node.members())
-    bad = {} if isinstance(node, Array) else node.unreadable()
+    members, bad = ([(node.basename or node.name, node)], {}) if isinstance(node, Array) else members_of(node)
     if as_json:
         listed = [
             {"name": name, **facts.as_document(child.path, child.metadata, stored(child.store, child.path))}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 from blizzarr.cli.place import Place
@@ -9,9 +10,10 @@ from blizzarr.cli.place import Place
 if TYPE_CHECKING:
     from blizzarr.api.open import Mode
     from blizzarr.array import Array
+    from blizzarr.errors import BlizzarrError
     from blizzarr.group import Group
 
-__all__ = ["open_array", "open_node"]
+__all__ = ["members_of", "open_array", "open_node"]
 
 
 def open_node(place: Place, mode: Mode = "r") -> Array | Group:
@@ -36,3 +38,13 @@ def open_array(place: Place) -> Array:
         array=node.name,
         store=place.target,
     )
+
+
+def members_of(
+    group: Group, max_depth: int | None = 0
+) -> tuple[list[tuple[str, Array | Group]], dict[str, BlizzarrError]]:
+    """The members that can be read, and why the others cannot."""
+    with warnings.catch_warnings():
+        # The library warns of what is left out; here it is listed.
+        warnings.simplefilter("ignore")
+        return list(group.members(max_depth)), group.unreadable(max_depth)

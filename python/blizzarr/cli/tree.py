@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from blizzarr.cli.info import JsonOption
-from blizzarr.cli.opened import open_node
+from blizzarr.cli.opened import members_of, open_node
 from blizzarr.cli.place import PathArgument, Place
 
 if TYPE_CHECKING:
@@ -55,14 +55,15 @@ def _nested(group: Group, depth: int | None) -> dict[str, Any]:
     levels = None if depth is None else depth - 1
     root: dict[str, Any] = {"name": group.basename, "path": group.name, "node_type": "group", "children": []}
     groups = {"": root}
-    for name, member in group.members(levels):
+    members, unreadable = members_of(group, levels)
+    for name, member in members:
         if isinstance(member, Array):
             found = _leaf(member)
         else:
             found = {"name": member.basename, "path": member.name, "node_type": "group", "children": []}
             groups[name] = found
         groups[name.rpartition("/")[0]]["children"].append(found)
-    for name, error in group.unreadable(levels).items():
+    for name, error in unreadable.items():
         parent = groups[name.rpartition("/")[0]]
         parent["children"].append({"name": name.rpartition("/")[2], "node_type": None, "error": str(error)})
     return root

@@ -89,10 +89,13 @@ def test_tree_as_json(run: Run, data: Path) -> None:
 def test_members_that_cannot_be_read_are_shown(run: Run, data: Path) -> None:
     Path(f"{data}/bad").mkdir()
     Path(f"{data}/bad/zarr.json").write_text('{"zarr_format": 3}')
-    with pytest.warns(UserWarning, match="bad"):
-        root = json.loads(run("tree", "--json", data).out)
+    root = json.loads(run("tree", "--json", data).out)
     assert [(child["name"], child["node_type"]) for child in root["children"]][-1] == ("bad", None)
     assert "bad (unreadable:" in run("tree", data).out
+    listed = run("ls", "-l", data)
+    assert listed.out.splitlines()[-1].split()[:2] == ["bad", "unreadable"]
+    assert listed.err == ""
+    assert "Unreadable" in run("info", data).out
 
 
 def test_ls(run: Run, data: Path) -> None:

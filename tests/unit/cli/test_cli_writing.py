@@ -94,9 +94,7 @@ def test_create_does_not_replace_unless_told(run: Run, data: Path) -> None:
 
 
 def test_copy_into_another_layout(run: Run, data: Path, volume: np.ndarray) -> None:
-    code, out, err, _ = run(
-        "copy", f"{data}/brain/t1", "new.zarr/t1", "-c", "3,-1,5", "-s", "none", "-z", "gzip:1"
-    )
+    code, out, err, _ = run("copy", f"{data}/brain/t1", "new.zarr/t1", "-c", "3,-1,5", "-s", "none", "-z", "gzip:1")
     assert (code, out) == (0, "")
     assert err.startswith("Copied 960 bytes to new.zarr/t1 in ")
     array = blizzarr.open_array("new.zarr", path="t1", mode="r")
