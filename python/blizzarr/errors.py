@@ -28,6 +28,7 @@ Each class keeps its place as attributes (`None` where it does not apply): `stor
 from __future__ import annotations
 
 import errno as _errno
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -79,6 +80,8 @@ class BlizzarrError(Exception):
     >>> str(CodecError("data ended after 137 of 4,096 bytes", array="/a/b", key="a/b/c/0/1", codec="zstd",
     ...                direction="decode"))
     'cannot decode chunk c/0/1 of /a/b: zstd: data ended after 137 of 4,096 bytes'
+    >>> str(ChunkError("expected 8 bytes, found 7", array="/a/b", key="a/b/c/0/1", chunk=(0, 1, 3, 2)))
+    'inner chunk 3/2 of chunk c/0/1 of /a/b: expected 8 bytes, found 7'
     """
 
     fields: ClassVar[tuple[str, ...]] = ("store", "array", "key", "chunk", "codec", "direction")
@@ -124,7 +127,8 @@ class BlizzarrError(Exception):
             # The key of a chunk is shown below its array, whose path follows.
             inside = self.key.removeprefix(path[1:] + "/") if path is not None and path != "/" else self.key
             thing = "chunk" if self.chunk is not None or self.codec else self.thing
-            parts.append(f"{thing} {inside}")
+            within = self._within_shard(self.key)
+            parts.append(f"inner chunk {within} of {thing} {inside}" if within else f"{thing} {inside}")
         elif self.chunk is not None:
             parts.append(f"chunk {self.chunk}")
         if path is not None:
@@ -132,6 +136,13 @@ class BlizzarrError(Exception):
         if self.store is not None:
             parts.append(f"in {self.store}")
         return " ".join(parts)
+
+    def _within_shard(self, key: str) -> str:
+        """The position of an inner chunk: what `chunk` says and the key does not."""
+        chunk = self.chunk or ()
+        if tuple(map(int, re.findall(r"\d+", key)))[-len(chunk) :] == chunk:
+            return ""
+        return "/".join(map(str, chunk[len(chunk) // 2 :]))
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = {name: getattr(self, name) for name in self.fields}

@@ -129,6 +129,15 @@ impl Chain {
         self.limits[self.limits.len() - 1]
     }
 
+    /// The codec that stored bytes meet first.
+    pub fn last_codec(&self) -> &'static str {
+        match (self.codecs.last(), &self.serializer) {
+            (Some(codec), _) => codec.name(),
+            (None, Serializer::Elements) => "bytes",
+            (None, Serializer::Shard(_)) => "sharding_indexed",
+        }
+    }
+
     /// The exact encoded length, when it does not depend on the values.
     pub fn fixed_len(&self) -> Option<usize> {
         match self.serializer {

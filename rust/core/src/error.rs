@@ -88,6 +88,15 @@ impl Error {
         error
     }
 
+    /// Names the codec that was to decode bytes which already the store found to be too many or too few.
+    pub fn in_codec(mut self, codec: &'static str) -> Self {
+        if self.kind == Kind::Codec && self.codec.is_none() {
+            self.codec = Some(codec);
+            self.direction = Some(Direction::Decode);
+        }
+        self
+    }
+
     /// Names the inner chunk of a shard, unless a deeper place already did.
     pub fn in_inner_chunk(mut self, place: &[i64]) -> Self {
         if self.inner.is_none() {

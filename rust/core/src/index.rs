@@ -78,21 +78,21 @@ impl Index {
         if offset == MISSING && length == MISSING {
             return Ok(None);
         }
-        let place = |found: &str| {
-            bad(format!("index entry {entry} of {} (offset {offset}, length {length}) {found}", self.entries.len()))
-                .in_inner_chunk(&self.place(entry))
-        };
+        let place = |found: &str| self.wrong(entry, found);
         if offset == MISSING || length == MISSING {
             return Err(place("is half missing"));
         }
-        let end = offset.checked_add(length).ok_or_else(|| place("overflows 64 bits"))?;
+        // No value is longer than a signed number can say; some stores take a negative offset for one from the end.
+        let end = offset.checked_add(length).filter(|&end| i64::try_from(end).is_ok());
+        let end = end.ok_or_else(|| place("overflows 63 bits"))?;
+        if self.at_start && offset < self.stored {
+            return Err(place("overlaps the index itself"));
+        }
         if let Some(shard_len) = self.shard_len {
-            let (first, last) =
-                if self.at_start { (self.stored, shard_len) } else { (0, shard_len.saturating_sub(self.stored)) };
             if end > shard_len {
                 return Err(place(&format!("reaches beyond the shard's {shard_len} bytes")));
             }
-            if offset < first || end > last {
+            if !self.at_start && end > shard_len.saturating_sub(self.stored) {
                 return Err(place("overlaps the index itself"));
             }
         }
@@ -106,6 +106,13 @@ impl Index {
             return Err(place(&format!("is longer than the {} bytes that an inner chunk can need", self.longest)));
         }
         Ok(Some(offset..end))
+    }
+
+    /// An error about one entry, which names its inner chunk.
+    pub fn wrong(&self, entry: usize, found: &str) -> Error {
+        let [offset, length] = self.entries[entry];
+        bad(format!("index entry {entry} of {} (offset {offset}, length {length}) {found}", self.entries.len()))
+            .in_inner_chunk(&self.place(entry))
     }
 
     /// Where in the grid the inner chunk of this entry is.
@@ -161,6 +168,14 @@ fn decode_pairs(chain: &Chain, encoded: &[u8], pairs: &mut [u8]) -> Result<()> {
     })
 }
 
+/// The inner chunks share so many bytes that the shard cannot be written again with each of them by itself.
+pub fn shares_too_much(most: u64) -> Error {
+    bad(format!(
+        "the index has its entries overlap, and apart they would take more than {most} bytes; \
+         write the whole shard at once instead"
+    ))
+}
+
 fn bad(reason: String) -> Error {
     let mut error = Error::decode("sharding_indexed", reason);
     error.kind = Kind::ShardIndex;
@@ -169,6 +184,7 @@ fn bad(reason: String) -> Error {
 
 fn as_index_error(mut error: Error) -> Error {
     if error.kind == Kind::Codec {
+        error = error.in_codec("sharding_indexed");
         error.kind = Kind::ShardIndex;
         error.reason = format!("cannot read the shard's index: {}", error.reason);
     }

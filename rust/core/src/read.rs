@@ -71,7 +71,7 @@ pub fn read_cell(
         });
     }
     if chain.codecs.is_empty() {
-        return read_raw(chain, reader, region, target);
+        return read_raw(chain, reader, region, target).map_err(|error| error.in_codec(chain.last_codec()));
     }
     with_encoded(chain, reader, |encoded| decode_elements(chain, encoded, region, target))
 }
@@ -82,7 +82,7 @@ pub fn with_encoded(chain: &Chain, reader: &dyn Reader, work: impl FnOnce(&[u8])
         return work(encoded).map(|()| true);
     }
     scratch::with_vec(|encoded| {
-        if !reader.read_all(encoded, chain.max_len() as u64)? {
+        if !reader.read_all(encoded, chain.max_len() as u64).map_err(|error| error.in_codec(chain.last_codec()))? {
             return Ok(false);
         }
         work(encoded).map(|()| true)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::array::Options;
 use crate::chain::{Chain, Serializer, Shard};
-use crate::error::Result;
+use crate::error::{Kind, Result};
 use crate::index::Index;
 use crate::memory::Target;
 use crate::pool;
@@ -23,6 +23,7 @@ const FETCH: u64 = 1 << 20;
 /// One wanted inner chunk: its number in the split, and its bytes in the shard.
 struct Job {
     cell: usize,
+    entry: usize,
     bytes: Range<u64>,
 }
 
@@ -40,8 +41,9 @@ pub fn read_shard(
     let (mut place, mut part) = (Vec::new(), Region::default());
     for cell in 0..split.count {
         split.cell(cell, &mut place, &mut part);
-        match index.get(linear(&shard.grid, &place))? {
-            Some(bytes) => jobs.push(Job { cell, bytes }),
+        let entry = linear(&shard.grid, &place);
+        match index.get(entry)? {
+            Some(bytes) => jobs.push(Job { cell, entry, bytes }),
             None => target.fill(&part, &shard.inner.fill)?,
         }
     }
@@ -51,7 +53,7 @@ pub fn read_shard(
             if worker == 0 {
                 (options.interrupted)()?;
             }
-            let Job { cell, bytes } = &jobs[job];
+            let Job { cell, bytes, .. } = &jobs[job];
             let window = Window { whole: reader, offset: bytes.start, length: bytes.end - bytes.start };
             read_inner(shard, &split, *cell, &window, target, options)
         })?;
@@ -60,7 +62,15 @@ pub fn read_shard(
     jobs.sort_by_key(|job| job.bytes.start);
     let fetches = fetches(&jobs, FETCH);
     if reader.len().is_none() {
-        return read_batched(shard, reader, &split, &jobs, &fetches, target, options);
+        return read_batched(shard, reader, &split, &jobs, &fetches, target, options).map_err(|error| {
+            // The store did not say how long the shard is; now that it has ended early, the last one is beyond its end.
+            match jobs.iter().max_by_key(|job| job.bytes.end) {
+                Some(last) if error.kind == Kind::Codec && error.inner.is_none() => {
+                    index.wrong(last.entry, "reaches beyond the end of the shard")
+                }
+                _ => error,
+            }
+        });
     }
     pool::run(threads.min(fetches.len()), fetches.len(), |fetch, worker| {
         if worker == 0 {
@@ -123,7 +133,7 @@ fn read_batched(
         let bytes = &*bytes;
         pool::run(options.threads_for(jobs.len(), shard.inner.length), jobs.len(), |job, _worker| {
             let fetch = of_job[job];
-            let Job { cell, bytes: span } = &jobs[job];
+            let Job { cell, bytes: span, .. } = &jobs[job];
             let first = starts[fetch] + (span.start - spans[fetch].start) as usize;
             let inner = &bytes[first..first + (span.end - span.start) as usize];
             read_inner(shard, split, *cell, &Slice(inner), target, options)

@@ -8,8 +8,9 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use crate::chain::{Chain, Shard};
+use crate::codec::room;
 use crate::error::{Error, Kind, Result};
-use crate::index::Index;
+use crate::index::{shares_too_much, Index};
 use crate::pool;
 use crate::read_shard::linear;
 use crate::region::Region;
@@ -146,6 +147,10 @@ struct Writer<'w> {
     first: usize,
     /// Old bytes that will be copied in one piece: kept inner chunks that lay side by side.
     pending: Option<Range<u64>>,
+    /// Old bytes kept so far, and how many there can be. Entries may share bytes, which are laid down once for each:
+    /// without a bound a small shard could grow to as many times its length as it has entries.
+    kept: u64,
+    most_kept: u64,
 }
 
 impl<'w> Writer<'w> {
@@ -154,7 +159,9 @@ impl<'w> Writer<'w> {
         if shard.at_start {
             out.resize(first + shard.index_len, 0);
         }
-        Writer { shard, existing, old, new: Index::empty(shard), out, first, pending: None }
+        let decoded = shard.count().saturating_mul(shard.inner.length);
+        let most_kept = existing.and_then(|reader| reader.len()).unwrap_or(0).max(room::generous(decoded) as u64);
+        Writer { shard, existing, old, new: Index::empty(shard), out, first, pending: None, kept: 0, most_kept }
     }
 
     /// Where the next byte will lie in the shard.
@@ -165,6 +172,10 @@ impl<'w> Writer<'w> {
     /// Keeps the old bytes of an inner chunk.
     fn keep(&mut self, entry: usize) -> Result<()> {
         let Some(bytes) = self.old.get(entry)? else { return Ok(()) };
+        self.kept += bytes.end - bytes.start;
+        if self.kept > self.most_kept {
+            return Err(shares_too_much(self.most_kept));
+        }
         let position = self.position();
         self.new.set(entry, Some(position..position + (bytes.end - bytes.start)));
         match &mut self.pending {

@@ -9,7 +9,7 @@ pub mod element;
 pub mod foreign;
 pub mod gzip;
 mod report;
-mod room;
+pub(crate) mod room;
 #[cfg(test)]
 mod tests;
 pub mod zlib;

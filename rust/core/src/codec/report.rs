@@ -64,12 +64,9 @@ pub fn checksum(codec: &'static str, stored: u32, computed: u32) -> Error {
     error
 }
 
-/// Decoding would exceed what the caller allows.
+/// More decoded bytes than the codec before it can have made of a chunk: damage, or a bomb. Nobody lacks memory.
 pub fn over_limit(codec: &'static str, limit: usize) -> Error {
-    let mut error =
-        Error::decode(codec, format!("data decodes to more than the {} bytes allowed here", grouped(limit)));
-    error.kind = Kind::Limit;
-    error
+    Error::decode(codec, format!("data decodes to more than the {} bytes allowed here", grouped(limit)))
 }
 
 /// The system has no such amount of memory.

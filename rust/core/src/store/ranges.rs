@@ -34,7 +34,7 @@ pub fn reserve(buffer: &mut Vec<u8>, size: u64) -> Result<()> {
 
 /// The value is longer than its reader allows.
 pub fn too_long(size: u64, limit: u64) -> Error {
-    Error::new(Kind::Limit, format!("expected at most {limit} bytes, found {size}"))
+    Error::new(Kind::Codec, format!("expected at most {limit} bytes, found {size}"))
 }
 
 /// The value ends before the wanted bytes do.

@@ -108,7 +108,7 @@ fn reading_past_the_end_is_an_error_that_names_the_key_and_both_sizes() {
         let mut pieces = [&mut first[..], &mut second].map(std::io::IoSliceMut::new);
         assert_eq!(reader.read_scattered(0, &mut pieces).expect_err("too short").kind, Kind::Codec);
         let error = reader.read_all(&mut Vec::new(), 9).expect_err("over the limit");
-        assert_eq!((error.kind, error.key.as_deref()), (Kind::Limit, Some("a/k")));
+        assert_eq!((error.kind, error.key.as_deref()), (Kind::Codec, Some("a/k")));
     });
 }
 

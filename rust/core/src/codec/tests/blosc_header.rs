@@ -160,7 +160,7 @@ fn claims_beyond_the_limit_allocate_nothing() {
     src[4..8].copy_from_slice(&(i32::MAX - 16).to_le_bytes());
     src[8..12].copy_from_slice(&(1_i32 << 29).to_le_bytes());
     let mut dst = Vec::new();
-    assert_eq!(codec.decode_bounded(&src, 1 << 20, &mut dst).unwrap_err().kind, Kind::Limit);
+    assert_eq!(codec.decode_bounded(&src, 1 << 20, &mut dst).unwrap_err().kind, Kind::Codec);
     assert_eq!(dst.capacity(), 0);
 }
 

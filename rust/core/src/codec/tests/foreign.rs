@@ -47,7 +47,7 @@ fn what_it_makes_is_measured() {
     let error = decoded(&codec, &[0; 20], 9).unwrap_err();
     assert_eq!(error.to_string(), "acme.twice: expected 9 bytes, found 10");
     let error = bounded(&codec, &[0; 20], 9).unwrap_err();
-    assert_eq!(error.kind, Kind::Limit);
+    assert_eq!(error.kind, Kind::Codec);
     let silent = Foreign::new("acme.silent", Box::new(Broken(true)));
     assert_eq!(decoded(&silent, b"", 4).unwrap_err().to_string(), "acme.silent: expected 4 bytes, found 0");
 }

@@ -79,7 +79,7 @@ pub fn check_round_trips(codec: &dyn BytesToBytes) {
             assert_eq!(bounded(codec, src, size).unwrap(), value, "{size}");
             assert_eq!(bounded(codec, src, size * 2 + 99).unwrap(), value, "{size}");
             if size > 0 {
-                assert_eq!(bounded(codec, src, size - 1).unwrap_err().kind, Kind::Limit, "{size}");
+                assert_eq!(bounded(codec, src, size - 1).unwrap_err().kind, Kind::Codec, "{size}");
                 check_parts(codec, src, &value);
             }
         }
