@@ -20,7 +20,7 @@ $(VENV)/made:
 
 # The package with its extension module (a release build), and what `demo` needs.
 $(VENV)/built: $(VENV)/made pyproject.toml $(RUST)
-	$(BIN)/python -m pip install --quiet --editable '.[demo]'
+	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
 # What the tests need besides: tools, and the peers that come from the Python registry.

@@ -23,6 +23,7 @@ pub mod region;
 mod scratch;
 mod source;
 mod split;
+mod square;
 pub mod store;
 mod strided;
 #[cfg(test)]

@@ -5,6 +5,8 @@
 //! side, neighbours that continue each other merged. Then the innermost loop is one of three: whole rows by `memcpy`,
 //! a tiled transposition when the sides disagree about what is near, or element by element.
 
+use crate::square;
+
 /// One dimension of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {
@@ -13,10 +15,6 @@ pub struct Dim {
     pub to: isize,
     pub from: isize,
 }
-
-/// Elements along one edge of a tile of a transposition: small enough that a tile of 8-byte elements, strided on
-/// one side, stays in the first-level cache.
-const TILE: usize = 32;
 
 /// Brings dimensions into normal form; `None` when there is nothing to copy.
 pub fn normalise(dims: &mut Vec<Dim>) -> Option<()> {
@@ -107,13 +105,35 @@ unsafe fn copy_as<T: Copy>(to: *mut u8, from: *const u8, dims: &[Dim]) {
 /// Rows that are contiguous on both sides. The last dimension is the row.
 fn rows(to: *mut u8, from: *const u8, dims: &[Dim], size: usize) {
     let row = dims[dims.len() - 1].count * size;
-    let (count, step) = match dims {
-        [across, _] => (across.count, *across),
-        _ => (1, Dim { count: 1, to: 0, from: 0 }),
-    };
-    for position in 0..count as isize {
-        // SAFETY: only called through `copy`, whose caller vouches for every element of every row.
-        unsafe { std::ptr::copy_nonoverlapping(from.offset(position * step.from), to.offset(position * step.to), row) };
+    let across = if dims.len() == 2 { dims[0] } else { Dim { count: 1, to: 0, from: 0 } };
+    // Short rows of a fixed length are a few vector moves; a call of memcpy would cost more than the copy.
+    match row {
+        16 => short_rows::<16>(to, from, across),
+        32 => short_rows::<32>(to, from, across),
+        64 => short_rows::<64>(to, from, across),
+        128 => short_rows::<128>(to, from, across),
+        _ => {
+            for position in 0..across.count as isize {
+                // SAFETY: only called through `copy`, whose caller vouches for every element of every row.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(
+                        from.offset(position * across.from),
+                        to.offset(position * across.to),
+                        row,
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn short_rows<const ROW: usize>(to: *mut u8, from: *const u8, across: Dim) {
+    for position in 0..across.count as isize {
+        // SAFETY: as in `rows`; unaligned moves of ROW bytes.
+        unsafe {
+            let row = from.offset(position * across.from).cast::<[u8; ROW]>().read_unaligned();
+            to.offset(position * across.to).cast::<[u8; ROW]>().write_unaligned(row);
+        }
     }
 }
 
@@ -160,20 +180,74 @@ unsafe fn line<T: Copy>(to: *mut u8, from: *const u8, dim: Dim) {
 }
 
 /// A transposition of two dimensions: `dims[0]` is near in the source, `dims[1]` near in the destination.
+///
+/// It goes tile by tile. A tile is one cache line wide on both sides and is turned into a buffer of its own first, so
+/// that each line is read and written as a whole, once. (Element by element, rows that are a power of two apart would
+/// push each other out of the cache between two uses of a line.)
 fn tiles<T: Copy>(to: *mut u8, from: *const u8, dims: &[Dim]) {
+    let size = std::mem::size_of::<T>();
     let (source_near, target_near) = (dims[0], dims[1]);
-    for i in (0..source_near.count).step_by(TILE) {
-        let i_count = TILE.min(source_near.count - i);
-        for j in (0..target_near.count).step_by(TILE) {
-            let j_count = TILE.min(target_near.count - j);
-            for k in i..i + i_count {
-                let (k, j) = (k as isize, j as isize);
-                // SAFETY: k and j lie inside their dimensions; only called through `copy`.
-                unsafe {
-                    let to = to.offset(k * source_near.to + j * target_near.to);
-                    let from = from.offset(k * source_near.from + j * target_near.from);
-                    line::<T>(to, from, Dim { count: j_count, ..target_near });
-                }
+    if source_near.from != size as isize || target_near.to != size as isize {
+        for k in 0..source_near.count as isize {
+            // SAFETY: k lies inside its dimension; only called through `copy`.
+            unsafe { line::<T>(to.offset(k * source_near.to), from.offset(k * source_near.from), target_near) };
+        }
+        return;
+    }
+    let width = LINE / size;
+    for i in (0..source_near.count).step_by(width) {
+        let i_count = width.min(source_near.count - i);
+        for j in (0..target_near.count).step_by(width) {
+            let j_count = width.min(target_near.count - j);
+            let (i, j) = (i as isize, j as isize);
+            // SAFETY: the tile lies inside both dimensions, whose rows are dense (checked above); only called through
+            // `copy`.
+            unsafe {
+                let to = to.offset(i * source_near.to + j * size as isize);
+                let from = from.offset(i * size as isize + j * target_near.from);
+                tile::<T>(to, from, source_near.to, target_near.from, i_count, j_count);
+            }
+        }
+    }
+}
+
+/// Bytes of a cache line, which is how wide a tile is.
+const LINE: usize = 64;
+
+/// Turns one tile: `j_count` rows of `i_count` elements become `i_count` rows of `j_count`.
+///
+/// # Safety
+/// All rows on both sides must be valid and must not overlap; neither count may exceed `LINE / size_of::<T>()`.
+unsafe fn tile<T: Copy>(to: *mut u8, from: *const u8, to_row: isize, from_row: isize, i_count: usize, j_count: usize) {
+    #[repr(align(64))]
+    struct Turned(std::mem::MaybeUninit<[u8; LINE * LINE]>);
+    let size = std::mem::size_of::<T>();
+    let mut buffer = Turned(std::mem::MaybeUninit::uninit());
+    let turned = buffer.0.as_mut_ptr().cast::<u8>();
+    let edge = square::edge(size);
+    let (i_whole, j_whole) = (i_count / edge * edge, j_count / edge * edge);
+    // SAFETY: row i of the buffer begins at i * LINE; with at most LINE / size rows of LINE bytes each, everything
+    // lies inside its LINE * LINE bytes (and exactly the elements i < i_count, j < j_count are written before they are
+    // read). Source and destination rows are as the caller vouches.
+    unsafe {
+        for j in (0..j_whole).step_by(edge) {
+            for i in (0..i_whole).step_by(edge) {
+                let from = from.offset(j as isize * from_row).add(i * size);
+                square::turn::<T>(turned.add(i * LINE + j * size), from, LINE as isize, from_row);
+            }
+        }
+        for j in 0..j_count {
+            for i in if j < j_whole { i_whole } else { 0 }..i_count {
+                let element = from.offset(j as isize * from_row).add(i * size).cast::<T>().read_unaligned();
+                turned.add(i * LINE + j * size).cast::<T>().write_unaligned(element);
+            }
+        }
+        for i in 0..i_count {
+            let to = to.offset(i as isize * to_row);
+            if j_count * size == LINE {
+                to.cast::<[u8; LINE]>().write_unaligned(turned.add(i * LINE).cast::<[u8; LINE]>().read());
+            } else {
+                std::ptr::copy_nonoverlapping(turned.add(i * LINE), to, j_count * size);
             }
         }
     }
