@@ -7,17 +7,22 @@ around an assignment (conversion, broadcasting, their errors) is done here, befo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from math import prod
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from blizzarr import _native
 from blizzarr.config import config
 from blizzarr.errors import LimitError
 from blizzarr.indexing.basic import Lowered
 from blizzarr.indexing.transform import Axes
 
 __all__ = ["Binding", "Handle", "as_source", "read", "write"]
+
+_LARGE: int = _native.ResultMemory.FROM
+_HUGE = 1 << 62
 
 
 class Handle(Protocol):
@@ -67,7 +72,13 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
     shape, axes, scalar = lowered
     if out is None:
         try:
-            found = np.empty(shape, binding.dtype)
+            length = prod(shape) * binding.dtype.itemsize
+            # Large results lie in memory that is kept for the next one: the system need not clear it again.
+            found = (
+                np.ndarray(shape, binding.dtype, cast("memoryview[int]", _native.ResultMemory(length)))
+                if _LARGE <= length < _HUGE
+                else np.empty(shape, binding.dtype)
+            )
         except (MemoryError, ValueError) as error:
             raise LimitError(
                 f"expected memory for a result of shape {shape} and {binding.dtype}, found none ({error}); "

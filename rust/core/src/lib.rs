@@ -20,6 +20,7 @@ pub mod read;
 mod read_raw;
 mod read_shard;
 pub mod region;
+pub mod results;
 mod scratch;
 mod source;
 mod split;

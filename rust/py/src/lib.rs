@@ -1,6 +1,6 @@
 //! `blizzarr._native`: the border between Python and the engine. No Zarr logic in here.
 //!
-//! `unsafe` only in [`buffer`].
+//! `unsafe` only in [`buffer`] and [`results`], which exchange memory with Python.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(clippy::undocumented_unsafe_blocks)]
@@ -12,6 +12,7 @@ mod codecs;
 mod errors;
 mod foreign;
 mod request;
+mod results;
 mod stores;
 
 use pyo3::prelude::*;
@@ -44,6 +45,7 @@ fn threads() -> usize {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<array::ArrayHandle>()?;
     module.add_class::<chain::PyChain>()?;
+    module.add_class::<results::ResultMemory>()?;
     module.add_class::<stores::NativeStore>()?;
     module.add_class::<stores::PyLocalStore>()?;
     module.add_class::<stores::PyMemoryStore>()?;

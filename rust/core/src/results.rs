@@ -1,0 +1,141 @@
+//! Memory for results, kept for the next result.
+//!
+//! Fresh memory costs more than reading into it: the system clears every page before it hands it out, which for 64 MiB
+//! takes about as long as copying them out of the page cache. So blocks that results no longer need are kept for the
+//! results to come. Kept blocks are offered to the system (`MADV_FREE`): it takes them back whenever memory is short,
+//! and until then they cost nothing to use again. Where there is no such offer, nothing is kept.
+
+use std::alloc::{alloc, dealloc, Layout};
+use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Error, Kind, Result};
+use crate::fork::PerProcess;
+
+/// Smaller results are the allocator's business.
+pub const FROM: usize = 1 << 20;
+/// How much is kept at most, in all.
+const KEEP: usize = 256 << 20;
+/// Blocks begin where large pages can, and are whole large pages long.
+const PAGE: usize = 2 << 20;
+
+static KEPT: PerProcess<Mutex<Vec<Block>>> = PerProcess::new(|| Mutex::new(Vec::new()));
+
+/// One block of memory with unspecified contents.
+pub struct Memory(Option<Block>);
+
+struct Block {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: a block is memory that it alone owns.
+unsafe impl Send for Block {}
+// SAFETY: shared blocks only tell where they are.
+unsafe impl Sync for Block {}
+
+impl Memory {
+    /// At least `length` bytes.
+    pub fn new(length: usize) -> Result<Self> {
+        let rounded = length.max(1).checked_next_multiple_of(PAGE).filter(|&size| size <= isize::MAX as usize);
+        let Some(rounded) = rounded else { return Err(out_of_memory(length)) };
+        let reused = {
+            let mut kept = KEPT.get().lock().unwrap_or_else(PoisonError::into_inner);
+            let fits = |block: &Block| block.length >= rounded && block.length <= rounded + rounded / 4;
+            kept.iter().rposition(fits).map(|place| kept.remove(place))
+        };
+        reused.or_else(|| Block::new(rounded)).map(|block| Memory(Some(block))).ok_or_else(|| out_of_memory(length))
+    }
+
+    pub fn start(&self) -> NonNull<u8> {
+        self.0.as_ref().map_or(NonNull::dangling(), |block| block.start)
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let Some(block) = self.0.take().filter(Block::offer) else { return };
+        let mut dropped = Vec::new();
+        let mut kept = KEPT.get().lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push(block);
+        // The oldest go first.
+        let mut total: usize = kept.iter().map(|block| block.length).sum();
+        while total > KEEP {
+            let oldest = kept.remove(0);
+            total -= oldest.length;
+            dropped.push(oldest);
+        }
+        drop(kept); // giving memory back takes a while: not while others wait
+        drop(dropped);
+    }
+}
+
+impl Block {
+    fn layout(length: usize) -> Option<Layout> {
+        Layout::from_size_align(length, PAGE).ok()
+    }
+
+    fn new(length: usize) -> Option<Self> {
+        // SAFETY: the length is not 0.
+        let start = NonNull::new(unsafe { alloc(Self::layout(length)?) })?;
+        let block = Block { start, length };
+        #[cfg(target_os = "linux")]
+        block.advise(libc::MADV_HUGEPAGE);
+        Some(block)
+    }
+
+    /// Lets the system take the contents when it needs memory; `false` when the block is better given back now.
+    fn offer(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.length <= KEEP && self.advise(libc::MADV_FREE);
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+
+    #[cfg(target_os = "linux")]
+    fn advise(&self, advice: libc::c_int) -> bool {
+        // SAFETY: the whole pages of a block that this process owns; both kinds of advice keep the mapping, and the
+        // contents of a block that is offered are not needed any more.
+        unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, advice) == 0 }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if let Some(layout) = Self::layout(self.length) {
+            // SAFETY: allocated with this layout, and dropped once.
+            unsafe { dealloc(self.start.as_ptr(), layout) };
+        }
+    }
+}
+
+fn out_of_memory(length: usize) -> Error {
+    Error::new(Kind::Limit, format!("cannot allocate {length} bytes for a result"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a result leaves behind is where the next one of about its size lies; far smaller ones go elsewhere.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_is_used_again() {
+        // Sizes of their own, as other tests share the kept blocks.
+        let first = Memory::new(37 * PAGE - 5).unwrap();
+        let start = first.start();
+        // SAFETY: the block is at least that long and nobody else's.
+        unsafe { start.as_ptr().write_bytes(7, 37 * PAGE - 5) };
+        drop(first);
+        let small = Memory::new(20 * PAGE).unwrap();
+        assert_ne!(small.start(), start);
+        let again = Memory::new(36 * PAGE).unwrap();
+        assert_eq!(again.start(), start);
+    }
+
+    #[test]
+    fn more_than_there_is_is_an_error() {
+        assert_eq!(Memory::new(usize::MAX).map(drop).unwrap_err().kind, Kind::Limit);
+        assert_eq!(Memory::new(isize::MAX as usize - PAGE).map(drop).unwrap_err().kind, Kind::Limit);
+    }
+}
