@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 from blizzarr import _native
@@ -38,28 +39,42 @@ class LocalStore(NativeStore):
 
     def __init__(self, root: str | os.PathLike[str], *, read_only: bool = False) -> None:
         # Absolute, so that the store means the same place after a change of directory and after pickling.
-        self.root = Path(os.path.abspath(os.fspath(root)))
-        if self.root.is_file():
-            raise StoreError(f"expected a directory, found a file: {self.root}")
+        self._root = os.path.abspath(os.fspath(root))
+        mode = _mode(self._root)
+        if mode is not None and not stat.S_ISDIR(mode):
+            raise StoreError(f"expected a directory, found a file: {self._root}")
         self.read_only = read_only
-        self.native = _native.LocalStore(str(self.root))
+        self.native = _native.LocalStore(self._root)
+
+    @property
+    def root(self) -> Path:
+        """The directory, as an absolute path."""
+        return Path(self._root)
 
     def __str__(self) -> str:
-        return str(self.root)
+        return self._root
 
     def __repr__(self) -> str:
-        return f"LocalStore({str(self.root)!r}{', read_only=True' if self.read_only else ''})"
+        return f"LocalStore({self._root!r}{', read_only=True' if self.read_only else ''})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LocalStore):
             return NotImplemented
-        return self.root == other.root and self.read_only == other.read_only
+        return self._root == other._root and self.read_only == other.read_only
 
     def __hash__(self) -> int:
-        return hash((LocalStore, self.root, self.read_only))
+        return hash((LocalStore, self._root, self.read_only))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _open_local, (str(self.root), self.read_only)
+        return _open_local, (self._root, self.read_only)
+
+
+def _mode(path: str) -> int | None:
+    """What is there, as `os.stat` says; None when nothing is."""
+    try:
+        return os.stat(path).st_mode
+    except OSError:
+        return None
 
 
 def _open_local(root: str, read_only: bool) -> LocalStore:

@@ -107,7 +107,8 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
 def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:
     if not text:
         raise ValueError("expected a path or URL, found an empty string; '.' is the current directory")
-    archive, inner = _split_zip(Path(text))
+    # Most paths name a directory: told apart without taking the path to pieces.
+    archive, inner = _split_zip(Path(text)) if ".zip" in text.lower() else (None, "")
     if archive is None:
         return LocalStore(text, read_only=mode == "r"), ""
     if inner:
