@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import shutil
 import sys
 import tempfile
@@ -26,6 +27,9 @@ HERE = Path(__file__).resolve().parent
 # A row stops after this many seconds if it has had this many rounds, and after four times as many whatever it has had.
 SECONDS_PER_ROW = 5.0
 FEWEST_ROUNDS = 3
+# Where a file system in memory is, on systems that have one, and how much room the arrays want.
+IN_MEMORY = Path("/dev/shm")
+ROOM = 4 << 30
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [row for row in rows() if not options.rows or any(part in row.title for part in options.rows)]
     peers = _load([name.strip() for name in options.peers.split(",")])
     rounds, seconds = (1, 0.0) if options.quick else (options.rounds, SECONDS_PER_ROW)
-    folder = Path(tempfile.mkdtemp(prefix="blizzarr-bench-", dir=options.dir))
+    folder = Path(tempfile.mkdtemp(prefix="blizzarr-bench-", dir=options.dir or _in_memory()))
     started = time.perf_counter()
     results = []
     try:
@@ -109,6 +113,12 @@ def _load(names: Sequence[str]) -> list[Peer]:
     return peers
 
 
+def _in_memory() -> Path | None:
+    """Return a directory in memory, if there is one with room: what a disk does in the background is not compared."""
+    has_room = os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > ROOM
+    return IN_MEMORY if has_room else None
+
+
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rows", nargs="*", help="only rows with one of these texts in their title")
@@ -116,7 +126,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="one round of each row: do they run, and rightly?")
     parser.add_argument("--peers", default=",".join(MODULES), help=f"separated by commas; also {', '.join(OPTIONAL)}")
     parser.add_argument("--out", default=str(HERE / "results"), help="where the results go (default bench/results)")
-    parser.add_argument("--dir", help="where the arrays go while it runs (default: the system's temporary directory)")
+    where = "where the arrays go while it runs (default: in memory if there is room, else the temporary directory)"
+    parser.add_argument("--dir", help=where)
     return parser.parse_args(arguments)
 
 
