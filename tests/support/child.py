@@ -48,7 +48,8 @@ class Child:
     def __init__(self, program: str, **arguments: Any) -> None:
         source = _PREAMBLE + dedent(program)
         command = [sys.executable, "-W", "error", "-c", source, str(TESTS), json.dumps(arguments)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
     def __enter__(self) -> Child:
         return self
@@ -56,6 +57,12 @@ class Child:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.communicate()
+
+    def start(self) -> None:
+        """Let it go on when it waits for a line."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
 
     def hear(self) -> dict[str, Any]:
         """The next thing that it tells."""

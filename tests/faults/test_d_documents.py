@@ -1,0 +1,272 @@
+"""Fault catalogue, section D, through `open`: documents that do not conform (rows 36 to 38, 40 to 64).
+
+What is wrong with which document is told in `tests/conformance`; here each of its documents lies in a store, and is
+opened, listed and created over.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.errors import BlizzarrError, LimitError, MetadataError, NodeExistsError, UnknownExtensionError
+from support.child import answer
+
+CORPUS = Path(__file__).parent.parent / "conformance" / "v3"
+BASE = json.loads((CORPUS / "base.json").read_text())
+GROUP = json.dumps(BASE["group"]).encode()
+
+
+def document(case: dict[str, Any]) -> bytes:
+    if "text" in case:
+        return case["text"].encode()
+    if "hex" in case:
+        return bytes.fromhex(case["hex"])
+    made = copy.deepcopy(BASE[case.get("base", "array")])
+    for member in case.get("drop", ()):
+        del made[member]
+    return json.dumps(made | case.get("set", {})).encode()
+
+
+def array_document(**members: Any) -> bytes:
+    return document({"set": members})
+
+
+OPENED: dict[str, Callable[[Any], Any]] = {
+    "to change": lambda store: blizzarr.open(store, path="a"),
+    "to read or make": lambda store: blizzarr.open(store, path="a", mode="a"),
+    "as a member": lambda store: blizzarr.open_group(store, mode="r")["a"],
+}
+MADE: dict[str, Callable[[Any], Any]] = {
+    "array": lambda store: blizzarr.create_array(store, name="a", shape=4, dtype="int8"),
+    "group": lambda store: blizzarr.create_group(store, path="a"),
+}
+
+
+@pytest.mark.parametrize("file", sorted((CORPUS / "bad").glob("*.json")), ids=lambda file: file.stem)
+def test_rows_041_to_064_and_066_bad_documents_in_a_store(file: Path) -> None:
+    """Never opened, always named, never replaced by a new array or group; its neighbours stay usable."""
+    for case in json.loads(file.read_text()):
+        raw = document(case)
+        store = {"zarr.json": GROUP, "a/zarr.json": raw, "b/zarr.json": array_document(), "a/c/0/0": b"precious"}
+        before = dict(store)
+        begun = time.perf_counter()
+        for opened in OPENED.values():
+            with pytest.raises((MetadataError, LimitError)) as caught:
+                opened(store)
+            assert caught.value.key == "a/zarr.json", case["name"]
+            assert "a/zarr.json" in str(caught.value), case["name"]
+        for made in MADE.values():
+            with pytest.raises(NodeExistsError, match="already"):
+                made(store)
+        assert time.perf_counter() - begun < 1
+        assert store == before, case["name"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert list(blizzarr.open_group(store, mode="r").array_keys()) == ["b"]
+        assert blizzarr.open(store, path="b")[0, 0] == 0
+
+
+@pytest.mark.parametrize("length", [2**40, 2**62])
+def test_row_044_reading_all_of_a_huge_array(length: int) -> None:
+    """More than there is memory for is an error, and the process lives; parts of it can be read and written."""
+    array = blizzarr.create_array({}, shape=(length,), chunks=(1 << 20,), dtype="uint8")
+    if length > 2**40:
+        with pytest.raises(LimitError, match="read a part at a time"):
+            array[...]
+    array[length - 3 :] = [1, 2, 3]
+    assert array[-2:].tolist() == [2, 3]
+    assert array[length // 2] == 0
+
+
+def test_rows_042_043_044_huge_chunks_in_bounded_memory() -> None:
+    """Metadata that claim huge chunks open; what must be held whole is refused before it is allocated."""
+    facts = answer(
+        """
+        from test_d_documents import array_document
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        from support.streams import zstd_zeros
+        zstd = {"name": "zstd", "configuration": {"level": 1, "checksum": False}}
+        before, seen = peak(), []
+        for size in (2**34, 2**37, 2**40, 2**60):
+            for codecs in (["bytes"], ["bytes", zstd]):
+                grid = {"name": "regular", "configuration": {"chunk_shape": [size]}}
+                store = {"zarr.json": array_document(shape=[2**62], data_type="uint8", chunk_grid=grid, codecs=codecs)}
+                array = blizzarr.open(store)
+                for stored in (None, b"xyz", zstd_zeros(300)):
+                    if stored is not None:
+                        store["c/0"] = stored
+                    for do in (lambda: array[:4], lambda: array.__setitem__(3, 1), lambda: array[...]):
+                        try:
+                            do()
+                            seen.append("fine")
+                        except (LimitError, ChunkError) as error:
+                            seen.append(type(error).__name__)
+        tell(seen=sorted(set(seen)), mebibytes=peak() - before)
+        """
+    )
+    assert "LimitError" in facts["seen"]
+    assert facts["mebibytes"] < 64
+
+
+@pytest.mark.parametrize("rank", [0, 1, 8, 32, 64])
+def test_row_045_ranks_that_work(rank: int) -> None:
+    shape = (2,) * min(rank, 3) + (1,) * (rank - 3)
+    array = blizzarr.create_array({}, shape=shape, chunks=(1,) * rank, dtype="int8")
+    array[...] = 5
+    array[(0,) * rank] = 7
+    assert array[(0,) * rank] == 7
+    if rank <= 64:  # as many as NumPy has
+        assert np.count_nonzero(array[...] == 7) == 1
+
+
+@pytest.mark.parametrize("rank", [65, 1000])
+def test_row_045_ranks_that_do_not(rank: int) -> None:
+    with pytest.raises(MetadataError, match="at most 64 dimensions"):
+        blizzarr.create_array({}, shape=(1,) * rank, dtype="int8")
+
+
+def test_row_046_duplicate_attributes_warn() -> None:
+    text = array_document(attributes={}).decode().replace('"attributes": {}', '"attributes": {"x": 1, "x": 2}')
+    with pytest.warns(UserWarning, match=r"attributes\.x is there more than once"):
+        assert blizzarr.open({"zarr.json": text.encode()}).attrs["x"] == 2
+
+
+@pytest.mark.parametrize("depth", [1_000, 100_000])
+@pytest.mark.parametrize("place", ["attributes", "codecs", "chunk_grid"])
+def test_row_047_deep_nesting(place: str, depth: int) -> None:
+    """No stack overflow, neither of Python nor of C."""
+    for opening, closing in (("[", "]"), ('{"a":', "}")):
+        deep = opening * depth + "1" + closing * depth
+        text = array_document(**{place: "DEEP"}).decode().replace('"DEEP"', '{"a": ' + deep + "}")
+        with pytest.raises(MetadataError):
+            blizzarr.open({"zarr.json": text.encode()})
+
+
+def test_row_048_a_huge_document() -> None:
+    """Beyond 256 MiB a document is not even parsed."""
+    facts = answer(
+        """
+        from blizzarr.formats.document import MAX_BYTES
+        store = {"zarr.json": b" " * (MAX_BYTES + 1)}
+        before, begun = peak(), time.perf_counter()
+        try:
+            blizzarr.open(store)
+        except MetadataError as error:
+            tell(text=str(error), mebibytes=peak() - before, seconds=time.perf_counter() - begun)
+        """
+    )
+    assert "at most 268,435,456 bytes" in facts["text"]
+    assert facts["mebibytes"] < 300
+    assert facts["seconds"] < 2
+
+
+def test_row_050_numbers_in_attributes_survive() -> None:
+    """Integers beyond 64 bits, and floats to the last bit, through a rewrite of the document."""
+    store: dict[str, bytes] = {}
+    numbers = {"big": 2**200 + 1, "negative": -(2**64), "float": 0.1 + 0.2, "tiny": 5e-324}
+    blizzarr.create_array(store, shape=4, dtype="int8", attributes=numbers)
+    array = blizzarr.open(store)
+    array.attrs["more"] = 1
+    assert dict(blizzarr.open(store).attrs) == numbers | {"more": 1}
+
+
+def test_row_052_unknown_members_that_may_be_ignored_are_kept() -> None:
+    extra = {"must_understand": False, "anything": [1, {"deep": None}]}
+    store = {"zarr.json": array_document(note=extra)}
+    array = blizzarr.open(store)
+    array.attrs["x"] = 1
+    array.resize((3, 3))
+    assert json.loads(store["zarr.json"])["note"] == extra
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "x.codec"]},
+        {"data_type": "x.type"},
+        {"chunk_grid": {"name": "x.grid"}},
+        {"chunk_key_encoding": {"name": "x.keys"}},
+        {"storage_transformers": [{"name": "x.transformer"}]},
+    ],
+    ids=lambda members: next(iter(members)),
+)
+def test_row_053_unknown_extensions_leave_the_attributes_readable(members: dict[str, Any]) -> None:
+    """The array is listed with the reason, and what its document says about itself can be had from the error."""
+    store = {"zarr.json": GROUP, "a/zarr.json": array_document(attributes={"title": "brain"}, **members)}
+    with pytest.raises(UnknownExtensionError) as caught:
+        blizzarr.open(store, path="a")
+    assert any(name.startswith("x.") for name in caught.value.extensions)
+    assert caught.value.document["attributes"] == {"title": "brain"}
+    assert "a" in str(blizzarr.tree(store))
+
+
+def test_row_065_one_bad_member_of_many() -> None:
+    """A thousand members, one cut: the others are listed and usable, and the bad one is named."""
+    store: dict[str, Any] = {"zarr.json": GROUP}
+    good = array_document()
+    store.update({f"m{number:03}/zarr.json": good for number in range(1000)})
+    store["m500/zarr.json"] = good[:100]
+    group = blizzarr.open_group(store, mode="r")
+    with pytest.warns(UserWarning, match="m500"):
+        members = dict(group.members())
+    assert len(members) == 999
+    assert members["m501"].shape == (10, 20)
+    with pytest.raises(MetadataError, match=r"m500/zarr\.json"):
+        group["m500"]
+
+
+def test_row_064_stale_and_escaping_consolidated_metadata() -> None:
+    """What is consolidated but gone says so when it is opened; nothing in it leads elsewhere (see the corpus)."""
+    store: dict[str, Any] = {}
+    group = blizzarr.create_group(store)
+    group.create_array("a", shape=4, dtype="int8")
+    blizzarr.consolidate_metadata(store)
+    del store["a/zarr.json"]
+    with pytest.raises(BlizzarrError, match="a"):
+        blizzarr.open_group(store)["a"].attrs["x"] = 1
+    assert "a/zarr.json" not in store
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"null", b'{"zarr_format": 4}', b"\xff"])
+@pytest.mark.parametrize("kind", ["array", "group"])
+def test_row_066_creating_over_what_cannot_be_read(raw: bytes, kind: str) -> None:
+    """Without overwrite it stays; with it, it is replaced, and its chunks do not show through."""
+    store = {"a/zarr.json": raw, "a/c/0": b"old chunk"}
+    make = blizzarr.create_array if kind == "array" else blizzarr.create_group
+    options = {"shape": 4, "dtype": "int8", "name": "a"} if kind == "array" else {"path": "a"}
+    with pytest.raises(NodeExistsError, match="something is here already"):
+        make(store, **options)
+    assert store == {"a/zarr.json": raw, "a/c/0": b"old chunk"}
+    made = make(store, overwrite=True, **options)
+    assert "a/c/0" not in store
+    if kind == "array":
+        assert made[...].tolist() == [0] * 4
+
+
+@pytest.mark.parametrize("grid", [2**30, 2**40, 2**62])
+def test_row_038_too_many_inner_chunks(grid: int) -> None:
+    """An index of more than 1 GiB is refused at open."""
+    little = {"name": "bytes", "configuration": {"endian": "little"}}
+    sharding = {"chunk_shape": [1], "codecs": ["bytes"], "index_codecs": [little]}
+    chunk_grid = {"name": "regular", "configuration": {"chunk_shape": [grid]}}
+    codecs = [{"name": "sharding_indexed", "configuration": sharding}]
+    raw = array_document(shape=[grid], data_type="uint8", chunk_grid=chunk_grid, codecs=codecs)
+    with pytest.raises(LimitError, match="an index of at most 1,073,741,824 bytes"):
+        blizzarr.open({"zarr.json": raw})
+
+
+def test_row_040_the_index_of_draft_sharding() -> None:
+    """The draft had sharding as a storage transformer: refused, and named."""
+    transformer = {"type": "indexed", "extension": "https://purl.org/zarr/spec/storage_transformers/sharding/1.0"}
+    with pytest.raises(MetadataError, match="storage_transformers"):
+        blizzarr.open({"zarr.json": array_document(storage_transformers=[transformer])})

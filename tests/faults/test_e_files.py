@@ -1,0 +1,213 @@
+"""Fault catalogue, section E: links, and other things that are where a file should be (rows 69, 71 to 74, 77).
+
+Local directories follow links, as every other program does; the store is trusted as the user who opened it is. (A
+policy that keeps to the root, rows 69 and 70, belongs to serving data to others.)
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.errors import StoreError
+from blizzarr.stores import LocalStore
+
+
+@pytest.fixture
+def array(tmp_path: Path) -> blizzarr.Array:
+    return blizzarr.create_array(tmp_path / "root", data=np.arange(8, dtype="int16"), chunks=4, compressors=None)
+
+
+def in_time(work: Callable[[], object]) -> None:
+    """Run it in a thread that may not hang."""
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(5)
+    assert not thread.is_alive(), "it hangs"
+    if failures:
+        raise failures[0]
+
+
+def test_row_069_links_are_followed(tmp_path: Path, array: blizzarr.Array) -> None:
+    """A whole array, or one chunk, may lie elsewhere behind a link."""
+    group = blizzarr.create_group(tmp_path / "group")
+    (tmp_path / "group" / "linked").symlink_to(tmp_path / "root")
+    assert group["linked"][...].tolist() == list(range(8))
+    assert list(group.array_keys()) == ["linked"]
+
+
+def test_row_071_loops_of_links(tmp_path: Path) -> None:
+    """Listing ends; a link to itself is no member, and opening it says what is wrong."""
+    root = tmp_path / "root"
+    group = blizzarr.create_group(root)
+    group.create_array("a", shape=2, dtype="int8")
+    (root / "up").symlink_to(root)
+    (root / "self").symlink_to(root / "self")
+    in_time(lambda: list(LocalStore(root).list()))
+    assert list(LocalStore(root).list()) == ["a/zarr.json", "zarr.json"]
+    assert "a" in dict(group.members())
+    with pytest.raises((StoreError, KeyError)) as caught:
+        blizzarr.open(root, path="self")
+    assert "self" in str(caught.value)
+
+
+def test_row_072_deleting_a_linked_member(tmp_path: Path, array: blizzarr.Array) -> None:
+    """Only the link goes; what it leads to stays whole."""
+    before = {path: path.read_bytes() for path in (tmp_path / "root").rglob("*") if path.is_file()}
+    group = blizzarr.create_group(tmp_path / "group")
+    inner = group.create_group("inner")
+    for name in ("linked", "inner/linked", "inner/again", "inner/deeper/linked"):
+        (tmp_path / "group" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "group" / name).symlink_to(tmp_path / "root")
+    del group["linked"]
+    assert not os.path.lexists(tmp_path / "group" / "linked")
+    inner.create_array("linked", shape=2, dtype="int8", overwrite=True)
+    assert inner["linked"].shape == (2,)
+    del group["inner"]
+    assert not (tmp_path / "group" / "inner").exists()
+    blizzarr.open(tmp_path / "group", mode="w", shape=3, dtype="int8")
+    assert {path: path.read_bytes() for path in (tmp_path / "root").rglob("*") if path.is_file()} == before
+
+
+def test_row_077_links_to_what_is_not_ours_stay(tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "sea.jpg").write_bytes(b"blue")
+    group = blizzarr.create_group(tmp_path / "root")
+    group.create_array("a", data=np.arange(4))
+    (tmp_path / "root" / "a" / "photos").symlink_to(tmp_path / "photos")
+    del group["a"]
+    assert (tmp_path / "root" / "a" / "photos" / "sea.jpg").read_bytes() == b"blue"
+
+
+@pytest.mark.parametrize("link", ["symbolic", "hard"])
+def test_row_073_writing_a_chunk_that_is_a_link(tmp_path: Path, array: blizzarr.Array, link: str) -> None:
+    """The link is replaced; what it led to is not written to, neither by whole nor by partial writes."""
+    victim = tmp_path / "victim"
+    for number, key in enumerate((slice(0, 4), slice(1, 3)), 1):
+        victim.write_bytes(np.full(4, 9, "<i2").tobytes())
+        chunk = tmp_path / "root" / "c" / "0"
+        chunk.unlink()
+        chunk.symlink_to(victim) if link == "symbolic" else os.link(victim, chunk)
+        assert array[:4].tolist() == [9] * 4
+        array[key] = number
+        assert not chunk.is_symlink()
+        assert victim.read_bytes() == np.full(4, 9, "<i2").tobytes()
+        assert array[1] == number
+
+
+def directory(path: Path) -> None:
+    path.mkdir()
+
+
+def full_directory(path: Path) -> None:
+    path.mkdir()
+    (path / "0").write_bytes(b"")
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def unix_socket(path: Path) -> None:
+    here = os.getcwd()
+    os.chdir(path.parent)  # the name of a socket may not be long
+    try:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+def device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def loop(path: Path) -> None:
+    path.symlink_to(path)
+
+
+@pytest.mark.parametrize("make", [directory, full_directory, fifo, unix_socket, device, loop])
+@pytest.mark.parametrize("shards", [None, 8])
+def test_row_074_something_else_where_a_chunk_should_be(
+    tmp_path: Path, make: Callable[[Path], None], shards: int | None
+) -> None:
+    """An error that names the key, for reading and for partial writing; never fill, never a hang."""
+    array = blizzarr.create_array(tmp_path / "r", data=np.arange(8, dtype="int16"), chunks=4, shards=shards, name="a")
+    chunk = tmp_path / "r" / "a" / "c" / "0"
+    chunk.unlink()
+    make(chunk)
+    for key in (..., 1, slice(0, 4)):
+        with pytest.raises(StoreError) as caught:
+            in_time(lambda key=key: array[key])
+        assert caught.value.key == "a/c/0"
+        assert caught.value.array == "/a"
+        assert "a/c/0" in str(caught.value) or "c/0" in str(caught.value)
+    with pytest.raises(StoreError):
+        in_time(lambda: array.__setitem__(1, 5))
+    assert os.path.lexists(chunk)
+    assert sorted(path.name for path in (tmp_path / "r" / "a" / "c").iterdir()) == sorted(
+        {"0", *([] if shards else ["1"])}
+    )
+
+
+def test_row_074_a_file_where_a_directory_should_be(tmp_path: Path, array: blizzarr.Array) -> None:
+    for path in (tmp_path / "root" / "c").iterdir():
+        path.unlink()
+    (tmp_path / "root" / "c").rmdir()
+    (tmp_path / "root" / "c").write_bytes(b"a file")
+    for work in (
+        lambda: array[...],
+        lambda: array[1],
+        lambda: array.__setitem__(1, 1),
+        lambda: array.__setitem__(..., 1),
+    ):
+        with pytest.raises(StoreError) as caught:
+            work()
+        assert caught.value.key in ("c/0", "c/1")
+        assert caught.value.errno
+    assert (tmp_path / "root" / "c").read_bytes() == b"a file"
+
+
+@pytest.mark.parametrize("what", ["array", "group"])
+@pytest.mark.parametrize("how", ["overwrite", "mode w"])
+def test_row_077_files_that_are_not_ours_stay(tmp_path: Path, what: str, how: str) -> None:
+    """Replacing what is in a directory removes what we put there, and nothing else."""
+    group = blizzarr.create_group(tmp_path)
+    group.create_array("a", data=np.arange(4), chunks=2)
+    foreign = {"thesis.tex": b"years", "a/notes.txt": b"months", "photos/0.jpg": b"days", "a/c/readme": b"hours"}
+    for name, value in foreign.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(value)
+    options = {"shape": 4, "dtype": "int8"} if what == "array" else {}
+    if how == "overwrite":
+        (blizzarr.create_array if what == "array" else blizzarr.create_group)(tmp_path, overwrite=True, **options)
+    else:
+        blizzarr.open(tmp_path, mode="w", **options)
+    assert {name: (tmp_path / name).read_bytes() for name in foreign} == foreign
+    assert not (tmp_path / "a" / "zarr.json").exists()
+    assert not (tmp_path / "a" / "c" / "0").exists()
+
+
+def test_row_077_deleting_keeps_files_that_are_not_ours(tmp_path: Path) -> None:
+    group = blizzarr.create_group(tmp_path)
+    group.create_array("a", data=np.arange(4), chunks=2)
+    (tmp_path / "a" / "notes.txt").write_bytes(b"mine")
+    del group["a"]
+    assert (tmp_path / "a" / "notes.txt").read_bytes() == b"mine"
+    assert sorted(LocalStore(tmp_path).list()) == ["a/notes.txt", "zarr.json"]
+    assert list(group.array_keys()) == []
