@@ -75,6 +75,8 @@ def remove_node(store: Store, path: str) -> None:
     documents, chunks = own_keys(keys, dict(zip(places, read_many(store, places), strict=True)))
     if not documents and not chunks:
         return
+    links = _links(store, prefix, (*documents, *chunks))
+    documents, chunks = ([key for key in several if not key.startswith(links)] for several in (documents, chunks))
     if not getattr(store, "supports_delete", True):
         raise UnsupportedOperationError(
             "this kind of store cannot delete, so nothing in it can be removed or replaced",
@@ -82,6 +84,8 @@ def remove_node(store: Store, path: str) -> None:
             store=str(store),
             direction="delete",
         )
+    for link in links:
+        store.delete_prefix(link)  # type: ignore[attr-defined]  # stores with links have it
     for key in documents:
         store.delete(key)
     delete_prefix = getattr(store, "delete_prefix", None)
@@ -90,6 +94,15 @@ def remove_node(store: Store, path: str) -> None:
     else:
         for key in chunks:
             store.delete(key)
+
+
+def _links(store: Store, prefix: str, keys: Iterable[str]) -> tuple[str, ...]:
+    """The links at or below `prefix`: they are removed, and nothing behind them (fault row 72)."""
+    links_of = getattr(store, "links", None)
+    if links_of is None:
+        return ()
+    inside = {key[: end + 1] for key in keys for end in range(len(prefix) - 1, len(key)) if key[end] == "/"}
+    return tuple(links_of(inside))
 
 
 def _is_chunk(key: str, patterns: Mapping[str, re.Pattern[str] | None]) -> bool:

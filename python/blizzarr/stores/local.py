@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from blizzarr import _native
@@ -50,6 +52,10 @@ class LocalStore(NativeStore):
     def root(self) -> Path:
         """The directory, as an absolute path."""
         return Path(self._root)
+
+    def links(self, prefixes: Iterable[str]) -> builtins.list[str]:
+        """Those of the prefixes that are symbolic links: what is below them lies elsewhere."""
+        return sorted(prefix for prefix in prefixes if prefix and os.path.islink(os.path.join(self._root, prefix.rstrip("/"))))
 
     def __str__(self) -> str:
         return self._root

@@ -12,7 +12,7 @@ pub mod chain;
 pub mod codec;
 pub mod error;
 pub mod fill;
-mod fork;
+pub mod fork;
 mod index;
 pub mod memory;
 pub mod pool;

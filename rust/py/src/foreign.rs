@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use blizzarr_core::codec::foreign::{ForeignCodec, Take};
 use blizzarr_core::error::{Error, Kind, Result};
+use blizzarr_core::fork::PerProcess;
 use blizzarr_core::store::{Guard, Locker, Reader, Store};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -19,7 +20,8 @@ pub struct PythonStore {
 }
 
 /// Locks for chunks of Python stores, shared by the whole process. Two keys may share one; that only costs time.
-static STRIPES: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
+/// A forked child has its own: one that was held when it was forked would stay so for ever.
+static STRIPES: PerProcess<[Mutex<()>; 64]> = PerProcess::new(|| [const { Mutex::new(()) }; 64]);
 
 impl PythonStore {
     pub fn new(object: Py<PyAny>) -> Self {
@@ -70,7 +72,8 @@ impl Locker for StripeLocker<'_> {
     fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>> {
         let mut hasher = DefaultHasher::new();
         (self.store.object.as_ptr() as usize, key).hash(&mut hasher);
-        let stripe = &STRIPES[hasher.finish() as usize % STRIPES.len()];
+        let stripes = STRIPES.get();
+        let stripe = &stripes[hasher.finish() as usize % stripes.len()];
         Ok(Box::new(StripeGuard { _guard: stripe.lock().unwrap_or_else(PoisonError::into_inner) }))
     }
 }
