@@ -37,6 +37,7 @@ lint: $(VENV)/tested  ## formatting and lints of both languages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	cargo fmt --all --check
+	cargo fmt --check --manifest-path bench/limit/Cargo.toml
 	cargo clippy --quiet --workspace --all-targets -- --deny warnings
 
 types: $(VENV)/tested  ## mypy, strict
@@ -49,10 +50,10 @@ unit: $(VENV)/tested  ## tests of the package
 	$(BIN)/python -m pytest --numprocesses auto
 
 interop: $(VENV)/tested  ## peers of other ecosystems read what we write, and the reverse
-	$(BIN)/python -m tests.interop
+	$(BIN)/python -m tests.interop $(ARGS)
 
 bench: $(VENV)/built  ## every implementation in turn, with ratios to each other and to the bare limit
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench $(ARGS)
 
 docs: $(VENV)/tested  ## the code of every page runs
 	$(BIN)/python -m pytest tests/test_docs.py
@@ -61,4 +62,4 @@ wheel: $(VENV)/made  ## one wheel for every Python from 3.11 on
 	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
 
 clean:  ## remove what the other verbs made
-	rm -rf $(VENV) .envs target dist demo-output
+	rm -rf $(VENV) .envs target bench/limit/target dist demo-output
