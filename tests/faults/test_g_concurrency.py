@@ -211,6 +211,35 @@ def _create(length: int, path: Path, go: threading.Barrier, outcomes: list[objec
         outcomes.append(error)
 
 
+def test_row_104_deletion_while_others_write(tmp_path: Path) -> None:
+    """Writers of parts are told that the array is gone; what is made in its place shows nothing of it."""
+    group = blizzarr.create_group(tmp_path)
+    for _ in range(5):
+        array = group.create_array("a", shape=(8, 64), chunks=(1, 64), dtype="int16", overwrite=True)
+        failures: list[BaseException] = []
+        begun = threading.Event()
+        writer = threading.Thread(target=_write_until_it_fails, args=(array, begun, failures))
+        writer.start()
+        begun.wait(5)
+        del group["a"]
+        writer.join(10)
+        assert not writer.is_alive()
+        assert isinstance(failures[0], blizzarr.errors.BlizzarrError)
+        assert "a" in str(failures[0])
+        assert "a" not in group
+        again = group.create_array("a", shape=(8, 64), chunks=(1, 64), dtype="int16", overwrite=True)
+        assert not again[...].any()
+
+
+def _write_until_it_fails(array: blizzarr.Array, begun: threading.Event, failures: list[BaseException]) -> None:
+    try:
+        while True:
+            array[:, 3:9] = 1
+            begun.set()
+    except BaseException as error:
+        failures.append(error)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_row_105_shrink_then_grow(tmp_path: Path, layout: str) -> None:
     """What was cut off reads as fill value, in chunks that went and in those that were cut through."""

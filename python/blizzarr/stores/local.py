@@ -55,7 +55,9 @@ class LocalStore(NativeStore):
 
     def links(self, prefixes: Iterable[str]) -> builtins.list[str]:
         """Those of the prefixes that are symbolic links: what is below them lies elsewhere."""
-        return sorted(prefix for prefix in prefixes if prefix and os.path.islink(os.path.join(self._root, prefix.rstrip("/"))))
+        return sorted(
+            prefix for prefix in prefixes if prefix and os.path.islink(os.path.join(self._root, prefix.rstrip("/")))
+        )
 
     def __str__(self) -> str:
         return self._root
