@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from blizzarr import _native
+from blizzarr.codecs import CodecChain
+from blizzarr.dtypes import DataType
 from blizzarr.formats import chunk_prefix, document_keys
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
@@ -10,16 +14,13 @@ from blizzarr.transfer import Binding
 
 __all__ = ["bind", "same_chunks"]
 
+_REMEMBERED = 256
+"""How many layouts are kept prepared."""
+
 
 def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
     """The array as the engine knows it."""
-    chain = _native.Chain(
-        metadata.write_shape,
-        metadata.dtype.itemsize,
-        metadata.fill_value.tobytes(),
-        metadata.dtype.boolean,
-        metadata.codecs.steps(metadata.dtype, metadata.write_shape),
-    )
+    chain = _chain(metadata.write_shape, metadata.dtype, metadata.fill_value.tobytes(), metadata.codecs)
     keys = metadata.chunk_keys
     handle = _native.ArrayHandle(
         getattr(store, "native", store),
@@ -33,6 +34,12 @@ def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
         keys.scalar,
     )
     return Binding(handle, metadata.dtype.numpy)
+
+
+@lru_cache(_REMEMBERED)
+def _chain(shape: tuple[int, ...], dtype: DataType, fill: bytes, codecs: CodecChain) -> _native.Chain:
+    """What the engine knows of a chunk, which arrays of one layout share."""
+    return _native.Chain(shape, dtype.itemsize, fill, dtype.boolean, codecs.steps(dtype, shape))
 
 
 def same_chunks(one: ArrayMeta, other: ArrayMeta) -> bool:

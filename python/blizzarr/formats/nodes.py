@@ -79,8 +79,11 @@ class Child(NamedTuple):
 
 def _get_all(store: Store, keys: Sequence[str]) -> dict[str, bytes]:
     """The values of those of the keys that are there, in one request where the store has one."""
+    if len(keys) == 1:
+        value = store.get(keys[0])
+        return {} if value is None else {keys[0]: value}
     at_once = getattr(store, "get_many", None)
-    values = at_once(keys) if at_once is not None and len(keys) > 1 else map(store.get, keys)
+    values = map(store.get, keys) if at_once is None else at_once(keys)
     return {key: value for key, value in zip(keys, values, strict=True) if value is not None}
 
 

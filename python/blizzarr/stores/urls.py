@@ -59,9 +59,10 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str = "") -> tuple
     check_mode(mode)
     if path:
         check_key(path)
-    if isinstance(target, str | os.PathLike):
+    # A plain string first: opening an array is not to wait for the other kinds of target.
+    if type(target) is str or isinstance(target, str | os.PathLike):
         store, inner = _from_text(os.fspath(target), mode, path)
-        return store, "/".join(part for part in (inner, path) if part)
+        return store, f"{inner}/{path}" if inner and path else inner or path
     if target is None:
         store = MemoryStore()
     elif isinstance(target, BaseStore):
@@ -84,7 +85,7 @@ def check_mode(mode: str) -> str:
 
 
 def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
-    scheme = _SCHEME.match(text)
+    scheme = _SCHEME.match(text) if ":" in text else None
     if scheme is None:
         return _from_path(text, mode, path)
     name = scheme[1].lower()
