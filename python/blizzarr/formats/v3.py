@@ -138,9 +138,7 @@ def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         When the node, or a value among its attributes, is nothing that could be read again.
     """
     key = document_keys(path)[0]
-    document = v3_group.encode_node(meta)
-    # Nothing is stored that could not be read again.
-    problems = Problems()
-    v3_group.decode_node(document, problems, key)
-    problems.raise_any(key=key)
-    return {key: dump(document, key)}
+    raw = dump(v3_group.encode_node(meta), key)
+    # Nothing is stored that could not be read again; and what is stored is often read again soon.
+    decode(path, {key: raw})
+    return {key: raw}
