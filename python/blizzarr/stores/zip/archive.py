@@ -71,9 +71,7 @@ class Archive:
         file = self._for_writing()
         data = plain if packed is None else packed
         method = STORED if packed is None else DEFLATED
-        entry = new_entry(
-            key, method=method, crc=crc, stored_size=len(data), size=len(plain), offset=file.size
-        )
+        entry = new_entry(key, method=method, crc=crc, stored_size=len(data), size=len(plain), offset=file.size)
         file.append(pack_local(entry), data)
         self.entries[key] = entry
         self._changed = True

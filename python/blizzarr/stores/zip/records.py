@@ -154,9 +154,7 @@ def _narrow(*fields: int) -> tuple[tuple[int, ...], bytes]:
     wide = [field for field in fields if field >= _MAX32]
     if not wide:
         return fields, b""
-    return tuple(min(field, _MAX32) for field in fields), struct.pack(
-        f"<2H{len(wide)}Q", _ZIP64, 8 * len(wide), *wide
-    )
+    return tuple(min(field, _MAX32) for field in fields), struct.pack(f"<2H{len(wide)}Q", _ZIP64, 8 * len(wide), *wide)
 
 
 def new_entry(name: str, *, method: int, crc: int, stored_size: int, size: int, offset: int) -> Entry:
