@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import blizzarr
 import pytest
+
+import blizzarr
 
 PACKAGE = Path(blizzarr.__file__).parent
 
