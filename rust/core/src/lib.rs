@@ -26,6 +26,7 @@ mod source;
 mod split;
 mod square;
 pub mod store;
+mod stream;
 mod strided;
 #[cfg(test)]
 mod tests;

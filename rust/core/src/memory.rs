@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 
 use crate::error::{Error, Kind, Result};
 use crate::region::{Axis, Points, Region};
+use crate::stream;
 use crate::strided::{copy, normalise, Dim};
 
 /// Memory to read from, as a range of byte offsets around a base address.
@@ -25,6 +26,8 @@ pub struct Target<'a> {
     base: *mut u8,
     low: isize,
     high: isize,
+    /// Larger than the caches, so that storing should go past them.
+    past_cache: bool,
     lent: PhantomData<&'a mut [u8]>,
 }
 
@@ -37,10 +40,13 @@ unsafe impl Send for Target<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Target<'_> {}
 
+/// A target of this many bytes will not be found in a cache by who reads it next.
+const PAST_CACHE_FROM: isize = 8 << 20;
+
 /// Which way elements go between memory and a cell.
 #[derive(Clone, Copy)]
 enum Way {
-    ToMemory,
+    ToMemory { past_cache: bool },
     ToCell,
 }
 
@@ -83,12 +89,19 @@ impl<'a> Target<'a> {
     /// The bytes from `base + low` to `base + high` must stay valid for writing for `'a`, be initialised or plain
     /// bytes, and be touched by nobody else meanwhile.
     pub unsafe fn new(base: *mut u8, low: isize, high: isize) -> Self {
-        Target { base, low, high, lent: PhantomData }
+        let past_cache = stream::AVAILABLE && high.saturating_sub(low) >= PAST_CACHE_FROM;
+        Target { base, low, high, past_cache, lent: PhantomData }
     }
 
     pub fn of(bytes: &'a mut [u8]) -> Self {
         // SAFETY: a unique slice is valid for its own length.
         unsafe { Target::new(bytes.as_mut_ptr(), 0, bytes.len() as isize) }
+    }
+
+    /// The same target, written past the cache though it is small.
+    #[cfg(test)]
+    pub fn streamed(self) -> Self {
+        Target { past_cache: true, ..self }
     }
 
     /// Copies the region's elements from the cell, whose elements lie `strides` bytes apart, to memory. The cell's
@@ -100,8 +113,12 @@ impl<'a> Target<'a> {
         if region.span(strides, itemsize).is_some_and(|span| span.start < skip) {
             return Err(misplaced());
         }
+        let way = Way::ToMemory { past_cache: self.past_cache };
         // SAFETY: both checks passed; `cell` is a shared borrow of other memory than the lent target.
-        unsafe { transfer(self.base, cell.as_ptr().cast_mut(), region, strides, shift, itemsize, Way::ToMemory) };
+        unsafe { transfer(self.base, cell.as_ptr().cast_mut(), region, strides, shift, itemsize, way) };
+        if self.past_cache {
+            stream::finish();
+        }
         Ok(())
     }
 
@@ -183,7 +200,7 @@ unsafe fn transfer(
         if let Axis::Strided { step, count, stride, .. } = *axis {
             let cell_stride = step as isize * cell_stride;
             dims.push(match way {
-                Way::ToMemory => Dim { count, to: stride, from: cell_stride },
+                Way::ToMemory { .. } => Dim { count, to: stride, from: cell_stride },
                 Way::ToCell => Dim { count, to: cell_stride, from: stride },
             });
         }
@@ -196,8 +213,8 @@ unsafe fn transfer(
         unsafe {
             let (memory, cell) = (memory.offset(memory_offset), cell.offset(cell_offset));
             match way {
-                Way::ToMemory => copy(memory, cell, &dims, itemsize),
-                Way::ToCell => copy(cell, memory, &dims, itemsize),
+                Way::ToMemory { past_cache } => copy(memory, cell, &dims, itemsize, past_cache),
+                Way::ToCell => copy(cell, memory, &dims, itemsize, false),
             }
         }
     };

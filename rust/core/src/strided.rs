@@ -6,6 +6,7 @@
 //! a tiled transposition when the sides disagree about what is near, or element by element.
 
 use crate::square;
+use crate::stream::{self, LINE};
 
 /// One dimension of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,25 +39,26 @@ pub fn normalise(dims: &mut Vec<Dim>) -> Option<()> {
     Some(())
 }
 
-/// Copies the elements that `dims` (in normal form) describe.
+/// Copies the elements that `dims` (in normal form) describe; with `past_cache`, for large targets, whole cache lines
+/// are not kept in the cache: call [`stream::finish`] when all copies of an operation are done.
 ///
 /// # Safety
 /// For every combination of positions `0..count`, `to` plus the sum of `position * dim.to` must be valid for writing
 /// `itemsize` bytes, and `from` likewise for reading; the two sides must not overlap.
-pub unsafe fn copy(to: *mut u8, from: *const u8, dims: &[Dim], itemsize: usize) {
+pub unsafe fn copy(to: *mut u8, from: *const u8, dims: &[Dim], itemsize: usize, past_cache: bool) {
     // SAFETY: each arm only fixes the element type; the contract is this function's own.
     unsafe {
         match itemsize {
-            1 => copy_as::<[u8; 1]>(to, from, dims),
-            2 => copy_as::<[u8; 2]>(to, from, dims),
-            4 => copy_as::<[u8; 4]>(to, from, dims),
-            8 => copy_as::<[u8; 8]>(to, from, dims),
-            16 => copy_as::<[u8; 16]>(to, from, dims),
+            1 => copy_as::<[u8; 1]>(to, from, dims, past_cache),
+            2 => copy_as::<[u8; 2]>(to, from, dims, past_cache),
+            4 => copy_as::<[u8; 4]>(to, from, dims, past_cache),
+            8 => copy_as::<[u8; 8]>(to, from, dims, past_cache),
+            16 => copy_as::<[u8; 16]>(to, from, dims, past_cache),
             _ => {
                 // Any other element is a little row of bytes.
                 let mut bytes = dims.to_vec();
                 bytes.push(Dim { count: itemsize, to: 1, from: 1 });
-                outer(to, from, &bytes, &|to, from, dims: &[Dim]| rows(to, from, dims, 1));
+                outer(to, from, &bytes, &|to, from, dims: &[Dim]| rows(to, from, dims, 1, false));
             }
         }
     }
@@ -79,7 +81,7 @@ unsafe fn outer(to: *mut u8, from: *const u8, dims: &[Dim], inner: &dyn Fn(*mut 
 
 /// # Safety
 /// As [`copy`], with `size_of::<T>()` bytes an element.
-unsafe fn copy_as<T: Copy>(to: *mut u8, from: *const u8, dims: &[Dim]) {
+unsafe fn copy_as<T: Copy>(to: *mut u8, from: *const u8, dims: &[Dim], past_cache: bool) {
     let size = std::mem::size_of::<T>() as isize;
     let Some(&near) = dims.last() else {
         // SAFETY: no dimension left means exactly one element.
@@ -87,7 +89,7 @@ unsafe fn copy_as<T: Copy>(to: *mut u8, from: *const u8, dims: &[Dim]) {
     };
     if near.to == size && near.from == size {
         // SAFETY: as this function's contract.
-        return unsafe { outer(to, from, dims, &|to, from, dims| rows(to, from, dims, size as usize)) };
+        return unsafe { outer(to, from, dims, &|to, from, dims| rows(to, from, dims, size as usize, past_cache)) };
     }
     // The source's nearest dimension; when it is another one, walk both in tiles.
     let nearest = (0..dims.len()).filter(|&dim| dims[dim].from != 0).min_by_key(|&dim| dims[dim].from.unsigned_abs());
@@ -96,16 +98,23 @@ unsafe fn copy_as<T: Copy>(to: *mut u8, from: *const u8, dims: &[Dim]) {
         let across = tiled.remove(nearest);
         tiled.insert(tiled.len() - 1, across);
         // SAFETY: the same dimensions in another order; both sides are walked completely either way.
-        return unsafe { outer(to, from, &tiled, &|to, from, dims| tiles::<T>(to, from, dims)) };
+        return unsafe { outer(to, from, &tiled, &|to, from, dims| tiles::<T>(to, from, dims, past_cache)) };
     }
     // SAFETY: as this function's contract.
     unsafe { outer(to, from, dims, &|to, from, dims| elements::<T>(to, from, dims)) }
 }
 
 /// Rows that are contiguous on both sides. The last dimension is the row.
-fn rows(to: *mut u8, from: *const u8, dims: &[Dim], size: usize) {
+fn rows(to: *mut u8, from: *const u8, dims: &[Dim], size: usize, past_cache: bool) {
     let row = dims[dims.len() - 1].count * size;
     let across = if dims.len() == 2 { dims[0] } else { Dim { count: 1, to: 0, from: 0 } };
+    if past_cache && row >= LINE {
+        for position in 0..across.count as isize {
+            // SAFETY: only called through `copy`, whose caller vouches for every element of every row.
+            unsafe { stream::copy_row(to.offset(position * across.to), from.offset(position * across.from), row) };
+        }
+        return;
+    }
     // Short rows of a fixed length are a few vector moves; a call of memcpy would cost more than the copy.
     match row {
         16 => short_rows::<16>(to, from, across),
@@ -184,7 +193,7 @@ unsafe fn line<T: Copy>(to: *mut u8, from: *const u8, dim: Dim) {
 /// It goes tile by tile. A tile is one cache line wide on both sides and is turned into a buffer of its own first, so
 /// that each line is read and written as a whole, once. (Element by element, rows that are a power of two apart would
 /// push each other out of the cache between two uses of a line.)
-fn tiles<T: Copy>(to: *mut u8, from: *const u8, dims: &[Dim]) {
+fn tiles<T: Copy>(to: *mut u8, from: *const u8, dims: &[Dim], past_cache: bool) {
     let size = std::mem::size_of::<T>();
     let (source_near, target_near) = (dims[0], dims[1]);
     if source_near.from != size as isize || target_near.to != size as isize {
@@ -205,20 +214,24 @@ fn tiles<T: Copy>(to: *mut u8, from: *const u8, dims: &[Dim]) {
             unsafe {
                 let to = to.offset(i * source_near.to + j * size as isize);
                 let from = from.offset(i * size as isize + j * target_near.from);
-                tile::<T>(to, from, source_near.to, target_near.from, i_count, j_count);
+                let rows = [source_near.to, target_near.from];
+                tile::<T>(to, from, rows, [i_count, j_count], past_cache);
             }
         }
     }
 }
 
-/// Bytes of a cache line, which is how wide a tile is.
-const LINE: usize = 64;
-
-/// Turns one tile: `j_count` rows of `i_count` elements become `i_count` rows of `j_count`.
+/// Turns one tile: `j_count` rows of `i_count` elements, `from_row` bytes apart, become `i_count` rows of `j_count`.
 ///
 /// # Safety
 /// All rows on both sides must be valid and must not overlap; neither count may exceed `LINE / size_of::<T>()`.
-unsafe fn tile<T: Copy>(to: *mut u8, from: *const u8, to_row: isize, from_row: isize, i_count: usize, j_count: usize) {
+unsafe fn tile<T: Copy>(
+    to: *mut u8,
+    from: *const u8,
+    [to_row, from_row]: [isize; 2],
+    [i_count, j_count]: [usize; 2],
+    past_cache: bool,
+) {
     #[repr(align(64))]
     struct Turned(std::mem::MaybeUninit<[u8; LINE * LINE]>);
     let size = std::mem::size_of::<T>();
@@ -244,7 +257,9 @@ unsafe fn tile<T: Copy>(to: *mut u8, from: *const u8, to_row: isize, from_row: i
         }
         for i in 0..i_count {
             let to = to.offset(i as isize * to_row);
-            if j_count * size == LINE {
+            if past_cache {
+                stream::copy_row(to, turned.add(i * LINE), j_count * size);
+            } else if j_count * size == LINE {
                 to.cast::<[u8; LINE]>().write_unaligned(turned.add(i * LINE).cast::<[u8; LINE]>().read());
             } else {
                 std::ptr::copy_nonoverlapping(turned.add(i * LINE), to, j_count * size);

@@ -65,8 +65,12 @@ fn copies_agree_with_one_element_at_a_time() {
             let (from, to) = (at(&position), offset as usize);
             expected[to..to + itemsize].copy_from_slice(&cell[from..from + itemsize]);
         }
+        let before = memory.clone();
         Target::of(&mut memory).scatter(&region, &cell, 0, &strides, itemsize).unwrap();
         assert_eq!(memory, expected, "seed {seed}: scatter");
+        memory = before;
+        Target::of(&mut memory).streamed().scatter(&region, &cell, 0, &strides, itemsize).unwrap();
+        assert_eq!(memory, expected, "seed {seed}: scatter past the cache");
 
         let mut cell = random.bytes(cell_len);
         let mut expected = cell.clone();
