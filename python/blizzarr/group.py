@@ -9,7 +9,7 @@ import numpy as np
 
 from blizzarr.array import Array
 from blizzarr.attributes import Attributes
-from blizzarr.creation.describe import ShapeLike, describe_group
+from blizzarr.creation.describe import ShapeLike, describe_group, lengths_of
 from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
 from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError
@@ -209,7 +209,7 @@ class Group(GroupMembers):
             return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)
         if not isinstance(node, Array):
             raise NodeTypeError("expected an array, found a group", array=f"/{node.path}", store=str(self._store))
-        wanted = (shape,) if isinstance(shape, int) else tuple(shape)
+        wanted = lengths_of(shape)
         if node.shape != wanted:
             raise TypeError(f"expected {name!r} to have shape {wanted}, found {node.shape}")
         if dtype is not None:

@@ -13,7 +13,7 @@ from blizzarr.stores import StoreLike
 __all__ = ["consolidate_metadata", "tree"]
 
 
-def consolidate_metadata(store: StoreLike | Group, *, path: str = "") -> Group:
+def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "") -> Group:
     """Copy the metadata of everything below a group into its document, so that it opens with one request.
 
     The copies are no longer right once something below changes. Changes made through this library remove them; other

@@ -11,7 +11,7 @@ import numpy as np
 
 from blizzarr.api.open import open
 from blizzarr.array import Array
-from blizzarr.copying.array import ArrayCopy, Source, place_of, size_of
+from blizzarr.copying.array import ArrayCopy, Source, size_of
 from blizzarr.errors import NodeExistsError
 from blizzarr.formats.nodes import detect
 from blizzarr.group import Group, node_of
@@ -19,6 +19,7 @@ from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path, join
 from blizzarr.stores import Store, StoreLike, resolve
+from blizzarr.stores.place import is_below
 
 __all__ = ["Progress", "copy"]
 
@@ -30,7 +31,7 @@ def copy(
     source: Any,
     dest: StoreLike,
     *,
-    path: str = "",
+    path: str | None = "",
     progress: Progress | None = None,
     resume: bool = False,
     overwrite: bool = False,
@@ -159,10 +160,5 @@ def _place_groups(store: Store, place: str, groups: dict[str, GroupMeta], *, res
 
 def _refuse_overlap(source: Array | Group, store: Store, place: str) -> None:
     """A copy into itself would never end, and one over itself would remove what is to be copied."""
-    old, new = _location(source.store, source.path), _location(store, place)
-    if old.startswith(new) or new.startswith(old):
+    if is_below(source.store, source.path, store, place) or is_below(store, place, source.store, source.path):
         raise ValueError(f"expected a destination outside of the source, found {place!r} in {store}, which overlaps it")
-
-
-def _location(store: Store, path: str) -> str:
-    return f"{place_of(store)}/{path}".rstrip("/") + "/"

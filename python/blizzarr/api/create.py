@@ -128,7 +128,7 @@ def create_array(
     )
 
 
-def create(shape: ShapeLike, *, store: StoreLike | None = None, path: str = "", **options: Any) -> Array:
+def create(shape: ShapeLike, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
     """Make an array, shape first; `options` as for `create_array`, with float64 as the default data type."""
     return create_array(store, name=path or None, shape=shape, **{"dtype": "float64", **options})
 
@@ -136,7 +136,7 @@ def create(shape: ShapeLike, *, store: StoreLike | None = None, path: str = "", 
 def create_group(
     store: StoreLike | None = None,
     *,
-    path: str = "",
+    path: str | None = "",
     attributes: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     zarr_format: int | None = 3,
@@ -154,7 +154,7 @@ def create_group(
     return Group(found, place, metadata)
 
 
-def group(store: StoreLike | None = None, *, path: str = "", overwrite: bool = False, **options: Any) -> Group:
+def group(store: StoreLike | None = None, *, path: str | None = "", overwrite: bool = False, **options: Any) -> Group:
     """The group that is there, or a new one; `options` as for `create_group`."""
     if not overwrite:
         found, place = resolve(store, "a", path)
@@ -165,7 +165,7 @@ def group(store: StoreLike | None = None, *, path: str = "", overwrite: bool = F
     return create_group(store, path=path, overwrite=True, **options)
 
 
-def array(data: Any, *, store: StoreLike | None = None, path: str = "", **options: Any) -> Array:
+def array(data: Any, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
     """Make an array from data; `options` as for `create_array`.
 
     Examples
@@ -202,7 +202,7 @@ def full(shape: ShapeLike, fill_value: Any, **options: Any) -> Array:
     return create(shape, **options, fill_value=fill_value)
 
 
-def empty_like(data: Any, *, store: StoreLike | None = None, path: str = "", **options: Any) -> Array:
+def empty_like(data: Any, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
     """Make an array with the shape, data type and layout of another one; its elements are not set."""
     return create_array(store, name=path or None, **like(data, options))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from blizzarr.array import Array
-from blizzarr.creation.describe import describe_group
+from blizzarr.creation.describe import check_format, describe_group
 from blizzarr.creation.make import make_array
 from blizzarr.errors import MetadataError, NodeTypeError, Problem
 from blizzarr.formats import read_node
@@ -20,7 +20,9 @@ __all__ = ["Mode", "open", "open_array", "open_consolidated", "open_group"]
 Mode: TypeAlias = Literal["r", "r+", "a", "w", "w-"]
 
 
-def open(store: StoreLike | None = None, *, mode: Mode | None = None, path: str = "", **options: Any) -> Array | Group:
+def open(
+    store: StoreLike | None = None, *, mode: Mode | None = None, path: str | None = "", **options: Any
+) -> Array | Group:
     """Open the array or group that is there, or make one.
 
     Parameters
@@ -64,7 +66,7 @@ def open(store: StoreLike | None = None, *, mode: Mode | None = None, path: str 
     return _make_group(found, place, mode, **options)
 
 
-def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str = "", **options: Any) -> Array:
+def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | None = "", **options: Any) -> Array:
     """Open an array, or make one; see `open` for the modes and `create_array` for the options.
 
     With mode ``"a"`` and no options the array must be there.
@@ -76,7 +78,7 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str = 
     """
     found, place = resolve(store, mode, path)
     metadata = _existing(found, place, mode)
-    if metadata is None and mode == "a" and not options:
+    if metadata is None and mode == "a" and not options.keys() - {"zarr_format"}:
         metadata = read_node(found, place)
     if metadata is None:
         return make_array(found, place, overwrite=mode == "w", **options)
@@ -91,7 +93,7 @@ def open_group(
     store: StoreLike | None = None,
     *,
     mode: Mode = "a",
-    path: str = "",
+    path: str | None = "",
     use_consolidated: bool | None = None,
     attributes: dict[str, Any] | None = None,
     zarr_format: int | None = 3,
@@ -124,7 +126,7 @@ def open_group(
     return Group(found, place, metadata)
 
 
-def open_consolidated(store: StoreLike, *, mode: Mode = "r+", path: str = "") -> Group:
+def open_consolidated(store: StoreLike, *, mode: Mode = "r+", path: str | None = "") -> Group:
     """Open a group that must have consolidated metadata."""
     return open_group(store, mode=mode, path=path, use_consolidated=True)
 
@@ -143,6 +145,8 @@ def _make_group(store: Store, path: str, mode: Mode, **options: Any) -> Group:
 
 
 def _refuse_options(mode: Mode, options: dict[str, Any]) -> None:
-    """Options say what to make, and nothing is made."""
-    if options and mode in ("r", "r+"):
-        raise TypeError(f"mode {mode!r} opens what is there; {', '.join(options)} would be for making something new")
+    """Options say what to make, and nothing is made; but the format of what is there may be said."""
+    check_format(options.get("zarr_format"))
+    given = sorted(options.keys() - {"zarr_format"})
+    if given and mode in ("r", "r+"):
+        raise TypeError(f"mode {mode!r} opens what is there; {', '.join(given)} would be for making something new")

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from blizzarr.api.open import open
 from blizzarr.array import Array
-from blizzarr.creation.describe import describe_group
-from blizzarr.creation.make import make_array
+from blizzarr.creation.describe import describe_array, describe_group
+from blizzarr.creation.make import make_array, refuse_to_lose
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model.names import check_path, join
 from blizzarr.stores import Store, StoreLike, resolve
@@ -19,7 +19,7 @@ from blizzarr.stores import Store, StoreLike, resolve
 __all__ = ["load", "save", "save_array", "save_group"]
 
 
-def save(store: StoreLike, *arrays: Any, path: str = "", **named: Any) -> None:
+def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: int | None = 3, **named: Any) -> None:
     """Store one array, or several in a group, in place of what is there.
 
     Parameters
@@ -30,6 +30,8 @@ def save(store: StoreLike, *arrays: Any, path: str = "", **named: Any) -> None:
         One array is stored by itself; several get the names ``arr_0``, ``arr_1``, ... in a group.
     path
         The path of the array or group in the store.
+    zarr_format
+        3.
     **named
         Arrays for a group, by name.
 
@@ -44,12 +46,12 @@ def save(store: StoreLike, *arrays: Any, path: str = "", **named: Any) -> None:
     if not arrays and not named:
         raise TypeError("expected at least one array to save, found none")
     if len(arrays) == 1 and not named:
-        save_array(store, arrays[0], path=path)
+        save_array(store, arrays[0], path=path, zarr_format=zarr_format)
     else:
-        save_group(store, *arrays, path=path, **named)
+        save_group(store, *arrays, path=path, zarr_format=zarr_format, **named)
 
 
-def save_array(store: StoreLike, data: Any, *, path: str = "", **options: Any) -> None:
+def save_array(store: StoreLike, data: Any, *, path: str | None = "", **options: Any) -> None:
     """Store one array in place of what is there; `options` as for `create_array`."""
     values = data if isinstance(data, Array) else np.asarray(data)
     found, place = resolve(store, "w", path)
@@ -57,7 +59,9 @@ def save_array(store: StoreLike, data: Any, *, path: str = "", **options: Any) -
     _finish(store, found)
 
 
-def save_group(store: StoreLike, *arrays: Any, path: str = "", **named: Any) -> None:
+def save_group(
+    store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: int | None = 3, **named: Any
+) -> None:
     """Store arrays in a group, in place of what is there; see `save`."""
     if not arrays and not named:
         raise TypeError("expected at least one array to save, found none")
@@ -68,14 +72,19 @@ def save_group(store: StoreLike, *arrays: Any, path: str = "", **named: Any) -> 
         check_path(name)
     # Whatever cannot become an array is found out before anything is replaced.
     values = {name: data if isinstance(data, Array) else np.asarray(data) for name, data in (members | named).items()}
+    for data in values.values():
+        describe_array(shape=data.shape, dtype=data.dtype, zarr_format=zarr_format)
     found, place = resolve(store, "w", path)
-    place_node(found, place, describe_group(), overwrite=True)
+    for data in values.values():
+        if isinstance(data, Array):
+            refuse_to_lose(data, found, place)
+    place_node(found, place, describe_group(zarr_format=zarr_format), overwrite=True)
     for name, data in values.items():
-        make_array(found, join(place, name), data=data)
+        make_array(found, join(place, name), data=data, zarr_format=zarr_format)
     _finish(store, found)
 
 
-def load(store: StoreLike, *, path: str = "") -> npt.NDArray[Any] | dict[str, npt.NDArray[Any]]:
+def load(store: StoreLike, *, path: str | None = "") -> npt.NDArray[Any] | dict[str, npt.NDArray[Any]]:
     """Read a whole array into memory, or all arrays directly in a group, by name.
 
     Examples

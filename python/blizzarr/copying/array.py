@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,9 +21,10 @@ from blizzarr.formats import FORMATS
 from blizzarr.formats.nodes import detect
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta
-from blizzarr.stores import ReadOnlyStore, Store
+from blizzarr.stores import Store
+from blizzarr.stores.place import place_of
 
-__all__ = ["ArrayCopy", "Source", "Told", "place_of", "size_of"]
+__all__ = ["ArrayCopy", "Source", "Told", "size_of"]
 
 Source: TypeAlias = Array | npt.NDArray[Any]
 Told: TypeAlias = Callable[[int], None]
@@ -33,16 +34,6 @@ Told: TypeAlias = Callable[[int], None]
 def size_of(source: Source) -> int:
     """The bytes of an array in memory."""
     return int(np.prod(source.shape, dtype=object)) * source.dtype.itemsize
-
-
-def place_of(store: Store) -> str:
-    """Which store this is, the same in another process where that can be."""
-    while isinstance(store, ReadOnlyStore):
-        store = store.store
-    place = getattr(store, "root", None) or getattr(store, "path", None)
-    if place is not None:
-        return f"file:{os.path.realpath(place)}"
-    return f"{type(store).__name__}:{id(getattr(store, 'mapping', store))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +91,7 @@ class ArrayCopy:
             if not positions:
                 told(total)
         else:
-            told(sum(_bytes(region, target) for number, region in enumerate(regions) if number < done))
+            told(sum(_bytes(region, target) for region in islice(regions, done)))
 
             def copied(number: int, came: int) -> None:
                 record.write(mark, number)

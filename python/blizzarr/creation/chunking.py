@@ -15,16 +15,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, SupportsIndex, TypeAlias
 
 from blizzarr.config import config
 from blizzarr.errors import MetadataError, Problem
 
 __all__ = ["ChunksLike", "ShardsLike", "auto_chunks", "auto_shards", "parse_bytes", "resolve_chunks", "resolve_shards"]
 
-ChunksLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None]
-"""``"auto"``, an aim like ``"8MB"``, one length for all axes, or a length for each; -1 or None is the whole axis."""
+ChunksLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None] | None
+"""``"auto"``, an aim like ``"8MB"``, one length for all axes, or a length for each; -1 or None is the whole axis.
+
+As zarr-python has it, None and True are ``"auto"`` too, and False is one chunk for the whole array."""
 
 ShardsLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None] | None
 """As for chunks; None means no shards."""
@@ -108,7 +110,13 @@ def resolve_chunks(chunks: ChunksLike, shape: Sequence[int], itemsize: int) -> t
     --------
     >>> resolve_chunks(100, (1000, 1000), 4), resolve_chunks((10, -1), (1000, 1000), 4)
     ((100, 100), (10, 1000))
+    >>> resolve_chunks(None, (100,), 4), resolve_chunks(False, (1000, 1000), 4)
+    ((100,), (1000, 1000))
     """
+    if chunks is None or chunks is True:
+        chunks = "auto"
+    elif chunks is False:
+        chunks = -1
     if isinstance(chunks, str):
         return auto_chunks(shape, itemsize, None if chunks == "auto" else parse_bytes(chunks))
     return _lengths(chunks, shape, "chunks")
@@ -130,7 +138,7 @@ def resolve_shards(
         found = auto_shards(shape, chunks, itemsize, None if shards == "auto" else parse_bytes(shards))
         return None if found == chunks else found
     lengths = _lengths(shards, shape, "shards")
-    given = [shards] * len(lengths) if isinstance(shards, int) else shards
+    given = shards if isinstance(shards, Iterable) else [shards] * len(lengths)
     whole = [
         # The whole axis means enough chunks to hold it.
         -(-length // chunk) * chunk if asked in (None, -1) else length
@@ -147,9 +155,9 @@ def resolve_shards(
 
 
 def _lengths(given: int | Sequence[int | None], shape: Sequence[int], name: str) -> tuple[int, ...]:
-    if isinstance(given, bool) or (not isinstance(given, int) and not hasattr(given, "__len__")):
+    if isinstance(given, bool) or not isinstance(given, SupportsIndex | Iterable):
         raise MetadataError(problems=[Problem(name, "'auto', a size like '8MB', a length or lengths", repr(given))])
-    lengths = [given] * len(shape) if isinstance(given, int) else list(given)
+    lengths: list[Any] = list(given) if isinstance(given, Iterable) else [given] * len(shape)
     if len(lengths) != len(shape):
         expected = f"{len(shape)} lengths, one for each dimension of the shape {tuple(shape)}"
         raise MetadataError(problems=[Problem(name, expected, f"{len(lengths)}: {tuple(lengths)}")])

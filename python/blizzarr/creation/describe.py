@@ -15,7 +15,7 @@ from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, Problem, UnknownExtensionError
 from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
 
-__all__ = ["ChunkKeysLike", "ShapeLike", "describe_array", "describe_group"]
+__all__ = ["ChunkKeysLike", "ShapeLike", "check_format", "describe_array", "describe_group", "lengths_of"]
 
 ShapeLike: TypeAlias = int | Sequence[int]
 ChunkKeysLike: TypeAlias = ChunkKeys | str | Sequence[str] | Mapping[str, Any] | None
@@ -49,7 +49,7 @@ def describe_array(
     >>> meta.chunk_shape, meta.shard_shape, meta.order
     ((100, 1000), (500, 1000), 'F')
     """
-    _check_format(zarr_format)
+    check_format(zarr_format)
     if codecs is not None:
         _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
     lengths = _shape(shape)
@@ -88,11 +88,12 @@ def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: int
     >>> describe_group({"title": "brain"}).attributes
     {'title': 'brain'}
     """
-    _check_format(zarr_format)
+    check_format(zarr_format)
     return GroupMeta(attributes=check_attributes(attributes))
 
 
-def _check_format(zarr_format: int | None) -> None:
+def check_format(zarr_format: int | None) -> None:
+    """Refuse a format that cannot be made here."""
     if zarr_format not in (None, 3):
         raise UnknownExtensionError(
             "this release reads and writes Zarr format 3",
@@ -101,8 +102,19 @@ def _check_format(zarr_format: int | None) -> None:
         )
 
 
+def lengths_of(shape: ShapeLike) -> tuple[int, ...]:
+    """The shape as a tuple, unchecked: one number stands for one axis.
+
+    Examples
+    --------
+    >>> lengths_of(3), lengths_of([3, 4])
+    ((3,), (3, 4))
+    """
+    return tuple(shape) if isinstance(shape, Iterable) else (shape,)
+
+
 def _shape(shape: ShapeLike) -> tuple[int, ...]:
-    given = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    given = lengths_of(shape)
     if len(given) > MAX_RANK:
         raise MetadataError(problems=[Problem("shape", f"at most {MAX_RANK} dimensions", str(len(given)))])
     lengths, problems = [], []

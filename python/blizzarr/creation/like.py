@@ -9,6 +9,7 @@ import numpy as np
 
 from blizzarr.array import Array
 from blizzarr.creation.chunking import resolve_chunks
+from blizzarr.creation.describe import lengths_of
 
 __all__ = ["like"]
 
@@ -72,4 +73,4 @@ def _rounded(shards: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...
 
 
 def _rank(shape: Any) -> int:
-    return 1 if isinstance(shape, int) else len(tuple(shape))
+    return len(lengths_of(shape))

@@ -9,13 +9,14 @@ import numpy as np
 
 from blizzarr.array import Array
 from blizzarr.copying.elements import copy_elements
-from blizzarr.creation.describe import ShapeLike, describe_array
+from blizzarr.creation.describe import ShapeLike, describe_array, lengths_of
 from blizzarr.errors import BlizzarrError
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.stores import Store
+from blizzarr.stores.place import is_below
 
-__all__ = ["make_array"]
+__all__ = ["make_array", "refuse_to_lose"]
 
 
 def make_array(
@@ -34,7 +35,7 @@ def make_array(
     """
     source = data if data is None or isinstance(data, Array) else np.asarray(data)
     if source is not None:
-        given = None if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
+        given = None if shape is None else lengths_of(shape)
         if given not in (None, source.shape):
             raise ValueError(f"expected shape= to be that of the data, {source.shape}, found {given}")
         shape = source.shape
@@ -42,6 +43,13 @@ def make_array(
     if shape is None or dtype is None:
         raise TypeError(f"expected shape= and dtype=, or data=, found no {'shape' if shape is None else 'dtype'}")
     metadata = describe_array(shape=shape, dtype=dtype, **options)
+    # What may still go wrong with the data goes wrong before anything is replaced.
+    if isinstance(source, Array):
+        np.zeros(1, source.dtype).astype(metadata.dtype.numpy)
+        if overwrite:
+            refuse_to_lose(source, store, path)
+    elif source is not None:
+        source = np.asarray(source, metadata.dtype.numpy)
     place_node(store, path, metadata, overwrite=overwrite)
     array = Array(store, path, metadata)
     if source is not None:
@@ -53,3 +61,15 @@ def make_array(
                 remove_node(store, path)
             raise
     return array
+
+
+def refuse_to_lose(source: Array, store: Store, path: str) -> None:
+    """Refuse to put a copy of an array in place of the array itself, or of a group around it.
+
+    What is replaced is removed first: there would be nothing left to copy.
+    """
+    if getattr(store, "supports_delete", True) and is_below(source.store, source.path, store, path):
+        raise ValueError(
+            f"expected data from another place, found {source.name}, which would be removed before it is copied; "
+            "read it into memory first, with array[...], or copy it elsewhere"
+        )

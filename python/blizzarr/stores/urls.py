@@ -33,7 +33,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(?:::|://)")
 _shared_memory: MemoryStore | None = None
 
 
-def resolve(target: StoreLike | None, mode: str = "r+", path: str = "") -> tuple[Store, str]:
+def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -> tuple[Store, str]:
     """The store that `target` means, and the path of the node in it.
 
     Parameters
@@ -46,7 +46,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str = "") -> tuple
         With ``"r"`` the store cannot be written through what is given back. With ``"w"`` and no path in it a zip file
         is replaced; other stores are not touched.
     path
-        The node in the store.
+        The node in the store; None is its root, like ``""``.
 
     Examples
     --------
@@ -57,6 +57,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str = "") -> tuple
     'a/b'
     """
     check_mode(mode)
+    path = path or ""
     if path:
         check_key(path)
     # A plain string first: opening an array is not to wait for the other kinds of target.

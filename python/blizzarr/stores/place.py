@@ -1,0 +1,47 @@
+"""Which place a store is, so that two handles of one place can be told from two places."""
+
+from __future__ import annotations
+
+import os
+
+from blizzarr.stores.protocol import Store
+from blizzarr.stores.readonly import ReadOnlyStore
+
+__all__ = ["is_below", "place_of"]
+
+
+def place_of(store: Store) -> str:
+    """Which place this is, the same in another process where that can be.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MappingStore, read_only
+    >>> values = {}
+    >>> place_of(MappingStore(values)) == place_of(read_only(MappingStore(values)))
+    True
+    """
+    while isinstance(store, ReadOnlyStore):
+        store = store.store
+    place = getattr(store, "root", None) or getattr(store, "path", None)
+    if place is not None:
+        return f"file:{os.path.realpath(place)}"
+    # Of what is behind a handle, since there may be several handles of it.
+    behind = getattr(store, "mapping", getattr(store, "target", store))
+    return f"{type(store).__name__}:{id(behind)}"
+
+
+def is_below(store: Store, path: str, other: Store, above: str) -> bool:
+    """Whether the node at `path` in `store` is the one at `above` in `other`, or below it.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MemoryStore
+    >>> memory = MemoryStore()
+    >>> is_below(memory, "a/b", memory, "a"), is_below(memory, "ab", memory, "a"), is_below(memory, "", memory, "")
+    (True, False, True)
+    """
+    return _location(store, path).startswith(_location(other, above))
+
+
+def _location(store: Store, path: str) -> str:
+    return f"{place_of(store)}/{path}".rstrip("/") + "/"
