@@ -109,8 +109,9 @@ def amplification(region: Sequence[int], read_shape: Sequence[int], shape: Seque
 def _longer(part: int, write: int, read: int, length: int, room: int) -> set[int]:
     """Lengths that a region may grow to: twice, to a common multiple with the source, or to the whole axis."""
     whole = -(-length // write) * write
+    # From one common multiple to the next saves nothing; going on so in steps of one chunk would take forever.
     common = math.lcm(write, read)
-    return {grown for grown in (2 * part, -(-(part + 1) // common) * common, whole) if part < grown <= whole}
+    return {grown for grown in (2 * part, -(-part // common) * common, whole) if part < grown <= whole}
 
 
 def _longest(part: int, write: int, read: int, length: int, room: int) -> set[int]:

@@ -73,3 +73,10 @@ def test_regions_in_order() -> None:
     ]
     assert list(Regions((), ())) == [()]
     assert list(Regions((0, 3), (2, 3))) == []
+
+
+def test_planning_is_quick_whatever_the_size() -> None:
+    """Single elements, 2^40 of them: the plan is made in a few steps, not in one for each chunk."""
+    regions = plan_regions((2**40,), (1,), (1,), 2**28)
+    assert regions.region_shape == (2**28,)
+    assert plan_regions((2**40, 3), (1, 1), (7, 3), 2**28).region_shape[0] > 2**25
