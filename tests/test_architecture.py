@@ -88,3 +88,9 @@ def test_files_hold_one_idea() -> None:
     for path in sources:
         assert path.stem not in {"util", "utils", "helpers", "misc", "common"}, path
         assert len(path.read_text().splitlines()) <= 500, f"{path} is two ideas"
+
+
+def test_names_of_tests_differ() -> None:
+    """pytest imports tests by the name of their file alone: a second one of a name would not be run."""
+    names = [path.name for path in (PACKAGE.parents[1] / "tests").rglob("test_*.py")]
+    assert sorted(set(names)) == sorted(names)

@@ -24,6 +24,7 @@ import numpy as np
 import blizzarr
 from blizzarr.errors import *
 ARGUMENTS = json.loads(sys.argv[2])
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has what it starts in the background ignore it
 
 def tell(**facts):
     print(json.dumps(facts), flush=True)
