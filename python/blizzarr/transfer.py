@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from blizzarr import _native
 from blizzarr.config import config
-from blizzarr.errors import LimitError
+from blizzarr.errors import LimitError, UnsupportedOperationError
 from blizzarr.indexing.basic import Lowered
 from blizzarr.indexing.transform import Axes
 
@@ -102,7 +102,13 @@ def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:
         raise ValueError(f"expected a scalar for a single element, found a value of shape {np.shape(value)}")
     source = as_source(value, shape, binding.dtype)
     if source.size:
-        binding.handle.write(source, axes, config.write_empty_chunks)
+        try:
+            binding.handle.write(source, axes, config.write_empty_chunks)
+        except UnsupportedOperationError:
+            if config.write_empty_chunks:
+                raise
+            # The store cannot delete (zip files): a chunk that is nothing but fill from now on is overwritten.
+            binding.handle.write(source, axes, True)
 
 
 def as_source(value: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import struct
+import subprocess
+import sys
 import warnings
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from blizzarr import api
 from blizzarr.errors import ConflictError, LimitError, StoreError, UnsupportedOperationError
 from blizzarr.stores import Listing, ZipStore
 
@@ -301,3 +306,44 @@ def test_no_zip_file(tmp_path: Path) -> None:
         ZipStore(path)
     with pytest.raises(StoreError, match="No such file"):
         ZipStore(tmp_path / "nothing.zip")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_what_a_fork_inherits_is_not_its_to_finish(tmp_path: Path) -> None:
+    """A child that ends, or closes the store, leaves the file to its parent; adding to it is refused."""
+    code = """
+import os, sys
+from blizzarr import api
+from blizzarr.errors import ConflictError
+from blizzarr.stores import ZipStore
+store = ZipStore(sys.argv[1], "a")
+store.set("a", b"1" * 100)
+ready, go = os.pipe()
+child = os.fork()
+if child == 0:
+    os.read(ready, 1)
+    assert bytes(store.get("a")) == b"1" * 100
+    try:
+        store.set("c", b"3")
+    except ConflictError:
+        store.close()
+        sys.exit(0)
+    sys.exit(1)
+store.set("b", b"2" * 1000)
+os.write(go, b".")
+status = os.waitpid(child, 0)[1]
+store.close()
+sys.exit(status)
+"""
+    assert subprocess.run([sys.executable, "-c", code, str(tmp_path / "x.zip")], check=False).returncode == 0
+    store = ZipStore(tmp_path / "x.zip")
+    assert [store.get("a"), store.get("b")] == [b"1" * 100, b"2" * 1000]
+
+
+def test_a_chunk_that_becomes_fill_is_overwritten(tmp_path: Path) -> None:
+    """No chunk can be deleted, so what is only fill from now on is stored as such."""
+    with api.open_group(tmp_path / "x.zip", mode="w") as group:
+        array = group.create_array("a", data=np.arange(1, 11), chunks=4)
+        array[:5] = 0
+        np.testing.assert_array_equal(array[:], [0] * 5 + [6, 7, 8, 9, 10])
+    np.testing.assert_array_equal(api.load(tmp_path / "x.zip", path="a"), [0] * 5 + [6, 7, 8, 9, 10])

@@ -35,6 +35,7 @@ class Archive:
         self._changed = False
         self._closed = False
         self._reads_only = False  # as long as nothing is added, so that nobody else is kept from adding
+        self._writer = os.getpid()  # what a forked child inherits is not its to finish: two would write one end
         self._files = [] if file is None else [file]
         if file is not None and file.size:
             directory = read_directory(file.read_at, file.size, str(path))
@@ -78,7 +79,7 @@ class Archive:
 
     def flush(self) -> None:
         """Write the directory of all entries and publish the file. One caller at a time."""
-        if not self._changed:
+        if not self._changed or self._writer != os.getpid():
             return
         file = self._opened()
         file.append(pack_directory(self.entries.values(), file.size))
@@ -120,10 +121,17 @@ class Archive:
             self._files.append(file)
             self._file = file
             self._reads_only = False
+            self._writer = os.getpid()
+        elif self._writer != os.getpid():
+            raise ConflictError(
+                "another process, of which this is a fork, is writing this zip file; only that one can add to it",
+                store=str(self.path),
+            )
         return self._file or before
 
     def _make(self) -> AppendFile:
         """The new file, when the first entry comes: nothing is touched before."""
+        self._writer = os.getpid()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         path = self.path
         if self._final is not None:

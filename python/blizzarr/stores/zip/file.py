@@ -67,7 +67,7 @@ class AppendFile:
                     view = memoryview(part).cast("B")
                     while view:
                         view = view[os.write(self._descriptor, view[: 1 << 30]) :]
-            except OSError:
+            except BaseException:
                 os.ftruncate(self._descriptor, end)
                 raise
             self.size += sum(len(part) for part in parts)
