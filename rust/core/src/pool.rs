@@ -17,6 +17,7 @@
 //! none of them; it makes a pool of its own.
 
 use std::any::Any;
+use std::ops::Range;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -65,7 +66,7 @@ where
     }
 
     let pool = POOL.get();
-    let work = Arc::new(Loop::new(&body, count));
+    let work = Arc::new(Loop::new(&body, count, seats));
     pool.list(&work, seats);
     // From here to `leave` nothing may return or unwind; `take_part` catches what the body does.
     work.take_part(0);
@@ -76,12 +77,17 @@ where
     failure.map_or(Ok(()), Err)
 }
 
+/// A block of indices is a share of what is left, as if each thread were to come back this many times.
+const SHARES: usize = 8;
+const LONGEST_BLOCK: usize = 64;
+
 /// One call of [`run`], shared with the workers that help.
 struct Loop {
     /// Points to the caller's body, whose type only `call` knows.
     body: *const (),
     call: unsafe fn(*const (), usize, usize) -> Result<()>,
     count: usize,
+    seats: usize,
     next: AtomicUsize,
     /// Helpers that may be inside the body.
     running: AtomicUsize,
@@ -107,7 +113,7 @@ unsafe impl Send for Loop {}
 unsafe impl Sync for Loop {}
 
 impl Loop {
-    fn new<F>(body: &F, count: usize) -> Self
+    fn new<F>(body: &F, count: usize, seats: usize) -> Self
     where
         F: Fn(usize, usize) -> Result<()> + Sync,
     {
@@ -123,6 +129,7 @@ impl Loop {
             body: std::ptr::from_ref(body).cast(),
             call: call::<F>,
             count,
+            seats,
             next: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
@@ -136,16 +143,33 @@ impl Loop {
         self.next.load(Ordering::Relaxed) < self.count && !self.failed.load(Ordering::Relaxed)
     }
 
+    /// The next indices of one thread: many while many are left, single ones at the end, so that all finish together.
+    ///
+    /// Neighbouring indices are neighbouring chunks: in one directory, and in the same cache lines of the result. Two
+    /// threads that took them in turn would wait for each other in both places.
+    fn draw_block(&self) -> Option<Range<usize>> {
+        let mut first = self.next.load(Ordering::Relaxed);
+        loop {
+            let left = self.count.checked_sub(first).filter(|&left| left > 0)?;
+            let length = (left / (self.seats * SHARES)).clamp(1, LONGEST_BLOCK);
+            match self.next.compare_exchange_weak(first, first + length, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some(first..first + length),
+                Err(now) => first = now,
+            }
+        }
+    }
+
     /// Draws indices and calls the body until there are none left or somebody fails.
     fn take_part(&self, seat: usize) {
         let draw = || {
-            while !self.failed.load(Ordering::Relaxed) {
-                let index = self.next.fetch_add(1, Ordering::Relaxed);
-                if index >= self.count {
-                    break;
+            while let Some(block) = self.draw_block() {
+                for index in block {
+                    if self.failed.load(Ordering::Relaxed) {
+                        return Ok(());
+                    }
+                    // SAFETY: see `Send for Loop`: the body lives while somebody takes part.
+                    unsafe { (self.call)(self.body, index, seat) }?;
                 }
-                // SAFETY: see `Send for Loop`: the body lives while somebody takes part.
-                unsafe { (self.call)(self.body, index, seat) }?;
             }
             Ok(())
         };
