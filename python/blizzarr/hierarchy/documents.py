@@ -11,7 +11,7 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, Value, check_writable
 from blizzarr.stores.conditional import replace_value
 
-__all__ = ["Node", "ancestors", "fetch", "forget_consolidated", "get_many", "read_many", "revise"]
+__all__ = ["Node", "ancestors", "fetch", "forget_consolidated", "get_many", "put", "read_many", "revise"]
 
 Node: TypeAlias = ArrayMeta | GroupMeta
 N = TypeVar("N", ArrayMeta, GroupMeta)
@@ -97,7 +97,7 @@ def revise(store: Store, path: str, change: Callable[[N], N]) -> N:
                 "it was removed, or replaced by something else, since it was opened", array=f"/{path}", store=str(store)
             )
         changed = change(node)  # type: ignore[arg-type]  # who opened an array finds an array, or `change` says so
-        if _put(store, documents, FORMATS[changed.format].encode(changed, path)):
+        if put(store, documents, FORMATS[changed.format].encode(changed, path)):
             forget_consolidated(store, path)
             return changed
     raise ConflictError(
@@ -105,8 +105,8 @@ def revise(store: Store, path: str, change: Callable[[N], N]) -> N:
     )
 
 
-def _put(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
-    """Store the documents that differ; False when one of them is no longer what it was."""
+def put(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
+    """Store the documents that differ; False when one of them is no longer what it was, or no longer missing."""
     replace = getattr(store, "replace", None)
     for key, value in new.items():
         if old.get(key) == value:

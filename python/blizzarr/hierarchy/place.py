@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from blizzarr.errors import NodeExistsError, NodeTypeError, UnsupportedOperationError
 from blizzarr.formats import FORMATS
-from blizzarr.hierarchy.documents import Node, ancestors, decode, fetch, revise
+from blizzarr.hierarchy.documents import Node, ancestors, decode, fetch, put, revise
 from blizzarr.hierarchy.remove import DOCUMENTS, chunk_pattern, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path
@@ -54,7 +54,7 @@ def place_node(
         remove_node(store, path)
     if before is not None:
         before()
-    _store(store, [document for documents in new.values() for document in documents.items()])
+    _store(store, path, new, overwrite=overwrite)
     for group, node in zip(above, groups, strict=True):
         if node is not None and node.consolidated is not None:
             revise(store, group, lambda outer: outer.with_consolidated(None))
@@ -83,15 +83,40 @@ def _taken(store: Store, path: str, meta: Node, here: dict[str, bytes]) -> str |
     return None
 
 
-def _store(store: Store, documents: list[tuple[str, bytes]]) -> None:
-    """Set the documents, outermost first; when one fails, those before it go again."""
+def _store(store: Store, path: str, new: dict[str, dict[str, bytes]], *, overwrite: bool) -> None:
+    """Store the documents of the node and of groups above it, outermost first.
+
+    When one fails, those before it go again. Each is stored only where there still is none: of several who make the
+    same node, one does, and the others are told.
+    """
     done: list[str] = []
     try:
-        for key, value in documents:
-            store.set(key, value)
-            done.append(key)
+        for place, documents in new.items():
+            if put(store, {}, documents):
+                done += documents
+            elif place == path and overwrite:
+                for key, value in documents.items():
+                    store.set(key, value)
+            else:
+                _check_made(store, place, path)
+    except (NodeExistsError, NodeTypeError):
+        # The groups stay: whoever was faster may have put something into them.
+        raise
     except BaseException:
         if getattr(store, "supports_delete", True):
             for key in reversed(done):
                 store.delete(key)
         raise
+
+
+def _check_made(store: Store, place: str, path: str) -> None:
+    """What somebody else has just made at `place` may be there when it is a group above `path`."""
+    if place == path:
+        raise NodeExistsError(
+            "somebody else has made it in the meantime; overwrite=True replaces it", array=f"/{path}", store=str(store)
+        )
+    if isinstance(decode(place, fetch(store, [place])[0]), ArrayMeta):
+        raise NodeTypeError(
+            f"expected a group, found an array that somebody else has just made; nothing can be below it, as {path!r}",
+            array=f"/{place}",
+        )

@@ -151,3 +151,19 @@ def test_consolidated_metadata_go_when_they_would_be_stale() -> None:
             assert isinstance(meta, GroupMeta)
             assert meta.consolidated is None
             assert meta.attributes == {"kept": 1}
+
+
+def test_of_two_who_make_one_node_one_is_told() -> None:
+    """Who comes second between the look and the document loses nothing of the first, nor of the groups above."""
+    values: dict[str, bytes] = {}
+    store = MappingStore(values)
+    with pytest.raises(NodeExistsError, match="somebody else"):
+        place_node(store, "g/x", GROUP, before=lambda: place_node(store, "g/x", ARRAY))
+    assert read_node(store, "g/x") == ARRAY
+    assert sorted(values) == ["g/x/zarr.json", "g/zarr.json", "zarr.json"]
+    place_node(store, "g/y/z", GROUP, before=lambda: place_node(store, "g/y", GROUP))
+    assert read_node(store, "g/y") == GROUP
+    with pytest.raises(NodeTypeError, match="somebody else"):
+        place_node(store, "g/a/z", GROUP, before=lambda: place_node(store, "g/a", ARRAY))
+    place_node(store, "g/x", GROUP, overwrite=True, before=lambda: place_node(store, "g/x", ARRAY))
+    assert read_node(store, "g/x") == GROUP
