@@ -20,7 +20,7 @@ from blizzarr.hierarchy.documents import forget_consolidated
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.model.names import join
+from blizzarr.model.names import join, printable
 from blizzarr.stores import Store, resolve
 
 __all__ = ["Group", "create_root", "node_of"]
@@ -104,7 +104,7 @@ class Group(GroupMembers):
         )
 
     def __repr__(self) -> str:
-        return f"<Group {self.name} in {self._store}>"
+        return f"<Group {printable(self.name)} in {self._store}>"
 
     def _repr_html_(self) -> str:
         # Only a notebook asks, and only then is it loaded.

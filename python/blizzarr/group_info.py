@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from blizzarr.model.names import printable
+
 __all__ = ["GroupInfo"]
 
 
@@ -53,4 +55,4 @@ class GroupInfo:
             ("Attributes", self.attributes),
             ("Consolidated", self.consolidated),
         ]
-        return "\n".join(f"{name:<13}: {value}" for name, value in rows)
+        return "\n".join(f"{name:<13}: {printable(str(value))}" for name, value in rows)

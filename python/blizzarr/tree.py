@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from blizzarr.formats import Child
 from blizzarr.model import ArrayMeta
+from blizzarr.model.names import printable
 
 __all__ = ["Tree"]
 
@@ -33,7 +34,7 @@ class Tree:
     """Its members and theirs, each group right before what is in it, by path."""
 
     def __str__(self) -> str:
-        return "\n".join((self.name, *self._lines()))
+        return "\n".join((printable(self.name), *self._lines()))
 
     def __repr__(self) -> str:
         return str(self)
@@ -54,9 +55,9 @@ class Tree:
 
 
 def _label(child: Child) -> str:
-    name = child.name.rpartition("/")[2]
+    name = printable(child.name.rpartition("/")[2])
     if child.error is not None:
-        return f"{name} (unreadable: {str(child.error).splitlines()[0]})"
+        return f"{name} (unreadable: {printable(str(child.error).splitlines()[0])})"
     if isinstance(child.meta, ArrayMeta):
         return f"{name} {child.meta.shape} {child.meta.dtype}"
     return name

@@ -10,6 +10,7 @@ from typing import Any
 
 from blizzarr.formats import chunk_prefix, node_prefix
 from blizzarr.model import ArrayMeta
+from blizzarr.model.names import printable
 from blizzarr.stores import Store
 
 __all__ = ["ArrayInfo", "stored_bytes", "stored_chunks"]
@@ -132,7 +133,7 @@ class ArrayInfo:
                 rows.append(("Ratio", f"{self.bytes / self.bytes_stored:.1f}"))
         if self.chunks_stored is not None:
             rows.append(("Shards stored" if self.shard_shape is not None else "Chunks stored", self.chunks_stored))
-        return "\n".join(f"{name:<13}: {value}" for name, value in rows)
+        return "\n".join(f"{name:<13}: {printable(str(value))}" for name, value in rows)
 
 
 def _size(count: int) -> str:

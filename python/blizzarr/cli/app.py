@@ -52,7 +52,15 @@ for _verb in (info, tree, ls, cat, show, create, copy, rm):
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """A warning of the library in its words, without the line of code that it comes from."""
-    typer.echo(f"{typer.style('blizzarr:', fg='yellow', bold=True)} {message}", err=True)
+    _say("yellow", message)
+
+
+def _say(colour: str, message: object) -> None:
+    """A message of several lines perhaps, in which names and values come from whoever wrote the data."""
+    from blizzarr.model.names import printable
+
+    text = "\n".join(map(printable, str(message).split("\n")))
+    typer.echo(f"{typer.style('blizzarr:', fg=colour, bold=True)} {text}", err=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -64,5 +72,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # What the library refuses is said in its words; anything else is a bug of ours and shows its traceback.
         if os.environ.get("BLIZZARR_TRACEBACK"):
             raise
-        typer.echo(f"{typer.style('blizzarr:', fg='red', bold=True)} {error}", err=True)
+        _say("red", error)
         sys.exit(1)

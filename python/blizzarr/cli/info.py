@@ -27,6 +27,7 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
     from blizzarr.array import Array
     from blizzarr.display import facts
     from blizzarr.display.sizes import stored
+    from blizzarr.model.names import printable
 
     meta = node.metadata
     found = stored(node.store, node.path, LOOKED_AT)
@@ -34,7 +35,7 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
         typer.echo(json.dumps({"store": str(node.store), **facts.as_document(node.path, meta, found)}, indent=2))
         return
     kind = "Array" if isinstance(node, Array) else "Group"
-    typer.echo(f"{kind} {typer.style(node.name, bold=True)} in {node.store}")
+    typer.echo(f"{kind} {typer.style(printable(node.name), bold=True)} in {node.store}")
     if isinstance(node, Array):
         rows = facts.rows(node.metadata, found)
     else:
@@ -45,8 +46,8 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
         rows += [("Consolidated", "yes")] if facts_of.consolidated else []
         rows += [("Stored size", facts.objects_text(found))] if found is not None else []
     rows += [(f"Attribute {name}", _short(value)) for name, value in meta.attributes.items()]
-    wide = max(len(name) for name, _ in rows)
-    for name, value in rows:
+    wide = max(len(printable(name)) for name, _ in rows)
+    for name, value in [(printable(name), printable(value)) for name, value in rows]:
         typer.echo(f"  {name:<{wide}}  {value}")
 
 

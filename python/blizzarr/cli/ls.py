@@ -27,6 +27,7 @@ def run(
     from blizzarr.display import facts
     from blizzarr.display.sizes import bytes_text, shape_text, stored
     from blizzarr.model import ArrayMeta
+    from blizzarr.model.names import printable
 
     members, bad = ([(node.basename or node.name, node)], {}) if isinstance(node, Array) else members_of(node)
     if as_json:
@@ -47,6 +48,7 @@ def run(
         size = "" if found is None else ("" if found.complete else "> ") + bytes_text(found.bytes)
         lines.append((name, str(meta.dtype), shape_text(meta.shape), shape_text(meta.chunk_shape), size))
     lines += [(name, "unreadable", str(error).splitlines()[0], "", "") for name, error in bad.items()]
+    lines = [tuple(map(printable, line)) for line in lines]
     if not long:
         for line in lines:
             typer.echo(line[0])

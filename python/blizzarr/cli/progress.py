@@ -111,7 +111,7 @@ def _bar() -> Progress:
     )
 
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
         TaskProgressColumn(),
         DownloadColumn(binary_units=True),

@@ -29,9 +29,10 @@ def run(
     """Show the hierarchy, one line for each array and group."""
     node = open_node(Place.parse(path))
     from blizzarr.array import Array
+    from blizzarr.model.names import printable
 
     if isinstance(node, Array):
-        typer.echo(json.dumps(_leaf(node)) if as_json else f"{node.name} {node.shape} {node.metadata.dtype}")
+        typer.echo(json.dumps(_leaf(node)) if as_json else f"{printable(node.name)} {node.shape} {node.metadata.dtype}")
     elif as_json:
         typer.echo(json.dumps(_nested(node, depth), indent=2))
     else:

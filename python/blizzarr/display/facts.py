@@ -118,8 +118,25 @@ def as_document(path: str, meta: ArrayMeta | GroupMeta, found: Stored | None) ->
         }
     else:
         common["consolidated"] = meta.consolidated is not None
-    common["attributes"] = dict(meta.attributes)
+    common["attributes"] = _strict(meta.attributes)
     common["stored"] = (
         None if found is None else {"objects": found.objects, "bytes": found.bytes, "complete": found.complete}
     )
     return common
+
+
+def _strict(value: Any) -> Any:
+    """A value as JSON without the tokens NaN and Infinity, which attributes may have and other parsers refuse.
+
+    Examples
+    --------
+    >>> _strict({"a": [1.5, float("nan"), -float("inf")]})
+    {'a': [1.5, 'NaN', '-Infinity']}
+    """
+    if isinstance(value, dict):
+        return {name: _strict(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_strict(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return json.dumps(value)
+    return value

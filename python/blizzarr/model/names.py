@@ -9,7 +9,7 @@ from typing import Final
 
 from blizzarr.errors import PathError
 
-__all__ = ["check_name", "check_path", "join", "name_problem"]
+__all__ = ["check_name", "check_path", "join", "name_problem", "printable"]
 
 _RESERVED: Final = ("zarr.json",)
 
@@ -73,3 +73,20 @@ def check_path(path: str) -> str:
 def join(path: str, name: str) -> str:
     """The path of the child `name` of the node at `path`."""
     return f"{path}/{name}" if path else name
+
+
+def printable(text: str) -> str:
+    """The text on one line, with escapes for what a terminal would obey instead of show, or not show at all.
+
+    Names and attributes come from whoever wrote the data, and may hold anything.
+
+    Examples
+    --------
+    >>> print(printable(f"a{chr(0x1b)}[2J{chr(0x0a)}"))
+    a\\x1b[2J\\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+    )

@@ -235,3 +235,27 @@ def test_traceback_on_request(data: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("BLIZZARR_TRACEBACK", "1")
     with pytest.raises(blizzarr.errors.NodeNotFoundError):
         main(["info", f"{data}/nothing"])
+
+
+def test_names_do_not_command_the_terminal(run: Run, tmp_path: Path) -> None:
+    """Escape sequences, line ends and marks of direction in names and attributes are shown, not obeyed."""
+    name = "evil\x1b[2J\n\x9b31m\u202e"
+    group = blizzarr.create_group(tmp_path / "a.zarr", attributes={name: name})
+    group.create_array(name, shape=(2,), dtype="int8")
+    shown = r"evil\x1b[2J\n\x9b31m\u202e"
+    for arguments in (["tree"], ["ls"], ["ls", "-l"], ["info"], ["info", "--json"], ["ls", "--json"], ["cat"]):
+        _, out, err, _ = run(*arguments, tmp_path / "a.zarr")
+        assert all(character.isprintable() or character == "\n" for character in out + err), arguments
+        if "--json" not in arguments and arguments != ["cat"]:
+            assert shown in out, arguments
+    assert shown in str(group.tree())
+    assert "\x1b" not in f"{group.info}{group[name].info}"
+
+
+def test_json_is_json(run: Run, tmp_path: Path) -> None:
+    """Attributes may have numbers that JSON has not."""
+    blizzarr.create_group(tmp_path / "a.zarr", attributes={"a": 1})
+    document = tmp_path / "a.zarr" / "zarr.json"
+    document.write_text(document.read_text().replace(": 1", ": [NaN, -Infinity]"))
+    found = json.loads(run("info", "--json", tmp_path / "a.zarr")[1], parse_constant=pytest.fail)
+    assert found["attributes"] == {"a": ["NaN", "-Infinity"]}
