@@ -119,6 +119,11 @@ class BlizzarrError(Exception):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
 
+    @property
+    def line(self) -> str:
+        """The text in one line, for lists."""
+        return str(self).partition("\n")[0]
+
     def _place(self) -> str:
         """`chunk c/0/1 of /a/b in memory://1`, as much of it as is known."""
         path = None if self.array is None else "/" + self.array.strip("/")
@@ -182,6 +187,8 @@ class MetadataError(BlizzarrError, ValueError):
     """
 
     fields = (*BlizzarrError.fields, "problems", "document")
+    verdict: ClassVar[str] = "does not conform"
+    """What is said of the document."""
 
     def __init__(
         self,
@@ -198,14 +205,23 @@ class MetadataError(BlizzarrError, ValueError):
     def __str__(self) -> str:
         if not self.problems:
             return super().__str__()
-        where = self.key or (f"the metadata of {self.array}" if self.array else "the metadata")
-        inside = f" in {self.store}" if self.store else ""
         if len(self.problems) == 1:
-            head = f"{where}{inside} does not conform: {self.problems[0]}"
+            head = f"{self._head()}: {self.problems[0]}"
         else:
             lines = "".join(f"\n  {problem}" for problem in self.problems)
-            head = f"{where}{inside} does not conform, {len(self.problems)} problems:{lines}"
+            head = f"{self._head()}, {len(self.problems)} problems:{lines}"
         return f"{head}\n{self.reason}" if self.reason else head
+
+    @property
+    def line(self) -> str:
+        """The text in one line, for lists: the first problem, and how many more there are."""
+        if len(self.problems) < 2:
+            return super().line
+        return f"{self._head()}: {self.problems[0]}; and {len(self.problems) - 1} more"
+
+    def _head(self) -> str:
+        where = self.key or (f"the metadata of {self.array}" if self.array else "the metadata")
+        return f"{where}{f' in {self.store}' if self.store else ''} {self.verdict}"
 
 
 class UnknownExtensionError(MetadataError):
@@ -215,6 +231,7 @@ class UnknownExtensionError(MetadataError):
     """
 
     fields = (*MetadataError.fields, "extensions")
+    verdict = "is beyond this release"
 
     def __init__(self, reason: str = "", *, extensions: Sequence[str] = (), **rest: Any) -> None:
         super().__init__(reason, **rest)

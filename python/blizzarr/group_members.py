@@ -81,6 +81,14 @@ class GroupMembers(ABC):
         """The names of the members, sorted; also of those that cannot be read."""
         return iter(self)
 
+    def items(self) -> Iterator[tuple[str, Array | Group]]:
+        """The members with their names; those that cannot be read are left out, as `members` does."""
+        return iter(self.members())
+
+    def values(self) -> Iterator[Array | Group]:
+        """The members; those that cannot be read are left out, as `members` does."""
+        return (node for _, node in self.members())
+
     def members(self, max_depth: int | None = 0) -> tuple[tuple[str, Array | Group], ...]:
         """The members with their names; with `max_depth` also those of the groups among them, by path.
 
@@ -159,9 +167,9 @@ class GroupMembers(ABC):
     def _readable(self, max_depth: int | None) -> Iterator[tuple[str, ArrayMeta | GroupMeta]]:
         """The members that can be read; the others are named in a warning."""
         children = self._children(max_depth)
-        broken = [child for child in children if child.error is not None]
+        broken = [f"{child.name!r}: {child.error.line}" for child in children if child.error is not None]
         if broken:
-            shown = "; ".join(f"{child.name!r}: {str(child.error).splitlines()[0]}" for child in broken[:3])
+            shown = "; ".join(broken[:3])
             more = f"; and {len(broken) - 3} more" if len(broken) > 3 else ""
             warnings.warn(
                 f"{len(broken)} of {len(children)} members of /{self._path} cannot be read: {shown}{more}",

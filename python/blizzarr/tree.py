@@ -57,7 +57,7 @@ class Tree:
 def _label(child: Child) -> str:
     name = printable(child.name.rpartition("/")[2])
     if child.error is not None:
-        return f"{name} (unreadable: {printable(str(child.error).splitlines()[0])})"
+        return f"{name} (unreadable: {printable(child.error.line)})"
     if isinstance(child.meta, ArrayMeta):
         return f"{name} {child.meta.shape} {child.meta.dtype}"
     return name

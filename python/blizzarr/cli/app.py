@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
-    help="Arrays and groups in every Zarr format, from the shell.\n\n"
+    help="Zarr arrays and groups, from the shell.\n\n"
     "A PATH is a directory or a zip file with the path of a node behind it: [bold]data.zarr/brain/t1[/bold]. "
     "Where elements are read, a selection may follow, in quotes because of the shell: "
     "[bold]'data.zarr/brain/t1\\[0:10, ::2]'[/bold].",
@@ -72,5 +73,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # What the library refuses is said in its words; anything else is a bug of ours and shows its traceback.
         if os.environ.get("BLIZZARR_TRACEBACK"):
             raise
-        _say("red", error)
+        _say("red", re.sub(r"\b(overwrite|resume)=True", r"--\1", str(error)))
         sys.exit(1)

@@ -84,6 +84,9 @@ def parse_codec(text: str) -> Any:
         if not equals:
             key, value = _MAIN_OPTION.get(name.strip(), ""), option
         if not key:
+            from blizzarr.codecs.user import codec_of
+
+            codec_of(name.strip())  # which knows better what is wrong when there is no such codec
             raise typer.BadParameter(
                 f"expected NAME:OPTION=VALUE,... like zstd:level=5, found {text!r}", param_hint="--codec"
             )

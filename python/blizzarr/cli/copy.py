@@ -57,9 +57,11 @@ def run(
     if shards is not None:
         options["shards"] = None if shards == "none" else parse_lengths(shards, "--shards")
     from blizzarr import api
+    from blizzarr.array import Array
     from blizzarr.config import config
     from blizzarr.creation.chunking import parse_bytes
     from blizzarr.display.sizes import bytes_text, stored
+    from blizzarr.model.names import printable
 
     settings = {"threads": threads} | ({} if memory is None else {"copy_bytes": parse_bytes(memory)})
     what = _source(source)
@@ -84,6 +86,10 @@ def run(
     size = f", stored in {bytes_text(found.bytes)}" if found is not None and found.complete else ""
     took = duration_text(meter.seconds)
     typer.echo(f"Copied {bytes_text(meter.came)} to {target.text} in {took}{speed}{size}.", err=True)
+    left = [] if isinstance(what, str | Array) else sorted(what.unreadable(None))
+    if left:
+        typer.echo(f"Not copied, because blizzarr cannot read it: {', '.join(map(printable, left))}.", err=True)
+        raise typer.Exit(1)
 
 
 def _source(text: str) -> Any:

@@ -41,7 +41,7 @@ def run(
     options: dict[str, Any] = {
         "chunks": parse_lengths(chunks, "--chunks"),
         "shards": None if shards == "none" else parse_lengths(shards, "--shards"),
-        "fill_value": None if fill_value is None else parse_value(fill_value),
+        "fill_value": None if fill_value is None else _fill_value(fill_value),
         "dimension_names": None if dimension_names is None else [name or None for name in dimension_names.split(",")],
     }
     options = {name: value for name, value in options.items() if value is not None}
@@ -72,6 +72,12 @@ def run(
         **options,
     )
     typer.echo(f"Created the array {array.name} in {array.store}: {array.shape} {array.metadata.dtype}.", err=True)
+
+
+def _fill_value(text: str) -> Any:
+    """A fill value; also the numbers that are not finite as Python writes them."""
+    named = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+    return parse_value(named.get(text.lower(), text))
 
 
 def _attribute(text: str) -> tuple[str, Any]:

@@ -47,13 +47,14 @@ def run(
         found = stored(child.store, child.path)
         size = "" if found is None else ("" if found.complete else "> ") + bytes_text(found.bytes)
         lines.append((name, str(meta.dtype), shape_text(meta.shape), shape_text(meta.chunk_shape), size))
-    lines += [(name, "unreadable", str(error).splitlines()[0], "", "") for name, error in bad.items()]
+    lines += [(name, "unreadable", error.line) for name, error in bad.items()]
     lines = [tuple(map(printable, line)) for line in lines]
     if not long:
         for line in lines:
             typer.echo(line[0])
     elif lines:
         lines.insert(0, ("name", "type", "shape", "chunks", "stored"))
-        wide = [max(len(line[column]) for line in lines) for column in range(5)]
+        # Reasons are long: they make no column wider.
+        wide = [max(len(line[column]) for line in lines if column < 2 or len(line) == 5) for column in range(5)]
         for line in lines:
-            typer.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(line, wide, strict=True)).rstrip())
+            typer.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(line, wide, strict=False)).rstrip())

@@ -45,6 +45,8 @@ def run(
     """
     if origin not in ("upper", "lower"):
         raise typer.BadParameter(f"expected 'upper' or 'lower', found {origin!r}", param_hint="--origin")
+    if output is not None and output.suffix.lower() not in ("", ".png"):
+        raise typer.BadParameter(f"expected a file named .png, found {str(output)!r}", param_hint="--output")
     place = Place.parse(path, selection)
     array = open_array(place)
     from blizzarr.display.picture import Style, render

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Final
 
@@ -65,7 +66,9 @@ def codec_of(value: Any) -> Codec:
     name, configuration = named
     row = CATALOGUE.get(name)
     if row is None:
-        problems.unknown("codec", "codec", name, supplier(name))
+        close = get_close_matches(name, CATALOGUE, 1)
+        advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(CATALOGUE))}"
+        problems.unknown("codec", "codec", name, f"{supplier(name)}; {advice}")
         problems.raise_any()
         raise AssertionError
     # Unlike in a document, options may be left out: they have defaults.
@@ -73,7 +76,8 @@ def codec_of(value: Any) -> Codec:
     allowed = [field.name for field in fields(row)]  # type: ignore[arg-type]
     for option, setting in given.items():
         if option not in allowed:
-            problems.add(f"{name}.{option}", "no such option", setting)
+            there = f"an option of {', '.join(allowed)}" if allowed else "no options"
+            problems.add(name, there, f"{option}={setting}")
     problems.raise_any()
     return row(**given)
 

@@ -163,7 +163,7 @@ def _branch(store: Store, path: str, inside: Mapping[str, list[Child]], group: s
 def _node(store: Store, path: str, inside: Mapping[str, list[Child]], child: Child) -> str:
     name = f"<b>{escape(child.name.rpartition('/')[2])}</b>"
     if child.error is not None:
-        why = escape(str(child.error).splitlines()[0])
+        why = escape(child.error.line)
         return f'<span class="bzr-flat">{name}</span> <span class="bzr-bad">{why}</span>'
     if isinstance(child.meta, ArrayMeta):
         found = stored(store, join(path, child.name), _FEW, _PATIENCE / 10)

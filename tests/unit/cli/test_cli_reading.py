@@ -94,6 +94,7 @@ def test_members_that_cannot_be_read_are_shown(run: Run, data: Path) -> None:
     assert "bad (unreadable:" in run("tree", data).out
     listed = run("ls", "-l", data)
     assert listed.out.splitlines()[-1].split()[:2] == ["bad", "unreadable"]
+    assert max(map(len, listed.out.splitlines()[:-1])) < 60  # the reason makes no column of the others wider
     assert listed.err == ""
     assert "Unreadable" in run("info", data).out
 
@@ -214,6 +215,7 @@ def test_zip_files_are_read_like_directories(run: Run, data: Path, volume: np.nd
         (["info", "s3://bucket/key"], 1, "cannot open a s3:// URL"),
         (["show", "data.zarr/brain/t1", "--cmap", "jet"], 1, "expected one of the colour maps viridis"),
         (["show", "data.zarr/series", "--origin", "left"], 2, "expected 'upper' or 'lower', found 'left'"),
+        (["show", "data.zarr/series", "-o", "x.jpg"], 2, "expected a file named .png, found 'x.jpg'"),
         (["show", "data.zarr/series", "-o", "no/such/place.png"], 1, "no/such/place.png"),
         (["tree"], 2, "Missing argument"),
         (["frobnicate"], 2, "frobnicate"),

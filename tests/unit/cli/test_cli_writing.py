@@ -49,6 +49,8 @@ def test_create_a_group_and_a_single_element(run: Run, tmp_path: Path) -> None:
     )
     scalar = blizzarr.open_array(tmp_path / "g.zarr", path="s", mode="r")
     assert (scalar.shape, scalar[()], scalar.compressors) == ((), -5, ())
+    assert run("create", tmp_path / "g.zarr/n", "--shape", "()", "-d", "float32", "--fill-value=-inf").code == 0
+    assert blizzarr.open_array(tmp_path / "g.zarr", path="n", mode="r")[()] == -np.inf
 
 
 def test_a_new_path_below_a_name_in_zarr_makes_the_groups_above(run: Run, tmp_path: Path) -> None:
@@ -65,6 +67,7 @@ def test_a_new_path_below_a_name_in_zarr_makes_the_groups_above(run: Run, tmp_pa
         (["--shape", "3", "--dtype", "int8", "-a", "title"], 2, "expected NAME=VALUE, found 'title'"),
         (["--shape", "3", "--dtype", "int8", "-z", "crc32c:3"], 2, "expected NAME:OPTION=VALUE,... like zstd:level=5"),
         (["--shape", "3", "--dtype", "int8", "-z", "lzma"], 1, "lzma"),
+        (["--shape", "3", "--dtype", "int8", "-z", "ztsd:5"], 1, "did you mean zstd?"),
         (["--shape", "3", "--dtype", "int8", "-z", "gzip:level=77"], 1, "expected an integer in [0, 9], found 77"),
         (
             ["--shape", "3", "--dtype", "int8", "--fill-value", "300"],
@@ -89,6 +92,7 @@ def test_create_does_not_replace_unless_told(run: Run, data: Path) -> None:
     result = run(*again)
     assert result.code == 1
     assert "something is here already" in result.err
+    assert "; --overwrite replaces it" in result.err
     assert run(*again, "--overwrite").code == 0
     assert blizzarr.open_array(data, path="series", mode="r").shape == (2,)
 
@@ -111,6 +115,17 @@ def test_copy_a_group(run: Run, data: Path, volume: np.ndarray) -> None:
     assert copied.attrs["title"] == "brain"
     np.testing.assert_array_equal(copied["brain/t1"][:], volume)
     assert copied["series"].compressors == (ZstdCodec(1),)
+
+
+@pytest.mark.filterwarnings("default")
+def test_copy_names_what_it_cannot_read(run: Run, data: Path) -> None:
+    """Who removes the source after a copy that succeeded must have everything."""
+    Path(f"{data}/brain/bad").mkdir()
+    Path(f"{data}/brain/bad/zarr.json").write_text('{"zarr_format": 3}')
+    result = run("copy", data, "copy.zarr")
+    assert result.code == 1
+    assert result.err.endswith("Not copied, because blizzarr cannot read it: brain/bad.\n")
+    assert "brain/t1" in blizzarr.open_group("copy.zarr", mode="r")
 
 
 def test_copy_files_of_numpy(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, volume: np.ndarray) -> None:

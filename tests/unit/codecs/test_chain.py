@@ -17,6 +17,7 @@ from blizzarr.codecs import (
     TransposeCodec,
     ZstdCodec,
 )
+from blizzarr.codecs.user import codec_of
 from blizzarr.dtypes import DataType
 from blizzarr.errors import LimitError, MetadataError, UnknownExtensionError
 
@@ -202,7 +203,10 @@ def test_users_are_checked_like_documents(codecs: list[Any], path: str) -> None:
         (lambda: BloscCodec("lz5"), '"lz4"'),
         (lambda: BytesCodec("middle"), '"little" or "big"'),
         (lambda: ShardingCodec((2,), index_location="top"), '"start" or "end"'),
-        (lambda: CodecChain.from_list([{"name": "gzip", "configuration": {"lvl": 1}}], "i2", (1,)), "gzip.lvl"),
+        (
+            lambda: CodecChain.from_list([{"name": "gzip", "configuration": {"lvl": 1}}], "i2", (1,)),
+            'gzip: expected an option of level, found "lvl=1"',
+        ),
     ],
 )
 def test_wrong_options(make: Any, text: str) -> None:
@@ -217,6 +221,18 @@ def test_unknown_codec() -> None:
     with pytest.raises(UnknownExtensionError, match="zarrs reads it") as caught:
         CodecChain.from_list(["bytes", "zfp"], "f4", (1,))
     assert caught.value.extensions == ("zfp",)
+
+
+def test_mistyped() -> None:
+    """Who mistypes is told what there is."""
+    with pytest.raises(UnknownExtensionError, match=r"did you mean zstd\?$"):
+        codec_of("ztsd")
+    with pytest.raises(UnknownExtensionError, match="there are blosc, bytes, crc32c, "):
+        codec_of("lz4")
+    with pytest.raises(MetadataError, match=r"zstd: expected an option of level, checksum, found .*levle=3"):
+        codec_of({"name": "zstd", "configuration": {"levle": 3}})
+    with pytest.raises(MetadataError, match="crc32c: expected no options, found"):
+        codec_of({"name": "crc32c", "configuration": {"x": 3}})
 
 
 def test_an_index_that_is_too_large() -> None:

@@ -107,6 +107,15 @@ def test_metadata_error_lists_all_problems() -> None:
     )
     assert pickle.loads(pickle.dumps(error)).problems == tuple(problems)
     assert error.document == {"attributes": {"x": 1}}
+    assert error.line == "a/zarr.json does not conform: shape[0]: expected an integer >= 0, found -1; and 1 more"
+    assert errors.StoreError("x\ny").line == "x"
+
+
+def test_what_is_not_supported_is_not_called_wrong() -> None:
+    """A document that conforms is not said not to."""
+    problem = errors.Problem("data_type", "a data type that is supported here", '"string": text')
+    error = errors.UnknownExtensionError(key="zarr.json", problems=[problem], extensions=["string"])
+    assert error.line == f"zarr.json is beyond this release: {problem}"
 
 
 def test_out_of_bounds_text() -> None:

@@ -89,6 +89,10 @@ def test_one_bad_member_hides_no_other(root: Group) -> None:
         members = root.members()
     assert [name for name, _ in members] == ["g", "x"]
     assert sorted(root) == ["bad", "g", "odd", "x"]
+    with pytest.warns(UserWarning, match="cannot be read"):
+        assert [name for name, _ in root.items()] == ["g", "x"]
+    with pytest.warns(UserWarning, match="cannot be read"):
+        assert [node.name for node in root.values()] == ["/g", "/x"]
     assert set(root.unreadable()) == {"bad", "odd"}
     assert isinstance(root.unreadable()["bad"], MetadataError)
     assert "bad" in root
