@@ -67,7 +67,7 @@ def main() -> None:
     )
     print(f"   written in {time.perf_counter() - begun:.3f} s\n")
 
-    print("3. What is there (also: blizzarr info, blizzarr tree)\n")
+    print("3. What is there (also: .venv/bin/blizzarr info, .venv/bin/blizzarr tree)\n")
     print(indented(t1.info_complete()), "\n")
     print(indented(root.tree()), "\n")
 
@@ -90,7 +90,7 @@ def main() -> None:
     picture = OUTPUT / "slices.png"
     pixels = render(t1, title="MNI152, T1-weighted", style=Style(cmap="gray", origin="lower"))
     picture.write_bytes(encode(pixels))
-    print(f"6. Look at {picture} (also: blizzarr show {path}/anatomy/t1 --cmap gray --origin lower)")
+    print(f"6. Look at {picture} (also: .venv/bin/blizzarr show {path}/anatomy/t1 --cmap gray --origin lower)")
     print(f"\nDone in {time.perf_counter() - started:.1f} s.")
 
 

@@ -12,6 +12,7 @@ Examples
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -44,8 +45,16 @@ class Config:
         if not isinstance(self.write_empty_chunks, bool):
             raise ValueError(f"expected write_empty_chunks to be True or False, found {self.write_empty_chunks!r}")
 
-    def set(self, **values: Any) -> _Restore:
-        """Change settings now; used in a ``with`` statement, they are put back at its end."""
+    def set(self, settings: Mapping[str, Any] | None = None, /, **named: Any) -> _Restore:
+        """Change settings now, by name or all of a mapping; used in a ``with`` statement, they are put back at its end.
+
+        Examples
+        --------
+        >>> with config.set({"threads": 2}, write_empty_chunks=True):
+        ...     config.threads, config.write_empty_chunks
+        (2, True)
+        """
+        values = {**(settings or {}), **named}
         names = [field.name for field in fields(self)]
         for name in values:
             if name not in names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -174,7 +174,16 @@ class ArrayFacts:
     def __repr__(self) -> str:
         root = getattr(self._store, "root", None)
         place = root.joinpath(self._path).as_uri() if isinstance(root, Path) else f"{self.name} in {self._store}"
-        return f"<Array {place!r} shape={self._shape} dtype={self.dtype} chunks={self.chunks}>"
+        shards = "" if self.shards is None else f" shards={self.shards}"
+        return f"<Array {place!r} shape={self._shape} dtype={self.dtype} chunks={self.chunks}{shards}>"
+
+    if not TYPE_CHECKING:  # where names that are not there are found without running anything
+
+        def __getattr__(self, name: str) -> Any:
+            said = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_") and hasattr(np.ndarray, name):
+                said += f"; read elements first, NumPy's arrays have it: array[...].{name}"
+            raise AttributeError(said, name=name, obj=self)
 
     def _repr_html_(self) -> str:
         # Only a notebook asks, and only then is it loaded.

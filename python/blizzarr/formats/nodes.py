@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from blizzarr.errors import BlizzarrError, NodeNotFoundError
@@ -137,11 +137,23 @@ def _what_is_there(store: Store, path: str) -> str:
     names = [key[len(prefix) :] for key in (*prefixes, *keys)]
     if not names:
         return "nothing is there" if not path else f"nothing is there, {_nearest(store, path)}"
-    for name, what in _OTHERS.items():
-        if name in names:
-            return f"it looks like {what}, which this version does not read ({name} is there)"
+    other = next((name for name in _OTHERS if name in names), None)
+    if other is not None:
+        return f"it looks like {foreign(names)} ({other} is there)"
     more = "" if len(names) <= _SHOWN else f" and {len(names) - _SHOWN} more"
     return f"there are {', '.join(names[:_SHOWN])}{more}"
+
+
+def foreign(names: Collection[str]) -> str | None:
+    """What a place with these names in it is in a format that is not read here.
+
+    Examples
+    --------
+    >>> foreign([".zattrs", ".zgroup", "a"]), foreign(["zarr.json"])
+    ('a Zarr v2 group, which this version does not read', None)
+    """
+    found = next((what for name, what in _OTHERS.items() if name in names), None)
+    return None if found is None else f"{found}, which this version does not read"
 
 
 def _nearest(store: Store, path: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from blizzarr.errors import NodeExistsError, NodeTypeError, UnsupportedOperationError
-from blizzarr.formats import FORMATS
+from blizzarr.formats import FORMATS, foreign
 from blizzarr.hierarchy.documents import Node, ancestors, decode, fetch, put, revise
 from blizzarr.hierarchy.remove import DOCUMENTS, chunk_pattern, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -41,8 +41,11 @@ def place_node(
         groups.append(node)
     taken = _taken(store, path, meta, here)
     if taken is not None and not overwrite:
+        what = _foreign(store, path)
         raise NodeExistsError(
-            f"something is here already ({taken}); overwrite=True replaces it", array=f"/{path}", store=str(store)
+            f"something is here already ({taken}){what}; overwrite=True replaces it",
+            array=f"/{path}",
+            store=str(store),
         )
     new = {
         group: FORMATS[meta.format].encode(GroupMeta(format=meta.format), group)
@@ -58,6 +61,16 @@ def place_node(
     for group, node in zip(above, groups, strict=True):
         if node is not None and node.consolidated is not None:
             revise(store, group, lambda outer: outer.with_consolidated(None))
+
+
+def _foreign(store: Store, path: str) -> str:
+    """What is at the place, if it is of a format that is not read here: nobody should replace that unawares."""
+    prefix = path + "/" if path else ""
+    try:
+        what = foreign([key[len(prefix) :] for key in store.list_dir(prefix)[0]])
+    except UnsupportedOperationError:
+        return ""
+    return "" if what is None else f", {what}"
 
 
 def _taken(store: Store, path: str, meta: Node, here: dict[str, bytes]) -> str | None:

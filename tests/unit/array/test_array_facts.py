@@ -68,7 +68,18 @@ def test_repr_is_one_line_with_the_place(tmp_path: object) -> None:
     store = LocalStore(str(tmp_path))
     z = make(store=store, shape=(10, 10), dtype="f4", chunks=(5, 5))
     assert repr(z) == f"<Array '{store.root.as_uri()}/a' shape=(10, 10) dtype=float32 chunks=(5, 5)>"
+    assert repr(make(shape=(8,), dtype="f4", chunks=2, shards=4)).endswith(" chunks=(2,) shards=(4,)>")
     assert repr(make(shape=(), dtype="f4", store=MemoryStore())).startswith("<Array '/a in ")
+
+
+def test_what_only_numpy_has_is_asked_of_the_elements() -> None:
+    z = make(np.arange(4.0), chunks=2)
+    with pytest.raises(AttributeError, match=r"no attribute 'mean'; read elements first, .*: array\[\.\.\.\]\.mean$"):
+        z.mean()
+    with pytest.raises(AttributeError, match=r"has no attribute 'maen'$"):
+        z.maen()
+    assert (np.mean(z), np.sum(z), np.max(z)) == (1.5, 6, 3)
+    assert not hasattr(z, "__array_interface__")
 
 
 def test_info_is_a_table_of_facts() -> None:

@@ -167,3 +167,11 @@ def test_of_two_who_make_one_node_one_is_told() -> None:
         place_node(store, "g/a/z", GROUP, before=lambda: place_node(store, "g/a", ARRAY))
     place_node(store, "g/x", GROUP, overwrite=True, before=lambda: place_node(store, "g/x", ARRAY))
     assert read_node(store, "g/x") == GROUP
+
+
+def test_data_of_another_format_are_named_before_anybody_replaces_them() -> None:
+    store = MappingStore({"a/.zattrs": b"{}", "a/.zgroup": b"{}"})
+    with pytest.raises(
+        NodeExistsError, match=r"already \(a/\.z\w+\), a Zarr v2 group, which this version does not read;"
+    ):
+        place_node(store, "a", GROUP)
