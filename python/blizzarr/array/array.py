@@ -16,6 +16,7 @@ from blizzarr.array.binding import bind, same_chunks
 from blizzarr.array.facts import ArrayFacts
 from blizzarr.array.reshape import append, as_array_meta, resize
 from blizzarr.array.selector import Selector
+from blizzarr.config import config
 from blizzarr.errors import SelectionError
 from blizzarr.formats import read_node
 from blizzarr.indexing import Lowered, lower_basic
@@ -185,8 +186,12 @@ class Array(ArrayFacts):
             raise
 
     def _bind(self) -> Binding:
-        self._binding = bind(self._store, self._path, self._metadata)
-        return self._binding
+        metadata = self._metadata
+        binding = self._binding = bind(self._store, self._path, metadata)
+        if self._metadata is not metadata:
+            # Another thread has adopted others in the meantime, for which this one must not stay.
+            self._binding = None
+        return binding
 
     # Changing it
 
@@ -255,7 +260,8 @@ class Array(ArrayFacts):
             binding = None
         elif binding is not None and metadata.shape != self._shape:
             binding = binding.resized(metadata.shape)
-        self._metadata, self._shape, self._binding = metadata, metadata.shape, binding
+        # In this order other threads, which take the shape first, find a binding that is large enough.
+        self._metadata, self._binding, self._shape = metadata, binding, metadata.shape
 
     # As NumPy sees it
 
@@ -279,6 +285,9 @@ class Array(ArrayFacts):
         """Along the first axis; whole chunks are read at a time, and not each of them again for each row."""
         row = prod(self._shape[1:]) * self.itemsize
         step = self.chunks[0] * max(1, _ITERATED_BYTES // max(1, row * self.chunks[0]))
+        if step * row > config.copy_bytes:
+            # A row of chunks of a wide array may be more than there is memory.
+            step = max(1, config.copy_bytes // row)
         for start in range(0, self._shape[0], step):
             yield from self[start : start + step]
 

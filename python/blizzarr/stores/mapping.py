@@ -22,6 +22,8 @@ class MappingStore(BaseStore):
     What the mapping raises `KeyError` for is missing; whatever else it raises becomes a `StoreError`. Keys in it that
     are no store keys are left alone and not listed. The mapping must take calls from several threads, as a dict does.
 
+    Pickling takes the mapping along; of a dict that is a snapshot, which can be read only.
+
     Examples
     --------
     >>> values = {}
@@ -34,6 +36,13 @@ class MappingStore(BaseStore):
     def __init__(self, mapping: MutableMapping[str, Any], *, read_only: bool = False) -> None:
         self.mapping = mapping
         self.read_only = read_only
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # A copy of a dict in another process that could be written would lose what is written to it.
+        return MappingStore, (self.mapping,), {"read_only": self.read_only or type(self.mapping) is dict}
+
+    def __setstate__(self, state: dict[str, bool]) -> None:
+        self.read_only = state["read_only"]
 
     def __repr__(self) -> str:
         return f"<MappingStore over {type(self.mapping).__name__} at {id(self.mapping):#x}>"

@@ -6,10 +6,12 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from blizzarr.config import config
 from blizzarr.stores import LocalStore
 from support.arrays import make
 
@@ -147,3 +149,18 @@ def test_read_only_arrays_refuse_before_any_work(tmp_path: Path) -> None:
             change()
     assert z.read_only
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_rows_that_are_wider_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Iterating reads no more at a time than copying may, even where a row of chunks has more."""
+    z = make(shape=(64, 1 << 20), dtype="u1", chunks=(64, 1 << 14))
+    read: list[tuple[int, ...]] = []
+
+    def remembered(binding: object, lowered: Any) -> Any:
+        read.append(lowered[0])
+        return np.zeros(lowered[0], "u1")
+
+    monkeypatch.setattr(sys.modules["blizzarr.array.array"], "read", remembered)
+    with config.set(copy_bytes=5 << 20):
+        next(iter(z))
+    assert read == [(5, 1 << 20)]

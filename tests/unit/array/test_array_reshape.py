@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blizzarr.array import Array, erase
+from blizzarr.array import Array, binding, erase
 from blizzarr.errors import ConflictError, NodeTypeError, StoreError
 from blizzarr.formats import read_node, write_node
 from blizzarr.hierarchy.remove import remove_node
@@ -337,3 +338,20 @@ def test_a_zip_file_grows_without_deleting(tmp_path: Path) -> None:
     z.resize(12)
     assert z[:].tolist() == [1, 2, 3, *[0] * 9]
     store.close()
+
+
+def test_a_handle_made_while_the_shape_changes_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread makes the handle of the old shape, another appends in the meantime; later reads see the new shape."""
+    other = make(np.arange(4), chunks=(3,))
+    z = Array(other.store, other.path, other.metadata)
+
+    def slow(*arguments: Any) -> Any:
+        monkeypatch.undo()
+        made = binding.bind(*arguments)
+        other.append([4, 5, 6])
+        z.refresh()
+        return made
+
+    monkeypatch.setattr(sys.modules["blizzarr.array.array"], "bind", slow)
+    z[0]
+    np.testing.assert_array_equal(z[:], np.arange(7))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections import UserDict
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,14 @@ def test_pickling(tmp_path: Path) -> None:
     assert copy.get("a") == b"value"
     with pytest.raises(ReadOnlyError):
         copy.set("a", b"lost")
+    values = pickle.loads(pickle.dumps(MappingStore({"a": b"value"})))
+    assert values.get("a") == b"value"
+    with pytest.raises(ReadOnlyError):
+        values.set("a", b"lost")
+    # Of other mappings nobody knows what their copies are; many stand for a place.
+    elsewhere = pickle.loads(pickle.dumps(MappingStore(UserDict())))
+    elsewhere.set("a", b"value")
+    assert pickle.loads(pickle.dumps(MappingStore(UserDict(), read_only=True))).read_only
 
 
 def test_read_only_is_a_handle() -> None:
