@@ -16,7 +16,6 @@ from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError
 from blizzarr.formats import read_node
 from blizzarr.group_info import GroupInfo
 from blizzarr.group_members import GroupMembers, member_path
-from blizzarr.hierarchy.documents import forget_consolidated
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -266,7 +265,6 @@ class Group(GroupMembers):
         if name not in self:
             raise NodeNotFoundError(f"there is no member {name!r} to remove", array=f"/{path}", store=str(self._store))
         remove_node(self._store, path)
-        forget_consolidated(self._store, path)
         self._forget()
 
     def _group(self, path: str, metadata: GroupMeta) -> Group:

@@ -78,7 +78,7 @@ def _split(text: str) -> tuple[str, str]:
         return text, ""
     root = absolute
     if _is_node(root) or any(map(_is_node, root.parents)):
-        while not _is_node(root) or _is_node(root.parent):
+        while not _is_node(root) or (_is_node(root.parent) and root != root.parent):
             root = root.parent
     else:
         named = [above for above in (absolute, *absolute.parents) if above.suffix == ".zarr"]

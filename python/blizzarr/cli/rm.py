@@ -25,7 +25,6 @@ def run(
     place = Place.parse(path)
     node = open_node(place, mode="r+")
     from blizzarr.array import Array
-    from blizzarr.hierarchy.documents import forget_consolidated
     from blizzarr.hierarchy.remove import remove_node
 
     if isinstance(node, Array):
@@ -37,5 +36,4 @@ def run(
         typer.echo("Nothing was removed.", err=True)
         raise typer.Exit(1)
     remove_node(node.store, node.path)
-    forget_consolidated(node.store, node.path)
     typer.echo(f"Removed {what}.", err=True)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from blizzarr.errors import UnsupportedOperationError
-from blizzarr.hierarchy.documents import read_many
+from blizzarr.hierarchy.documents import forget_consolidated, read_many
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, check_writable
 
@@ -66,7 +66,7 @@ def remove_node(store: Store, path: str) -> None:
     """Remove the node and everything below it.
 
     Documents go before chunks, inner nodes before outer ones: whenever it is interrupted, every array is whole or gone,
-    and removing what is left goes on from there.
+    and removing what is left goes on from there. Consolidated metadata in the groups above go before all of them.
     """
     prefix = path + "/" if path else ""
     check_writable(store, prefix)
@@ -84,6 +84,8 @@ def remove_node(store: Store, path: str) -> None:
             store=str(store),
             direction="delete",
         )
+    # First, since an array that is listed there and has no chunks any more would read as fill value.
+    forget_consolidated(store, path)
     for link in links:
         store.delete_prefix(link)  # type: ignore[attr-defined]  # stores with links have it
     for key in documents:

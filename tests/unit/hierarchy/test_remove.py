@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from blizzarr.api import consolidate_metadata
 from blizzarr.creation.describe import describe_array, describe_group
 from blizzarr.errors import ReadOnlyError, UnsupportedOperationError
 from blizzarr.formats import write_node
+from blizzarr.group import create_root
 from blizzarr.hierarchy.remove import own_keys, remove_node
 from blizzarr.stores import MappingStore, ZipStore
 
@@ -92,3 +95,26 @@ def test_nothing_changes_when_it_cannot(tmp_path: Path) -> None:
     with pytest.raises(ReadOnlyError):
         remove_node(MappingStore(values, read_only=True), "a")
     assert values == {"a/zarr.json": b"{}"}
+
+
+def test_what_is_being_removed_is_listed_nowhere(tmp_path: Path) -> None:
+    """Killed half-way, no consolidated metadata are left by which an array without chunks would read as fill value."""
+
+    class Dies(dict[str, bytes]):
+        def __delitem__(self, key: str) -> None:
+            raise KeyboardInterrupt
+
+    values = Dies()
+    group = create_root(values)
+    group["x"] = np.arange(3)
+    consolidate_metadata(group)
+    with pytest.raises(KeyboardInterrupt):
+        del group["x"]
+    assert "consolidated" not in values["zarr.json"].decode()
+    with ZipStore(tmp_path / "a.zip", mode="w") as store:
+        group = create_root(store)
+        group["x"] = np.arange(3)
+        consolidate_metadata(group)
+        with pytest.raises(UnsupportedOperationError):
+            del group["x"]
+        assert group.refresh().metadata.consolidated is not None
