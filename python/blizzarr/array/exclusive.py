@@ -9,35 +9,25 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from blizzarr.errors import StoreError
 from blizzarr.stores import Store
+from blizzarr.stores.locks import NamedLocks
 
 __all__ = ["exclusive"]
 
-# By path alone, since two stores may be handles of one place. Two paths may share a lock; that only costs time.
-_locks = [threading.RLock() for _ in range(64)]
-
-
-def _after_fork() -> None:
-    global _locks
-    _locks = [threading.RLock() for _ in range(64)]
-
-
-if hasattr(os, "register_at_fork"):
-    # A thread that held a lock when the process was forked does not exist in the child.
-    os.register_at_fork(after_in_child=_after_fork)
+# By path alone, since two stores may be handles of one place.
+_locks = NamedLocks()
 
 
 @contextmanager
 def exclusive(store: Store, path: str) -> Iterator[None]:
     """Wait until nobody else changes the shape of the array at `path`, and keep others waiting."""
     root = getattr(store, "root", None)
-    with _locks[hash(path) % len(_locks)]:
+    with _locks[path]:
         if not isinstance(root, Path) or sys.platform == "win32":
             yield
             return

@@ -20,6 +20,7 @@ __all__ = [
     "decode",
     "detect",
     "document_keys",
+    "get_many",
     "node_prefix",
     "read_node",
     "write_node",
@@ -77,19 +78,17 @@ class Child(NamedTuple):
     error: BlizzarrError | None = None
 
 
-def _get_all(store: Store, keys: Sequence[str]) -> dict[str, bytes]:
-    """The values of those of the keys that are there, in one request where the store has one."""
-    if len(keys) == 1:
-        value = store.get(keys[0])
-        return {} if value is None else {keys[0]: value}
-    at_once = getattr(store, "get_many", None)
-    values = map(store.get, keys) if at_once is None else at_once(keys)
-    return {key: value for key, value in zip(keys, values, strict=True) if value is not None}
+def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
+    """The values under many keys, `None` for each that is missing, in one request where the store has one."""
+    at_once = getattr(store, "get_many", None) if len(keys) > 1 else None
+    return [store.get(key) for key in keys] if at_once is None else list(at_once(keys))
 
 
 def detect(store: Store, path: str) -> Node | None:
     """The node at a path in whatever format, or `None`."""
-    documents = _get_all(store, document_keys(path))
+    keys = document_keys(path)
+    pairs = zip(keys, get_many(store, keys), strict=True)
+    documents = {key: value for key, value in pairs if value is not None}
     return decode(path, documents) if documents else None
 
 

@@ -6,23 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
 from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError
-from blizzarr.formats import FORMATS, document_keys
+from blizzarr.formats import FORMATS, decode, document_keys, get_many
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.stores import Store, Value, check_writable
+from blizzarr.stores import Store, check_writable
 from blizzarr.stores.conditional import replace_value
 
-__all__ = ["Node", "ancestors", "fetch", "forget_consolidated", "get_many", "put", "read_many", "revise"]
+__all__ = ["Node", "ancestors", "fetch", "forget_consolidated", "put", "read_many", "revise"]
 
 Node: TypeAlias = ArrayMeta | GroupMeta
 N = TypeVar("N", ArrayMeta, GroupMeta)
 
 _ATTEMPTS = 100
-
-
-def get_many(store: Store, keys: Sequence[str]) -> list[Value | None]:
-    """The values under many keys, in one request where the store has one."""
-    at_once = getattr(store, "get_many", None)
-    return at_once(keys) if at_once is not None and len(keys) > 1 else [store.get(key) for key in keys]
 
 
 def fetch(store: Store, paths: Sequence[str]) -> list[dict[str, bytes]]:
@@ -34,16 +28,6 @@ def fetch(store: Store, paths: Sequence[str]) -> list[dict[str, bytes]]:
         pairs = [(key, next(values)) for key in several]
         fetched.append({key: bytes(value) for key, value in pairs if value is not None})
     return fetched
-
-
-def decode(path: str, documents: dict[str, bytes]) -> Node | None:
-    """The node that these documents make, in whatever format, or None."""
-    if documents:
-        for form in FORMATS.values():
-            node = form.decode(path, documents)
-            if node is not None:
-                return node
-    return None
 
 
 def read_many(store: Store, paths: Sequence[str]) -> list[Node | BlizzarrError | None]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import Child
+from blizzarr.formats import Child, child_names
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.hierarchy.documents import Node, fetch, read_many
 from blizzarr.model import GroupMeta
-from blizzarr.model.names import join, name_problem
+from blizzarr.model.names import join
 from blizzarr.stores import Store
 
 __all__ = ["consolidated_below", "member_names", "read_members"]
@@ -19,7 +19,7 @@ def member_names(store: Store, path: str, meta: GroupMeta) -> list[str]:
     """The names directly in the group, sorted; also of members whose documents cannot be read."""
     if meta.consolidated is not None:
         return sorted({name.partition("/")[0] for name in meta.consolidated})
-    names = _candidates(store, path)
+    names = child_names(store, path)
     documents = fetch(store, [join(path, name) for name in names])
     return [name for name, found in zip(names, documents, strict=True) if found]
 
@@ -42,7 +42,7 @@ def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None
         depth = 0
         while level and (max_depth is None or depth <= max_depth):
             # Each level is one listing per group, and one batch of documents for all of them.
-            names = [join(group, name) for group in level for name in _candidates(store, _below(path, group))]
+            names = [join(group, name) for group in level for name in child_names(store, _below(path, group))]
             nodes = read_many(store, [_below(path, name) for name in names])
             children = [_child(name, node) for name, node in zip(names, nodes, strict=True) if node is not None]
             found += children
@@ -57,13 +57,6 @@ def _below(path: str, name: str) -> str:
 
 def _child(name: str, node: object) -> Child:
     return Child(name, None, node) if isinstance(node, BlizzarrError) else Child(name, node)  # type: ignore[arg-type]
-
-
-def _candidates(store: Store, path: str) -> list[str]:
-    """The names of prefixes in the group that may be nodes."""
-    prefix = path + "/" if path else ""
-    names = (inner[len(prefix) : -1] for inner in store.list_dir(prefix).prefixes)
-    return [name for name in names if name_problem(name) is None]
 
 
 def _consolidated(meta: GroupMeta, max_depth: int | None) -> list[Child]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 from blizzarr.errors import NodeExistsError, NodeTypeError, UnsupportedOperationError
-from blizzarr.formats import FORMATS, foreign
-from blizzarr.hierarchy.documents import Node, ancestors, decode, fetch, put, revise
+from blizzarr.formats import FORMATS, decode, foreign
+from blizzarr.hierarchy.documents import Node, ancestors, fetch, put, revise
 from blizzarr.hierarchy.remove import DOCUMENTS, chunk_pattern, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path

@@ -1,0 +1,36 @@
+"""Locks of this process, by name, as few as there may be threads at work."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+__all__ = ["NamedLocks"]
+
+_COUNT = 64
+
+
+class NamedLocks:
+    """A lock for each name. Two names may share one; that only costs time.
+
+    Who holds a lock of one set and takes one of another must always do so in that order.
+
+    Examples
+    --------
+    >>> locks = NamedLocks()
+    >>> with locks["a"], locks["a"]:
+    ...     locks["a"] is locks["a"]
+    True
+    """
+
+    def __init__(self) -> None:
+        self._renew()
+        if hasattr(os, "register_at_fork"):
+            # A thread that held a lock when the process was forked does not exist in the child.
+            os.register_at_fork(after_in_child=self._renew)
+
+    def __getitem__(self, name: str) -> threading.RLock:
+        return self._locks[hash(name) % _COUNT]
+
+    def _renew(self) -> None:
+        self._locks = [threading.RLock() for _ in range(_COUNT)]
