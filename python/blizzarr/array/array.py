@@ -203,13 +203,13 @@ class Array(ArrayFacts):
 
         return Attributes(self)
 
-    def resize(self, new_shape: Any) -> None:
+    def resize(self, new_shape: Any, *more: int) -> None:
         """Change the length of axes. New elements read as fill value; those that are cut off are erased.
 
         Parameters
         ----------
-        new_shape
-            One length per axis; or one number for an array with one axis.
+        new_shape, more
+            One length per axis, in a sequence or, as in NumPy, as so many arguments.
 
         Raises
         ------
@@ -225,7 +225,8 @@ class Array(ArrayFacts):
         >>> z[:]
         array([0, 1, 0, 0])
         """
-        self._adopt(resize(self._store, self._path, self._metadata, self._binding or self._bind(), new_shape))
+        shape = (new_shape, *more) if more else new_shape
+        self._adopt(resize(self._store, self._path, self._metadata, self._binding or self._bind(), shape))
 
     def append(self, data: npt.ArrayLike, axis: int = 0) -> tuple[int, ...]:
         """Put elements behind the last along an axis, as it is stored now, and give the new shape.

@@ -228,6 +228,14 @@ def test_bad_shapes_are_refused(shape: Any, error: type[Exception], text: str) -
         make(np.ones((2, 2))).resize(shape)
 
 
+def test_lengths_may_be_given_one_by_one() -> None:
+    z = make(np.ones((4, 6)), chunks=2)
+    z.resize(2, 8)
+    assert z.shape == (2, 8)
+    with pytest.raises(ValueError, match=r"expected a new shape with 2 lengths, found \(2, 8, 3\)"):
+        z.resize(2, 8, 3)
+
+
 def test_an_array_without_axes_keeps_its_shape() -> None:
     z = make(np.array(3))
     z.resize(())
