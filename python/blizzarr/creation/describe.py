@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from inspect import signature
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -40,6 +42,7 @@ def describe_array(
     dimension_names: Iterable[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
     zarr_format: int | None = 3,
+    **unknown: Any,
 ) -> ArrayMeta:
     """Everything that `create_array` is told, as an `ArrayMeta`; see there for the arguments.
 
@@ -49,6 +52,8 @@ def describe_array(
     >>> meta.chunk_shape, meta.shard_shape, meta.order
     ((100, 1000), (500, 1000), 'F')
     """
+    for name in unknown:
+        raise TypeError(_no_option(name))
     check_format(zarr_format)
     if codecs is not None:
         _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
@@ -77,6 +82,15 @@ def describe_array(
         codecs=chain,
         attributes=check_attributes(attributes),
         dimension_names=_names(dimension_names, len(lengths)),
+    )
+
+
+def _no_option(name: str) -> str:
+    """What to say of an option that there is not; often it is one of zarr-python 2, or mistyped."""
+    there = [option for option, how in signature(describe_array).parameters.items() if how.kind is how.KEYWORD_ONLY]
+    close = get_close_matches(name, there, 1)
+    return f"there is no option {name!r} for arrays; " + (
+        f"did you mean {close[0]!r}?" if close else f"expected some of {', '.join(there)}"
     )
 
 

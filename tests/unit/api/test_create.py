@@ -219,3 +219,13 @@ def test_array_and_group() -> None:
     api.group(values, attributes={"a": 1})
     assert api.group(values).attrs["a"] == 1
     assert dict(api.group(values, overwrite=True).attrs) == {}
+
+
+def test_options_that_there_are_not() -> None:
+    """Named with what was meant, and without a name that only we know."""
+    root = blizzarr.group()
+    with pytest.raises(TypeError, match=r"^there is no option 'compressor' for arrays; did you mean 'compressors'\?$"):
+        root.create_array("x", shape=3, dtype="int8", compressor=None)
+    with pytest.raises(TypeError, match=r"no option 'synchronizer' for arrays; expected some of shape, dtype, chunks,"):
+        blizzarr.copy(np.arange(3), {}, synchronizer=None)
+    assert "x" not in root
