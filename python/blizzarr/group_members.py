@@ -63,11 +63,12 @@ class GroupMembers(ABC):
         """Whether there is an array or group at this path below the group."""
         try:
             full = join(self._path, member_path(path))  # type: ignore[arg-type]  # it is checked there
+            if self._metadata.consolidated is not None:
+                return path in self._metadata.consolidated
+            return read_many(self._store, [full])[0] is not None
         except (PathError, TypeError):
+            # Also what this store has no name for, like one that is too long for a file.
             return False
-        if self._metadata.consolidated is not None:
-            return path in self._metadata.consolidated
-        return read_many(self._store, [full])[0] is not None
 
     def __iter__(self) -> Iterator[str]:
         """The names of the members, sorted."""

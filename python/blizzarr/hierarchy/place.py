@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from blizzarr.errors import NodeExistsError, NodeTypeError, UnsupportedOperationError
 from blizzarr.formats import FORMATS, decode, foreign
-from blizzarr.hierarchy.documents import Node, ancestors, fetch, put, revise
+from blizzarr.hierarchy.documents import Node, ancestors, fetch, forget_consolidated, put
 from blizzarr.hierarchy.remove import DOCUMENTS, chunk_pattern, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path
@@ -58,9 +58,8 @@ def place_node(
     if before is not None:
         before()
     _store(store, path, new, overwrite=overwrite)
-    for group, node in zip(above, groups, strict=True):
-        if node is not None and node.consolidated is not None:
-            revise(store, group, lambda outer: outer.with_consolidated(None))
+    # As they are now: somebody may have consolidated while the node was made, without it.
+    forget_consolidated(store, path)
 
 
 def _foreign(store: Store, path: str) -> str:

@@ -12,8 +12,16 @@ import pytest
 
 from blizzarr import api
 from blizzarr.array import Array
-from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, NodeTypeError, ReadOnlyError
+from blizzarr.errors import (
+    ConflictError,
+    MetadataError,
+    NodeExistsError,
+    NodeNotFoundError,
+    NodeTypeError,
+    ReadOnlyError,
+)
 from blizzarr.group import Group
+from blizzarr.hierarchy.place import place_node
 from blizzarr.stores import MappingStore
 
 
@@ -319,3 +327,35 @@ def test_listing_asks_once_per_level() -> None:
     calls.clear()
     assert len(list(root.keys())) == 50
     assert calls == ["list_dir", "get_many 50"]
+
+
+def test_names_that_a_store_cannot_have_are_not_in_a_group(tmp_path: Path) -> None:
+    """One that is too long for a file, for example."""
+    assert "x" * 300 not in api.create_group(tmp_path / "a.zarr")
+
+
+def test_consolidating_while_others_make_nodes() -> None:
+    """Neither the one nor the other leaves consolidated metadata that lack a node."""
+    values: dict[str, bytes] = {}
+    store = MappingStore(values)
+    root = api.create_group(store)
+    meta = root.create_array("a", shape=(1,), dtype="u1").metadata
+    place_node(store, "b", meta, before=lambda: api.consolidate_metadata(store) and None)
+    assert list(api.open_group(store)) == ["a", "b"]
+
+    class Busy(MappingStore):
+        left = 1
+
+        def replace(self, key: str, expected: Any, value: Any) -> bool:
+            if self.left:
+                self.left -= 1
+                root.create_array(f"c{self.left}", shape=(1,), dtype="u1")
+            return super().replace(key, expected, value)
+
+    assert list(api.consolidate_metadata(Busy(values))) == ["a", "b", "c0"]
+    root.create_group("d")
+    busy = Busy(values)
+    busy.left = 99
+    with pytest.raises(ConflictError):
+        api.consolidate_metadata(busy)
+    assert api.open_group(store).metadata.consolidated is None
