@@ -14,6 +14,7 @@ pub(crate) mod room;
 mod tests;
 pub mod zlib;
 pub mod zstd;
+mod zstd_part;
 
 use crate::error::Result;
 

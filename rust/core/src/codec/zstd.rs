@@ -10,7 +10,7 @@ use std::io::Cursor;
 
 use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer};
 
-use super::{report, room, BytesToBytes};
+use super::{report, room, zstd_part, BytesToBytes};
 use crate::error::{Direction, Error, Result};
 
 const NAME: &str = "zstd";
@@ -82,6 +82,10 @@ impl BytesToBytes for Zstd {
         }
         let guess = claimed.map_or(src.len().saturating_mul(4), |size| size as usize);
         room::grow(NAME, limit, guess, dst, |dst| frames(src, dst, None))
+    }
+
+    fn decode_part(&self, src: &[u8], decoded: usize, offset: usize, dst: &mut [u8]) -> Result<bool> {
+        Ok(zstd_part::decode(src, decoded, offset, dst))
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {

@@ -174,3 +174,42 @@ fn random_damage_is_survived() {
         assert!(refused > 3000, "{refused}");
     }
 }
+
+/// Parts of long values are decoded without what lies behind them; everything that a frame can tell is still noticed.
+#[test]
+fn parts_of_long_values() {
+    let length = 1_000_000;
+    let value: Vec<u8> = ramp(length).iter().enumerate().map(|(at, byte)| byte ^ (at >> 9) as u8).collect();
+    let codec = zstd(3, false);
+    let src = encoded(&codec, &value);
+    for (offset, size) in [(0, 1), (131_071, 2), (131_072, 10), (400_000, 300_000), (5, 0), (868_927, 1)] {
+        let mut part = vec![0; size];
+        assert!(codec.decode_part(&src, length, offset, &mut part).unwrap(), "{offset}");
+        assert_eq!(part, value[offset..offset + size], "{offset}");
+    }
+    let mut part = [0; 4];
+    // Nothing would be saved, or a checksum would go unchecked.
+    assert!(!codec.decode_part(&src, length, length - 131_072, &mut part).unwrap());
+    assert!(!codec.decode_part(&src, length, usize::MAX, &mut part).unwrap());
+    assert!(!codec.decode_part(&encoded(&zstd(3, true), &value), length, 0, &mut part).unwrap());
+    // Cut, followed by something, of another length, of several frames, damaged in front of what is wanted.
+    for cut in [0, 1, 4, 10, src.len() / 2, src.len() - 1] {
+        assert!(!codec.decode_part(&src[..cut], length, 0, &mut part).unwrap(), "{cut}");
+    }
+    assert!(!codec.decode_part(&[&src[..], b"x"].concat(), length, 0, &mut part).unwrap());
+    assert!(!codec.decode_part(&src, length + 1, 0, &mut part).unwrap());
+    assert!(!codec.decode_part(&[&src[..], &src[..]].concat(), 2 * length, 0, &mut part).unwrap());
+    let mut random = 1u64;
+    for _ in 0..2_000 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mut bad = src.clone();
+        let at = (random >> 33) as usize % bad.len();
+        bad[at] ^= 1 << (random >> 60 & 7);
+        let mut part = [0; 100];
+        // Either refused, or something of the right size: without a checksum the values cannot be told.
+        let _ = codec.decode_part(&bad, length, 300_000, &mut part).unwrap();
+    }
+    // The context of the thread is as good as new after each failure.
+    assert!(codec.decode_part(&src, length, 7, &mut part).unwrap());
+    assert_eq!(part, value[7..11]);
+}
