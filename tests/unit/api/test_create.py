@@ -223,9 +223,9 @@ def test_array_and_group() -> None:
 
 def test_options_that_there_are_not() -> None:
     """Named with what was meant, and without a name that only we know."""
-    root = blizzarr.group()
+    root = api.group()
     with pytest.raises(TypeError, match=r"^there is no option 'compressor' for arrays; did you mean 'compressors'\?$"):
         root.create_array("x", shape=3, dtype="int8", compressor=None)
     with pytest.raises(TypeError, match=r"no option 'synchronizer' for arrays; expected some of shape, dtype, chunks,"):
-        blizzarr.copy(np.arange(3), {}, synchronizer=None)
+        api.copy(np.arange(3), {}, synchronizer=None)
     assert "x" not in root
