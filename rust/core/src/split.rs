@@ -1,8 +1,9 @@
 //! Splitting a region along a regular grid.
 //!
-//! The grid's cells that a region touches are a product of short tables, one per axis or group of listed axes. The
-//! tables are made first; the product is never written down. Cell number `n` is found by taking `n` apart in mixed
-//! radix, so 1,000,000 chunks of a 10,000³ array need 300 rows.
+//! The grid's cells that a region touches are a product of factors, one per axis or group of listed axes. The product is
+//! never written down: cell number `n` is found by taking `n` apart in mixed radix. Of evenly spaced axes nothing is:
+//! which cell comes next follows by arithmetic, so that filling an array of 2^40 chunks begins at once. A group of listed
+//! axes needs a table of its cells, which is no longer than the list.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,18 +19,24 @@ pub struct Split {
     pub count: usize,
 }
 
-/// One row of an evenly spaced axis: a cell, and what is wanted of it.
-struct Row {
-    cell: i64,
-    start: i64,
-    count: usize,
-    /// Byte offset in memory of the row's first element.
-    offset: isize,
+enum Factor {
+    Strided(StridedFactor),
+    Listed(ListedFactor),
 }
 
-enum Factor {
-    Strided { axis: usize, step: i64, stride: isize, rows: Vec<Row> },
-    Listed(ListedFactor),
+/// An evenly spaced axis: positions `start`, `start + step`, …, `count` of them, in cells of `size`.
+struct StridedFactor {
+    axis: usize,
+    start: i64,
+    step: i64,
+    count: usize,
+    /// Distance in bytes between neighbours in memory.
+    stride: isize,
+    size: i64,
+    /// Where in its cell `start` is.
+    within: i64,
+    /// How many cells are touched.
+    rows: usize,
 }
 
 struct ListedFactor {
@@ -51,8 +58,7 @@ impl Split {
         let mut factors = Vec::with_capacity(shape.len());
         for (axis, wanted) in region.axes.iter().enumerate() {
             if let Axis::Strided { start, step, count, stride } = *wanted {
-                let rows = strided_rows(start, step, count, stride, shape[axis] as i64);
-                factors.push(Factor::Strided { axis, step, stride, rows });
+                factors.push(Factor::Strided(StridedFactor::new(axis, start, step, count, stride, shape[axis] as i64)));
             }
         }
         for (group, points) in region.groups.iter().enumerate() {
@@ -76,13 +82,7 @@ impl Split {
             let row = rest % factor.len();
             rest /= factor.len();
             match factor {
-                Factor::Strided { axis, step, stride, rows } => {
-                    let row = &rows[row];
-                    place[*axis] = row.cell;
-                    region.base += row.offset;
-                    region.axes[*axis] =
-                        Axis::Strided { start: row.start, step: *step, count: row.count, stride: *stride };
-                }
+                Factor::Strided(strided) => strided.cell(row, place, region),
                 Factor::Listed(listed) => listed.cell(row, place, region),
             }
         }
@@ -102,9 +102,56 @@ impl Split {
 impl Factor {
     fn len(&self) -> usize {
         match self {
-            Factor::Strided { rows, .. } => rows.len(),
+            Factor::Strided(strided) => strided.rows,
             Factor::Listed(listed) => listed.rows.len(),
         }
+    }
+}
+
+impl StridedFactor {
+    fn new(axis: usize, start: i64, step: i64, count: usize, stride: isize, size: i64) -> Self {
+        let mut factor = StridedFactor { axis, start, step, count, stride, size, within: 0, rows: count };
+        if let Some(last) = count.checked_sub(1) {
+            factor.within = start % size;
+            if factor.leaves_out_no_cell() {
+                factor.rows = (factor.position(last) / size).abs_diff(start / size) as usize + 1;
+            }
+        }
+        factor
+    }
+
+    /// Whether every cell between the first and the last has a position; if not, no cell has two.
+    fn leaves_out_no_cell(&self) -> bool {
+        self.step.unsigned_abs() <= self.size.unsigned_abs()
+    }
+
+    fn position(&self, number: usize) -> i64 {
+        self.start + self.step * number as i64
+    }
+
+    /// The number of the first position in the cell of this row.
+    fn first(&self, row: usize) -> usize {
+        if row == 0 || !self.leaves_out_no_cell() {
+            return row;
+        }
+        // How far it is from the start to the side of the cell where positions enter it; rounded up to a whole step.
+        let cells = row as i64 * self.size;
+        let distance = if self.step > 0 { cells - self.within } else { cells - (self.size - 1 - self.within) };
+        match self.step {
+            1 | -1 => distance as usize, // no division: this is per chunk
+            step => distance.unsigned_abs().div_ceil(step.unsigned_abs()) as usize,
+        }
+    }
+
+    fn cell(&self, row: usize, place: &mut [i64], region: &mut Region) {
+        let first = self.first(row);
+        let end = if row + 1 == self.rows { self.count } else { self.first(row + 1) };
+        let position = self.position(first);
+        let cell = position / self.size;
+        place[self.axis] = cell;
+        region.base += first as isize * self.stride;
+        let (start, count) = (position - cell * self.size, end - first);
+        region.axes[self.axis] = Axis::Strided { start, step: self.step, count, stride: self.stride };
     }
 }
 
@@ -126,25 +173,6 @@ impl ListedFactor {
             origin,
         });
     }
-}
-
-fn strided_rows(start: i64, step: i64, count: usize, stride: isize, size: i64) -> Vec<Row> {
-    let mut rows = Vec::new();
-    let mut done = 0usize;
-    let mut position = start;
-    while done < count {
-        let cell = position / size;
-        let within = position - cell * size;
-        let fit = if step > 0 { (size - within - 1) / step + 1 } else { within / -step + 1 };
-        let take = (count - done).min(usize::try_from(fit).unwrap_or(usize::MAX));
-        rows.push(Row { cell, start: within, count: take, offset: done as isize * stride });
-        done += take;
-        // Only computed while more is wanted, so it stays inside the axis.
-        if done < count {
-            position += step * take as i64;
-        }
-    }
-    rows
 }
 
 fn listed_factor(region: &Region, group: usize, points: &Points, shape: &[usize]) -> ListedFactor {

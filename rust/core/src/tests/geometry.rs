@@ -2,7 +2,7 @@
 
 use super::random::{elements, Random};
 use crate::memory::{Origin, Target};
-use crate::region::{c_strides, Region};
+use crate::region::{c_strides, Axis, Region};
 use crate::split::Split;
 
 const CASES: u64 = if cfg!(miri) { 60 } else { 4000 };
@@ -34,6 +34,30 @@ fn a_split_keeps_every_element_and_its_place() {
         expected.sort();
         found.sort();
         assert_eq!(found, expected, "seed {seed}");
+    }
+}
+
+/// However many cells an evenly spaced region touches, taking it apart costs nothing, and any of them can be asked for.
+#[test]
+fn a_split_of_very_many_cells_is_no_table() {
+    let size = 1i64 << 62;
+    for (start, step, count, cell) in
+        [(0, 1, size, 1), (size - 1, -1, size, 1), (3, 1, size - 3, 7), (1, 3, size / 3, 2)]
+    {
+        let axis = Axis::Strided { start, step, count: count as usize, stride: 0 };
+        let split = Split::new(&Region { base: 0, axes: vec![axis], groups: Vec::new() }, &[cell]);
+        let bounds = |number: usize| {
+            let (mut place, mut part) = (Vec::new(), Region::default());
+            split.cell(number, &mut place, &mut part);
+            let Axis::Strided { start, count, .. } = part.axes[0] else { unreachable!("listed") };
+            let first = place[0] * cell as i64 + start;
+            (first, first + step * count as i64)
+        };
+        assert_eq!(bounds(0).0, start);
+        for number in [0, 1, split.count / 2, split.count / 3 * 2, split.count - 2] {
+            assert_eq!(bounds(number).1, bounds(number + 1).0, "after cell {number}");
+        }
+        assert_eq!(bounds(split.count - 1).1 - step, start + step * (count - 1));
     }
 }
 
