@@ -88,6 +88,12 @@ impl Error {
         error
     }
 
+    /// Whether stored bytes are not what they should be.
+    pub fn is_damage(&self) -> bool {
+        let decoding = self.direction != Some(Direction::Encode);
+        matches!(self.kind, Kind::Codec | Kind::Checksum | Kind::ShardIndex) && decoding
+    }
+
     /// Names the codec that was to decode bytes which already the store found to be too many or too few.
     pub fn in_codec(mut self, codec: &'static str) -> Self {
         if self.kind == Kind::Codec && self.codec.is_none() {

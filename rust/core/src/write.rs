@@ -3,7 +3,8 @@
 //! 1. The region is split along the grid of outermost chunks (shards, not inner chunks); each is one job.
 //! 2. The chunk's lock is held from before it is read until it is replaced, so that writers of other parts of it wait
 //!    instead of undoing each other.
-//! 3. A chunk that is covered by the region is not read. Otherwise it is read, merged and written back.
+//! 3. A chunk that is covered by the region is not read. Otherwise it is read, merged and written back. Elements beyond
+//!    the array's edge belong to the chunk: they may be rows that somebody is about to append, or has appended since.
 //! 4. A chunk that holds nothing but the fill value is deleted, unless the caller wants it stored.
 
 use crate::array::{Array, Options};
@@ -35,8 +36,6 @@ pub enum Encoded<'a> {
 #[derive(Clone, Copy)]
 pub struct Update<'a, 'r> {
     pub region: &'r Region,
-    /// The leading part of the cell that lies inside the array.
-    pub extent: &'r [usize],
     pub origin: &'r Origin<'a>,
     /// What is stored so far; `None` when it is missing or will not be needed.
     pub existing: Option<&'r dyn Reader>,
@@ -59,14 +58,13 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut place, &mut region);
         array.keys.write(&place, &mut key);
-        let extent = clipped(&array.chain.shape, &array.shape, &place);
-        write_chunk(array, locker.as_ref(), &key, &region, &extent, origin, &inside)
+        write_chunk(array, locker.as_ref(), &key, &place, &region, origin, &inside)
             .map_err(|error| error.at_chunk(&key, &place))
     })
 }
 
 /// The part of the cell at `place` that lies inside `bounds`.
-pub fn clipped(cell: &[usize], bounds: &[usize], place: &[i64]) -> Vec<usize> {
+fn clipped(cell: &[usize], bounds: &[usize], place: &[i64]) -> Vec<usize> {
     let sizes = cell.iter().zip(bounds).zip(place);
     sizes.map(|((&size, &bound), &index)| bound.saturating_sub(size * index as usize).min(size)).collect()
 }
@@ -75,17 +73,25 @@ fn write_chunk(
     array: &Array,
     locker: &dyn Locker,
     key: &str,
+    place: &[i64],
     region: &Region,
-    extent: &[usize],
     origin: &Origin<'_>,
     options: &Options<'_>,
 ) -> Result<()> {
     let _guard = locker.lock(key)?;
-    let existing = if region.covers(extent) { None } else { array.store.open(key)? };
+    // What overhangs the array's edge is kept, too: the array may have grown since its shape was looked up.
+    let existing = if region.covers(&array.chain.shape) { None } else { array.store.open(key)? };
     scratch::with_vec(|out| {
         out.clear();
-        let update = Update { region, extent, origin, existing: existing.as_deref(), options };
-        match encode_cell(&array.chain, &update, out)? {
+        let update = Update { region, origin, existing: existing.as_deref(), options };
+        let mut encoded = encode_cell(&array.chain, &update, out);
+        let damaged = encoded.as_ref().is_err_and(|error| error.is_damage());
+        if damaged && region.covers(&clipped(&array.chain.shape, &array.shape, place)) {
+            // All that can be seen of it is replaced, so that it is damaged need not be in the way.
+            out.clear();
+            encoded = encode_cell(&array.chain, &Update { existing: None, ..update }, out);
+        }
+        match encoded? {
             Encoded::Fill => array.store.delete(key).map(drop),
             Encoded::Appended => array.store.set(key, &[out]),
             Encoded::Verbatim(bytes) => array.store.set(key, &[bytes]),
@@ -98,10 +104,11 @@ pub fn encode_cell<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
     if let Serializer::Shard(shard) = &chain.serializer {
         return encode_shard(chain, shard, update, out);
     }
-    let Update { region, extent, origin, existing, options } = *update;
+    let Update { region, origin, existing, options } = *update;
     let itemsize = chain.elements.itemsize;
-    let whole = region.covers(extent);
-    if whole && chain.elements.swap == Swap::None {
+    let whole = region.covers(&chain.shape);
+    if whole && chain.elements.swap == Swap::None && chain.codecs.first().is_none_or(|codec| codec.source_may_change())
+    {
         if let Some(bytes) = origin.verbatim(region, &chain.shape, &chain.strides, chain.length) {
             if !options.write_empty && is_fill(bytes, &chain.fill) {
                 return Ok(Encoded::Fill);
@@ -115,9 +122,6 @@ pub fn encode_cell<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
     scratch::with_bytes(chain.length, |cell| {
         if !whole {
             decode_whole(chain, existing, cell, options)?;
-        } else if !region.covers(&chain.shape) {
-            // The part that overhangs the array's edge.
-            set_fill(cell, &chain.fill);
         }
         origin.gather(region, cell, &chain.strides, itemsize)?;
         if !options.write_empty && is_fill(cell, &chain.fill) {

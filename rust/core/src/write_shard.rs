@@ -18,7 +18,7 @@ use crate::scratch;
 use crate::source::Window;
 use crate::split::Split;
 use crate::store::Reader;
-use crate::write::{clipped, encode_cell, with_serialized, Encoded, Update};
+use crate::write::{encode_cell, with_serialized, Encoded, Update};
 
 pub fn encode_shard<'a>(
     chain: &Chain,
@@ -26,15 +26,8 @@ pub fn encode_shard<'a>(
     update: &Update<'a, '_>,
     out: &mut Vec<u8>,
 ) -> Result<Encoded<'a>> {
-    let permuted;
-    let extent: Vec<usize>;
-    let mut stored = *update;
-    if let Some(order) = &chain.order {
-        permuted = update.region.permuted(order);
-        extent = order.iter().map(|&axis| update.extent[axis]).collect();
-        stored.region = &permuted;
-        stored.extent = &extent;
-    }
+    let permuted = chain.order.as_ref().map(|order| update.region.permuted(order));
+    let stored = Update { region: permuted.as_ref().unwrap_or(update.region), ..*update };
     with_serialized(chain, update.existing, |existing| {
         let stored = Update { existing, ..stored };
         if chain.codecs.is_empty() {
@@ -75,6 +68,7 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
     let mut writer = Writer::new(shard, update.existing, old, out);
     if threads == 1 {
         for entry in 0..shard.count() {
+            (update.options.interrupted)()?;
             match touched.get(&entry) {
                 Some(&cell) => writer.encode(entry, |old, out| encode_inner(shard, update, &split, cell, old, out))?,
                 None => writer.keep(entry)?,
@@ -125,14 +119,13 @@ fn encode_inner<'a>(
 ) -> Result<Encoded<'a>> {
     let (mut place, mut region) = (Vec::new(), Region::default());
     split.cell(cell, &mut place, &mut region);
-    let extent = clipped(&shard.inner.shape, update.extent, &place);
     let window = update.existing.zip(old).map(|(whole, bytes)| Window {
         whole,
         offset: bytes.start,
         length: bytes.end - bytes.start,
     });
-    let existing = window.as_ref().filter(|_| !region.covers(&extent)).map(|window| window as &dyn Reader);
-    let inner = Update { region: &region, extent: &extent, existing, ..*update };
+    let existing = window.as_ref().filter(|_| !region.covers(&shard.inner.shape)).map(|window| window as &dyn Reader);
+    let inner = Update { region: &region, existing, ..*update };
     encode_cell(&shard.inner, &inner, out).map_err(|error| error.in_inner_chunk(&place))
 }
 

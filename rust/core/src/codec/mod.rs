@@ -42,6 +42,12 @@ pub trait BytesToBytes: Send + Sync {
         Ok(false)
     }
 
+    /// Whether `encode` may be given memory that another thread changes meanwhile: it stays within its bounds, and makes bytes
+    /// that decode, to some mixture. Not so where a checksum is taken in a pass of its own, or room is measured in one.
+    fn source_may_change(&self) -> bool {
+        false
+    }
+
     /// Appends the encoded form of `src` to `dst`.
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()>;
 }

@@ -88,6 +88,11 @@ impl BytesToBytes for Zstd {
         Ok(zstd_part::decode(src, decoded, offset, dst))
     }
 
+    /// libzstd copies literals when it finds them, and codes the copies.
+    fn source_may_change(&self) -> bool {
+        !self.checksum
+    }
+
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         match append(NAME, self.level, self.checksum, src, dst, zstd_safe::compress_bound(src.len()))? {
             Some(_) => Ok(()),

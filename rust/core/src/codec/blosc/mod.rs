@@ -151,6 +151,11 @@ impl BytesToBytes for Blosc {
         Ok(true)
     }
 
+    /// Filters read each byte once, and the compressors but libdeflate check each step against the room that is left.
+    fn source_may_change(&self) -> bool {
+        self.compressor != Compressor::Zlib
+    }
+
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         if src.len() > MAX_DECODED {
             let size = (report::grouped(src.len()), report::grouped(MAX_DECODED));
