@@ -10,6 +10,7 @@ from blizzarr.dtypes import DataType
 from blizzarr.formats import chunk_prefix, document_keys
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
+from blizzarr.stores.place import place_of
 from blizzarr.transfer import Binding
 
 __all__ = ["bind", "same_chunks"]
@@ -22,8 +23,9 @@ def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
     """The array as the engine knows it."""
     chain = _chain(metadata.write_shape, metadata.dtype, metadata.fill_value.tobytes(), metadata.codecs)
     keys = metadata.chunk_keys
+    native = getattr(store, "native", None)
     handle = _native.ArrayHandle(
-        getattr(store, "native", store),
+        store if native is None else native,
         "/" + path,
         chunk_prefix(path, metadata),
         document_keys(path)[0],
@@ -32,6 +34,7 @@ def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
         keys.head,
         keys.separator,
         keys.scalar,
+        "" if native is not None else place_of(store),
     )
     return Binding(handle, metadata.dtype.numpy)
 

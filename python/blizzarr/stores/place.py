@@ -27,6 +27,10 @@ def place_of(store: Store) -> str:
         return f"file:{os.path.realpath(place)}"
     # Of what is behind a handle, since there may be several handles of it.
     behind = getattr(store, "mapping", getattr(store, "target", store))
+    # Each call of fsspec.get_mapper makes another mapping over a file system that is shared.
+    files, root = getattr(behind, "fs", None), getattr(behind, "root", None)
+    if files is not None and isinstance(root, str):
+        return f"{type(files).__name__}:{id(files)}:{root}"
     return f"{type(store).__name__}:{id(behind)}"
 
 

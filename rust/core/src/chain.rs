@@ -7,6 +7,7 @@ use crate::codec::element::{normalise_booleans, Swap};
 use crate::codec::BytesToBytes;
 use crate::error::{Error, Kind, Result};
 use crate::region::c_strides;
+use crate::store::ranges;
 
 /// No decoded chunk, and no shard index, may be larger than this: a size that metadata claims is not a reason to
 /// allocate it.
@@ -174,7 +175,7 @@ impl Chain {
         let first = self.codecs.len() - tail.len();
         match tail {
             [] => {
-                dst.clear();
+                ranges::reserve(dst, encoded.len() as u64)?;
                 dst.extend_from_slice(encoded);
                 Ok(())
             }
@@ -232,7 +233,8 @@ impl Shard {
         self.grid.iter().product()
     }
 
-    fn max_len(&self) -> Result<usize> {
+    /// No shard is longer than this.
+    pub fn max_len(&self) -> Result<usize> {
         // Twice, because other writers may leave gaps and outdated chunks behind.
         let body = self.count().checked_mul(self.inner.max_len()).and_then(|body| body.checked_mul(2));
         body.and_then(|body| body.checked_add(self.index_len))

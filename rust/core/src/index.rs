@@ -48,26 +48,53 @@ impl Index {
 
     /// Reads and decodes the index; `None` when a lazy reader finds no value.
     pub fn read(shard: &Shard, reader: &dyn Reader) -> Result<Option<Self>> {
-        let stored = shard.index_len;
+        crate::scratch::with_bytes(shard.index_len, |encoded| {
+            let found = Self::fetch(shard, reader, encoded)?;
+            found.then(|| Self::decode(shard, encoded, reader.len())).transpose()
+        })
+    }
+
+    /// The index, and its bytes as they are stored: to see later whether it is still the same.
+    pub fn read_encoded(shard: &Shard, reader: &dyn Reader) -> Result<Option<(Self, Vec<u8>)>> {
+        crate::scratch::with_bytes(shard.index_len, |encoded| {
+            if !Self::fetch(shard, reader, encoded)? {
+                return Ok(None);
+            }
+            let mut kept = Vec::new();
+            kept.try_reserve_exact(encoded.len()).map_err(|_| crate::scratch::out_of_memory(encoded.len()))?;
+            kept.extend_from_slice(encoded);
+            Ok(Some((Self::decode(shard, encoded, reader.len())?, kept)))
+        })
+    }
+
+    /// Where the index begins in the shard; counted from the end if negative.
+    pub fn offset(shard: &Shard) -> i64 {
+        if shard.at_start {
+            0
+        } else {
+            -(shard.index_len as i64)
+        }
+    }
+
+    fn fetch(shard: &Shard, reader: &dyn Reader, encoded: &mut [u8]) -> Result<bool> {
+        let stored = encoded.len();
         if let Some(length) = reader.len().filter(|&length| length < stored as u64) {
             return Err(bad(format!("a shard of {length} bytes is shorter than its index of {stored} bytes")));
         }
-        crate::scratch::with_bytes(stored, |encoded| {
-            let found = if shard.at_start { reader.read_at(0, encoded)? } else { reader.read_suffix(encoded)? };
-            if !found {
-                return Ok(None);
+        let found = if shard.at_start { reader.read_at(0, encoded) } else { reader.read_suffix(encoded) };
+        found.map_err(as_index_error)
+    }
+
+    fn decode(shard: &Shard, encoded: &[u8], shard_len: Option<u64>) -> Result<Self> {
+        crate::scratch::with_bytes(shard.index.length, |bytes| {
+            decode_pairs(&shard.index, encoded, bytes)?;
+            let mut entries = Vec::new();
+            entries.try_reserve_exact(shard.count()).map_err(|_| crate::scratch::out_of_memory(bytes.len()))?;
+            let mut numbers = bytes.chunks_exact(8).map(|chunk| u64::from_ne_bytes(chunk.try_into().unwrap_or([0; 8])));
+            while let (Some(offset), Some(length)) = (numbers.next(), numbers.next()) {
+                entries.push([offset, length]);
             }
-            crate::scratch::with_bytes(shard.index.length, |bytes| {
-                decode_pairs(&shard.index, encoded, bytes)?;
-                let numbers = bytes.chunks_exact(8).map(|chunk| u64::from_ne_bytes(chunk.try_into().unwrap_or([0; 8])));
-                let mut entries = Vec::new();
-                entries.try_reserve_exact(shard.count()).map_err(|_| crate::scratch::out_of_memory(bytes.len()))?;
-                let mut numbers = numbers;
-                while let (Some(offset), Some(length)) = (numbers.next(), numbers.next()) {
-                    entries.push([offset, length]);
-                }
-                Ok(Some(Self::of(shard, entries, reader.len())))
-            })
+            Ok(Self::of(shard, entries, shard_len))
         })
         .map_err(|error| if error.kind == Kind::Checksum { error } else { as_index_error(error) })
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::array::Options;
 use crate::chain::{Chain, Serializer, Shard};
-use crate::error::{Kind, Result};
+use crate::error::{Error, Kind, Result};
 use crate::index::Index;
 use crate::memory::Target;
 use crate::pool;
@@ -19,6 +19,10 @@ use crate::store::Reader;
 const GAP: u64 = 4096;
 /// A read that fetches several inner chunks stops growing here, to leave work for other threads.
 const FETCH: u64 = 1 << 20;
+/// How much one request of a store with costly ones asks for, about.
+const BATCH: u64 = 64 << 20;
+/// How often reading begins anew because the shard was replaced meanwhile, before it is fetched as a whole.
+const ATTEMPTS: usize = 4;
 
 /// One wanted inner chunk: its number in the split, and its bytes in the shard.
 struct Job {
@@ -35,18 +39,12 @@ pub fn read_shard(
     target: &Target<'_>,
     options: &Options<'_>,
 ) -> Result<bool> {
+    if reader.len().is_none() {
+        return read_lazily(shard, reader, region, target, options);
+    }
     let Some(index) = Index::read(shard, reader)? else { return Ok(false) };
     let split = Split::new(region, &shard.inner.shape);
-    let mut jobs = Vec::with_capacity(split.count);
-    let (mut place, mut part) = (Vec::new(), Region::default());
-    for cell in 0..split.count {
-        split.cell(cell, &mut place, &mut part);
-        let entry = linear(&shard.grid, &place);
-        match index.get(entry)? {
-            Some(bytes) => jobs.push(Job { cell, entry, bytes }),
-            None => target.fill(&part, &shard.inner.fill)?,
-        }
-    }
+    let mut jobs = jobs(shard, &index, &split, target)?;
     let threads = options.threads_for(jobs.len(), shard.inner.length);
     if reader.bytes().is_some() || reads_parts(&shard.inner) {
         pool::run(threads, jobs.len(), |job, worker| {
@@ -61,28 +59,16 @@ pub fn read_shard(
     }
     jobs.sort_by_key(|job| job.bytes.start);
     let fetches = fetches(&jobs, FETCH);
-    if reader.len().is_none() {
-        return read_batched(shard, reader, &split, &jobs, &fetches, target, options).map_err(|error| {
-            // The store did not say how long the shard is; now that it has ended early, the last one is beyond its end.
-            match jobs.iter().max_by_key(|job| job.bytes.end) {
-                Some(last) if error.kind == Kind::Codec && error.inner.is_none() => {
-                    index.wrong(last.entry, "reaches beyond the end of the shard")
-                }
-                _ => error,
-            }
-        });
-    }
     pool::run(threads.min(fetches.len()), fetches.len(), |fetch, worker| {
         if worker == 0 {
             (options.interrupted)()?;
         }
         let jobs = &jobs[fetches[fetch].clone()];
-        let first = jobs[0].bytes.start;
-        let last = jobs.iter().map(|job| job.bytes.end).max().unwrap_or(first);
-        scratch::with_bytes((last - first) as usize, |bytes| {
-            reader.read_at(first, bytes)?;
+        let Range { start, end } = span(jobs);
+        scratch::with_bytes((end - start) as usize, |bytes| {
+            there(reader.read_at(start, bytes)?)?;
             for job in jobs {
-                let inner = &bytes[(job.bytes.start - first) as usize..(job.bytes.end - first) as usize];
+                let inner = &bytes[(job.bytes.start - start) as usize..(job.bytes.end - start) as usize];
                 read_inner(shard, &split, job.cell, &Slice(inner), target, options)?;
             }
             Ok(())
@@ -91,55 +77,154 @@ pub fn read_shard(
     Ok(true)
 }
 
-/// For stores with costly requests: everything wanted of the shard in one of them.
-fn read_batched(
+/// The wanted inner chunks that are there; the target is filled for those that are not.
+fn jobs(shard: &Shard, index: &Index, split: &Split, target: &Target<'_>) -> Result<Vec<Job>> {
+    let mut jobs = Vec::new();
+    let (mut place, mut part) = (Vec::new(), Region::default());
+    for cell in 0..split.count {
+        split.cell(cell, &mut place, &mut part);
+        let entry = linear(&shard.grid, &place);
+        match index.get(entry)? {
+            Some(bytes) => jobs.push(Job { cell, entry, bytes }),
+            None => target.fill(&part, &shard.inner.fill)?,
+        }
+    }
+    Ok(jobs)
+}
+
+/// The bytes from the first to the last of the jobs, of which the first begins first.
+fn span(jobs: &[Job]) -> Range<u64> {
+    let start = jobs.first().map_or(0, |job| job.bytes.start);
+    start..jobs.iter().map(|job| job.bytes.end).max().unwrap_or(start)
+}
+
+/// Reads from a store with costly requests: the index, then everything wanted in as few requests as memory allows.
+///
+/// Each request is answered from one version of the shard, two of them perhaps from two. So the index is asked for again
+/// with the inner chunks, and if it is not the one they were asked for by, all begins anew.
+fn read_lazily(
     shard: &Shard,
     reader: &dyn Reader,
-    split: &Split,
-    jobs: &[Job],
-    fetches: &[Range<usize>],
+    region: &Region,
     target: &Target<'_>,
     options: &Options<'_>,
 ) -> Result<bool> {
-    let spans: Vec<Range<u64>> = fetches
-        .iter()
-        .map(|fetch| {
-            let jobs = &jobs[fetch.clone()];
-            let last = jobs.iter().map(|job| job.bytes.end).max().unwrap_or(jobs[0].bytes.start);
-            jobs[0].bytes.start..last
-        })
-        .collect();
-    let total: u64 = spans.iter().map(|span| span.end - span.start).sum();
-    let total = usize::try_from(total).map_err(|_| scratch::out_of_memory(usize::MAX))?;
-    scratch::with_bytes(total, |bytes| {
-        let mut ranges = Vec::with_capacity(spans.len());
-        let mut rest = &mut *bytes;
-        for span in &spans {
-            let (piece, tail) = rest.split_at_mut((span.end - span.start) as usize);
-            ranges.push((span.start, piece));
-            rest = tail;
+    let split = Split::new(region, &shard.inner.shape);
+    'attempt: for attempt in 1..=ATTEMPTS {
+        let Some((index, encoded)) = Index::read_encoded(shard, reader)? else { return Ok(false) };
+        let mut jobs = jobs(shard, &index, &split, target)?;
+        jobs.sort_by_key(|job| job.bytes.start);
+        let fetches = fetches(&jobs, FETCH);
+        let spans: Vec<Range<u64>> = fetches.iter().map(|fetch| span(&jobs[fetch.clone()])).collect();
+        for batch in batches(&spans) {
+            let fetched = Batch {
+                jobs: &jobs[fetches[batch.start].start..fetches[batch.end - 1].end],
+                fetches: &fetches[batch.clone()],
+                spans: &spans[batch],
+                index: &encoded,
+            };
+            match fetched.read(shard, reader, &split, target, options) {
+                Ok(Answer::Read) => {}
+                Ok(Answer::Missing) => return Ok(false),
+                Ok(Answer::Replaced) => continue 'attempt,
+                Err(error) if error.kind == Kind::Codec && error.inner.is_none() => {
+                    // The shard ends before one of its inner chunks does. Unless it was replaced, its index is wrong.
+                    if attempt < ATTEMPTS {
+                        continue 'attempt;
+                    }
+                    let last = fetched.jobs.iter().max_by_key(|job| job.bytes.end);
+                    return Err(last.map_or(error, |job| index.wrong(job.entry, "reaches beyond the end of the shard")));
+                }
+                Err(error) => return Err(error),
+            }
         }
-        if !reader.read_ranges(&mut ranges)? {
-            return Ok(false);
-        }
-        let mut starts = Vec::with_capacity(spans.len());
-        let mut at = 0usize;
-        for span in &spans {
-            starts.push(at);
-            at += (span.end - span.start) as usize;
-        }
-        let of_job: Vec<usize> =
-            fetches.iter().enumerate().flat_map(|(fetch, jobs)| jobs.clone().map(move |_| fetch)).collect();
-        let bytes = &*bytes;
-        pool::run(options.threads_for(jobs.len(), shard.inner.length), jobs.len(), |job, _worker| {
-            let fetch = of_job[job];
-            let Job { cell, bytes: span, .. } = &jobs[job];
-            let first = starts[fetch] + (span.start - spans[fetch].start) as usize;
-            let inner = &bytes[first..first + (span.end - span.start) as usize];
-            read_inner(shard, split, *cell, &Slice(inner), target, options)
-        })?;
-        Ok(true)
+        return Ok(true);
+    }
+    // Somebody writes it faster than it can be read in parts.
+    scratch::with_vec(|whole| {
+        Ok(reader.read_all(whole, shard.max_len()? as u64)?
+            && read_shard(shard, &Slice(whole), region, target, options)?)
     })
+}
+
+/// What is asked for in one request.
+struct Batch<'a> {
+    jobs: &'a [Job],
+    /// The jobs that lie in each of `spans`, numbered among those of all batches.
+    fetches: &'a [Range<usize>],
+    spans: &'a [Range<u64>],
+    /// The index, as it is stored, that these came from.
+    index: &'a [u8],
+}
+
+enum Answer {
+    Read,
+    Missing,
+    /// The index is another one now.
+    Replaced,
+}
+
+impl Batch<'_> {
+    fn read(
+        &self,
+        shard: &Shard,
+        reader: &dyn Reader,
+        split: &Split,
+        target: &Target<'_>,
+        options: &Options<'_>,
+    ) -> Result<Answer> {
+        let Batch { jobs, fetches, spans, index } = *self;
+        let total = spans.iter().map(|span| span.end - span.start).fold(index.len() as u64, u64::saturating_add);
+        let total = usize::try_from(total).map_err(|_| scratch::out_of_memory(usize::MAX))?;
+        scratch::with_bytes(total, |bytes| {
+            let (now, mut rest) = bytes.split_at_mut(index.len());
+            let mut ranges = Vec::with_capacity(spans.len() + 1);
+            ranges.push((Index::offset(shard), now));
+            for span in spans {
+                let (piece, tail) = rest.split_at_mut((span.end - span.start) as usize);
+                ranges.push((span.start as i64, piece));
+                rest = tail;
+            }
+            if !reader.read_ranges(&mut ranges)? {
+                return Ok(Answer::Missing);
+            }
+            let (now, pieces) = ranges.split_first().map_or((&[][..], &[][..]), |((_, now), pieces)| (&**now, pieces));
+            if now != index {
+                return Ok(Answer::Replaced);
+            }
+            let piece_of: Vec<usize> =
+                fetches.iter().enumerate().flat_map(|(piece, jobs)| jobs.clone().map(move |_| piece)).collect();
+            pool::run(options.threads_for(jobs.len(), shard.inner.length), jobs.len(), |job, worker| {
+                if worker == 0 {
+                    (options.interrupted)()?;
+                }
+                let piece = piece_of[job];
+                let Job { cell, bytes, .. } = &jobs[job];
+                let first = (bytes.start - spans[piece].start) as usize;
+                let inner = &pieces[piece].1[first..first + (bytes.end - bytes.start) as usize];
+                read_inner(shard, split, *cell, &Slice(inner), target, options)
+            })?;
+            Ok(Answer::Read)
+        })
+    }
+}
+
+/// Groups ranges into requests of about [`BATCH`] bytes.
+fn batches(spans: &[Range<u64>]) -> Vec<Range<usize>> {
+    let mut batches: Vec<Range<usize>> = Vec::new();
+    let mut total = 0u64;
+    for (number, span) in spans.iter().enumerate() {
+        let length = span.end - span.start;
+        match batches.last_mut() {
+            Some(batch) if total.saturating_add(length) <= BATCH => batch.end = number + 1,
+            _ => {
+                batches.push(number..number + 1);
+                total = 0;
+            }
+        }
+        total = total.saturating_add(length);
+    }
+    batches
 }
 
 fn read_inner(
@@ -152,7 +237,18 @@ fn read_inner(
 ) -> Result<()> {
     let (mut place, mut region) = (Vec::new(), Region::default());
     split.cell(cell, &mut place, &mut region);
-    read_cell(&shard.inner, reader, &region, target, options).map(drop).map_err(|error| error.in_inner_chunk(&place))
+    let found = read_cell(&shard.inner, reader, &region, target, options);
+    found.and_then(there).map_err(|error| error.in_inner_chunk(&place))
+}
+
+/// Inner chunks are read from a value that is there. A reader that finds it gone has left the target as it was, which
+/// must not pass for data.
+fn there(found: bool) -> Result<()> {
+    if found {
+        Ok(())
+    } else {
+        Err(Error::new(Kind::Store, "the shard disappeared while it was being read"))
+    }
 }
 
 /// Whether an inner chunk is better left where it is: without compression, or as a shard of its own, only the

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use crate::codec::room;
 use crate::error::{Error, Kind, Result};
 
 /// Buffers larger than this are given back after use: a thread should not hold on to one giant chunk.
@@ -25,7 +26,9 @@ pub fn with_vec<R>(work: impl FnOnce(&mut Vec<u8>) -> R) -> R {
 /// Lends `work` exactly `length` bytes with unspecified (but initialised) contents.
 pub fn with_bytes<R>(length: usize, work: impl FnOnce(&mut [u8]) -> Result<R>) -> Result<R> {
     with_vec(|buffer| {
-        if buffer.len() < length {
+        if buffer.len() < length && length > KEEP {
+            *buffer = room::zeroed(length).ok_or_else(|| out_of_memory(length))?;
+        } else if buffer.len() < length {
             buffer.try_reserve_exact(length - buffer.len()).map_err(|_| out_of_memory(length))?;
             // Zeroed once, when a thread's buffer grows; afterwards the old contents serve as "initialised".
             buffer.resize(length, 0);

@@ -1,7 +1,7 @@
 //! Readers over bytes that are already somewhere: in memory, or inside a longer value.
 
 use crate::error::{Error, Result};
-use crate::store::Reader;
+use crate::store::{ranges, Reader};
 
 /// A value that lies in memory.
 pub struct Slice<'a>(pub &'a [u8]);
@@ -32,7 +32,7 @@ impl Reader for Slice<'_> {
     }
 
     fn read_all(&self, buffer: &mut Vec<u8>, _limit: u64) -> Result<bool> {
-        buffer.clear();
+        ranges::reserve(buffer, self.0.len() as u64)?;
         buffer.extend_from_slice(self.0);
         Ok(true)
     }
@@ -75,8 +75,7 @@ impl Reader for Window<'_> {
             return Err(too_long(self.length, limit));
         }
         let length = self.length as usize;
-        buffer.clear();
-        buffer.try_reserve(length).map_err(|_| crate::scratch::out_of_memory(length))?;
+        ranges::reserve(buffer, self.length)?;
         buffer.resize(length, 0);
         self.read_at(0, buffer)
     }

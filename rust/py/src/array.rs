@@ -1,11 +1,12 @@
 //! `_native.ArrayHandle`: one array of one store, read and written in one crossing per operation.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 use blizzarr_core::array::{Array, Keys, Options};
-use blizzarr_core::error::Result;
+use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::pool;
 use blizzarr_core::region::Region;
 use pyo3::exceptions::PyValueError;
@@ -31,6 +32,7 @@ pub struct ArrayHandle {
 #[pymethods]
 impl ArrayHandle {
     #[new]
+    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new()))]
     #[allow(clippy::too_many_arguments)] // One call per open array; each is a plain value.
     fn new(
         store: &Bound<'_, PyAny>,
@@ -42,9 +44,10 @@ impl ArrayHandle {
         head: String,
         separator: String,
         scalar_key: String,
+        place: String,
     ) -> PyResult<Self> {
         let keys = Keys { prefix, head, separator, scalar: scalar_key };
-        let made = Array::new(store_of(store)?, keys, lock_key, shape, Arc::clone(&chain.chain));
+        let made = Array::new(store_of(store, place)?, keys, lock_key, shape, Arc::clone(&chain.chain));
         let path = array;
         match made {
             Ok(array) => Ok(ArrayHandle { array, path }),
@@ -110,14 +113,31 @@ impl ArrayHandle {
 fn with_options(threads: usize, write_empty: bool, work: &dyn Fn(&Options<'_>) -> Result<()>) -> Result<()> {
     let begun = Instant::now();
     let asked = AtomicU64::new(0);
+    let caller = thread::current().id();
+    let raised = Mutex::new(None);
+    let stopped = AtomicBool::new(false);
+    let stop = || Err(Error::new(Kind::Request, "the operation was interrupted"));
     let interrupted = || {
+        if stopped.load(Ordering::Relaxed) {
+            return stop();
+        }
+        // Python tells only its main thread of signals: workers, in loops of their own, must not use up its turns.
         let now = begun.elapsed().as_millis() as u64;
-        if now < asked.load(Ordering::Relaxed) + SIGNALS_EVERY_MS {
+        if now < asked.load(Ordering::Relaxed) + SIGNALS_EVERY_MS || thread::current().id() != caller {
             return Ok(());
         }
         asked.store(now, Ordering::Relaxed);
-        Python::attach(|py| py.check_signals().map_err(|raised| foreign(py, raised)))
+        Python::attach(|py| py.check_signals().map_err(|raised| foreign(py, raised))).or_else(|error| {
+            *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            stopped.store(true, Ordering::Relaxed);
+            stop()
+        })
     };
     let threads = if threads == 0 { pool::threads() } else { threads };
-    work(&Options { threads, write_empty, interrupted: &interrupted })
+    let outcome = work(&Options { threads, write_empty, interrupted: &interrupted });
+    // Whichever thread was the first to stop: what the signal raised is what the caller is told.
+    match raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => outcome,
+    }
 }

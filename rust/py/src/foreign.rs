@@ -1,13 +1,10 @@
 //! Stores and codecs written in Python, as steps of the engine.
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use blizzarr_core::codec::foreign::{ForeignCodec, Take};
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::fork::PerProcess;
-use blizzarr_core::store::{Guard, Locker, Reader, Store};
+use blizzarr_core::store::exclusion::{self, Exclusion, HeldInProcess, Scope};
+use blizzarr_core::store::{ranges, Guard, Locker, Reader, Store};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
@@ -17,15 +14,16 @@ use crate::errors::foreign;
 /// Any object with the methods of `blizzarr.stores.Store`.
 pub struct PythonStore {
     object: Py<PyAny>,
+    /// What all handles of one place have in common: writers exclude each other by it.
+    place: String,
 }
 
-/// Locks for chunks of Python stores, shared by the whole process. Two keys may share one; that only costs time.
-/// A forked child has its own: one that was held when it was forked would stay so for ever.
-static STRIPES: PerProcess<[Mutex<()>; 64]> = PerProcess::new(|| [const { Mutex::new(()) }; 64]);
+/// Who writes which chunk of a Python store, in the whole process.
+static WRITERS: PerProcess<Exclusion> = PerProcess::new(Exclusion::default);
 
 impl PythonStore {
-    pub fn new(object: Py<PyAny>) -> Self {
-        PythonStore { object }
+    pub fn new(object: Py<PyAny>, place: String) -> Self {
+        PythonStore { object, place }
     }
 
     fn call<R>(&self, key: &str, work: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<R>) -> Result<R> {
@@ -60,29 +58,20 @@ impl Store for PythonStore {
     }
 
     fn locker<'a>(&'a self, _lock_key: &'a str) -> Result<Box<dyn Locker + 'a>> {
-        Ok(Box::new(StripeLocker { store: self }))
+        Ok(Box::new(PlaceLocker { place: &self.place }))
     }
 }
 
-struct StripeLocker<'a> {
-    store: &'a PythonStore,
+struct PlaceLocker<'a> {
+    place: &'a str,
 }
 
-impl Locker for StripeLocker<'_> {
+impl Locker for PlaceLocker<'_> {
     fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>> {
-        let mut hasher = DefaultHasher::new();
-        (self.store.object.as_ptr() as usize, key).hash(&mut hasher);
-        let stripes = STRIPES.get();
-        let stripe = &stripes[hasher.finish() as usize % stripes.len()];
-        Ok(Box::new(StripeGuard { _guard: stripe.lock().unwrap_or_else(PoisonError::into_inner) }))
+        let part = Scope::Part(exclusion::part("", key));
+        Ok(Box::new(HeldInProcess::acquire(&WRITERS, exclusion::document(self.place), part)))
     }
 }
-
-struct StripeGuard<'a> {
-    _guard: MutexGuard<'a, ()>,
-}
-
-impl Guard for StripeGuard<'_> {}
 
 struct PythonReader<'a> {
     store: &'a PythonStore,
@@ -107,7 +96,12 @@ impl PythonReader<'_> {
                 let buffer = Buffer::reading(part).map_err(fail)?;
                 let bytes = buffer.bytes().map_err(fail)?;
                 if bytes.len() != length {
-                    let reason = format!("data ended after {} of {length} bytes at offset {start}", bytes.len());
+                    let found = bytes.len();
+                    let reason = if found < length {
+                        format!("data ended after {found} of {length} bytes at offset {start}")
+                    } else {
+                        format!("expected {length} bytes at offset {start} from the store, found {found}")
+                    };
                     return Err(Error::decode("bytes", reason).at_key(self.key));
                 }
                 take(number, bytes)?;
@@ -123,7 +117,7 @@ impl Reader for PythonReader<'_> {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
-        self.read_ranges(&mut [(offset, buffer)])
+        self.read_ranges(&mut [(offset as i64, buffer)])
     }
 
     fn read_suffix(&self, buffer: &mut [u8]) -> Result<bool> {
@@ -148,14 +142,14 @@ impl Reader for PythonReader<'_> {
                     format!("a stored value of {} bytes is longer than the {limit} a chunk can need", bytes.len());
                 return Err(Error::decode("bytes", reason).at_key(self.key));
             }
-            buffer.clear();
+            ranges::reserve(buffer, bytes.len() as u64).map_err(|error| error.at_key(self.key))?;
             buffer.extend_from_slice(bytes);
             Ok(true)
         })
     }
 
-    fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> Result<bool> {
-        let wanted: Vec<(i64, usize)> = ranges.iter().map(|(offset, buffer)| (*offset as i64, buffer.len())).collect();
+    fn read_ranges(&self, ranges: &mut [(i64, &mut [u8])]) -> Result<bool> {
+        let wanted: Vec<(i64, usize)> = ranges.iter().map(|(offset, buffer)| (*offset, buffer.len())).collect();
         self.ranges(&wanted, &mut |number, bytes| {
             ranges[number].1.copy_from_slice(bytes);
             Ok(())

@@ -43,6 +43,8 @@ fn threads() -> usize {
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // Before there are other threads, one of which could fork while the handler is being registered.
+    blizzarr_core::fork::generation();
     module.add_class::<array::ArrayHandle>()?;
     module.add_class::<chain::PyChain>()?;
     module.add_class::<results::ResultMemory>()?;

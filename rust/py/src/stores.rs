@@ -124,11 +124,12 @@ impl NativeStore {
     }
 }
 
-/// The engine's view of a store: a native handle as it is, anything else called back.
-pub fn store_of(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
+/// The engine's view of a store: a native handle as it is, anything else called back. Of the latter `place` says which
+/// are handles of one place.
+pub fn store_of(object: &Bound<'_, PyAny>, place: String) -> PyResult<Arc<dyn Store>> {
     if let Ok(native) = object.cast::<NativeStore>() {
         let store: Arc<dyn Store> = native.get().store.clone();
         return Ok(store);
     }
-    Ok(Arc::new(PythonStore::new(object.clone().unbind())))
+    Ok(Arc::new(PythonStore::new(object.clone().unbind(), place)))
 }

@@ -1,9 +1,14 @@
 //! Room for output: allocation that can fail, appending without zeroing first, growing when a size is unknown.
 
+use std::alloc::{alloc_zeroed, Layout};
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 
 use super::report;
 use crate::error::{Direction, Result};
+
+/// From this size on, memory that is written to only where there are data is worth a fresh allocation.
+const LARGE: usize = 64 << 20;
 
 /// Makes room for `more` bytes behind what `dst` holds, or says that there is no memory.
 pub fn reserve(codec: &'static str, direction: Direction, dst: &mut Vec<u8>, more: usize) -> Result<()> {
@@ -46,6 +51,16 @@ pub unsafe fn append(
     Ok(made)
 }
 
+/// So many zeros; `None` when there is no memory. The system provides each page when it is first written to: what a lying
+/// header or shape claims costs nothing until there are data for it.
+pub fn zeroed(length: usize) -> Option<Vec<u8>> {
+    let layout = Layout::array::<u8>(length).ok().filter(|layout| layout.size() > 0)?;
+    // SAFETY: the layout has a size.
+    let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+    // SAFETY: just allocated by the global allocator for exactly `length` bytes, all of them initialised.
+    Some(unsafe { Vec::from_raw_parts(start.as_ptr(), length, length) })
+}
+
 /// Decodes a value of unknown size: tries `guess` bytes, then twice as many, up to `limit`.
 ///
 /// `attempt` fills the slice from its start and returns how many bytes it made, or `None` when the slice is too small.
@@ -60,8 +75,13 @@ pub fn grow(
     dst.clear();
     let mut size = guess.max(1024).min(limit);
     loop {
-        reserve(codec, Direction::Decode, dst, size - dst.len())?;
-        dst.resize(size, 0);
+        if size > LARGE {
+            *dst = Vec::new(); // before there is a second one
+            *dst = zeroed(size).ok_or_else(|| report::no_memory(codec, Direction::Decode, size))?;
+        } else {
+            reserve(codec, Direction::Decode, dst, size - dst.len())?;
+            dst.resize(size, 0);
+        }
         if let Some(made) = attempt(dst)? {
             dst.truncate(made);
             return Ok(());

@@ -7,6 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::fork::{self, PerProcess};
+
 /// Device and inode, or whatever tells documents apart.
 pub type Document = (u64, u64);
 
@@ -109,6 +111,29 @@ impl Drop for Held<'_> {
     }
 }
 
+/// [`Held`] in a table that every process has for itself. Void in a forked child: the parent's table, which may be locked
+/// for ever there, is left alone.
+pub struct HeldInProcess {
+    held: Option<Held<'static>>,
+    generation: u64,
+}
+
+impl HeldInProcess {
+    pub fn acquire(table: &'static PerProcess<Exclusion>, document: Document, scope: Scope) -> Self {
+        HeldInProcess { held: Some(table.get().acquire(document, scope)), generation: fork::generation() }
+    }
+}
+
+impl super::Guard for HeldInProcess {}
+
+impl Drop for HeldInProcess {
+    fn drop(&mut self) {
+        if self.generation != fork::generation() {
+            std::mem::forget(self.held.take());
+        }
+    }
+}
+
 /// The part that stands for chunk `key` of the array whose metadata document is `lock_key`.
 ///
 /// Hashed is the key as seen from where it parts from the document's, so that stores opened at an array, at a group
@@ -124,7 +149,16 @@ pub fn part(lock_key: &str, key: &str) -> u64 {
             _ => break,
         }
     }
-    rest.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    hash(rest)
+}
+
+/// A document known by its name alone; two that collide merely wait for each other.
+pub fn document(name: &str) -> Document {
+    (0, hash(name))
+}
+
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

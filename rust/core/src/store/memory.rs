@@ -34,8 +34,7 @@ impl MemoryStore {
     }
 
     fn hold(&self, lock_key: &str, scope: Scope) -> Held<'_> {
-        // Only tells documents apart; two that collide merely wait for each other.
-        self.exclusion.acquire((0, exclusion::part("", lock_key)), scope)
+        self.exclusion.acquire(exclusion::document(lock_key), scope)
     }
 }
 

@@ -130,10 +130,15 @@ pub trait Reader: Send + Sync {
     /// Puts the whole value into `buffer` (cleared first), refusing more than `limit` bytes before reading them.
     fn read_all(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<bool>;
 
-    /// Several ranges at once; stores with costly requests answer them in one.
-    fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> Result<bool> {
+    /// Several ranges of one version at once; stores with costly requests answer them in one. A negative offset counts
+    /// from the end, and must be that of a suffix: as long as the buffer.
+    fn read_ranges(&self, ranges: &mut [(i64, &mut [u8])]) -> Result<bool> {
         for (offset, buffer) in ranges {
-            if !self.read_at(*offset, buffer)? {
+            let found = match u64::try_from(*offset) {
+                Ok(offset) => self.read_at(offset, buffer)?,
+                Err(_) => self.read_suffix(buffer)?,
+            };
+            if !found {
                 return Ok(false);
             }
         }

@@ -29,7 +29,7 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::exclusion::{self, Document, Exclusion, Held, Scope};
+use super::super::exclusion::{self, Document, Exclusion, HeldInProcess, Scope};
 use super::super::{key, Guard, Locker};
 use crate::error::{Error, Result};
 use crate::fork::PerProcess;
@@ -53,7 +53,7 @@ impl<'a> DocumentLocker<'a> {
     pub fn acquire(&self, scope: Scope) -> Result<DocumentLock> {
         loop {
             let document = self.current();
-            let threads = ThreadLock::acquire(document.identity, scope);
+            let threads = HeldInProcess::acquire(&THREADS, document.identity, scope);
             let processes = system::ProcessLock::acquire(Arc::clone(&document), scope)
                 .map_err(|cause| failed(self.lock_key, &cause))?;
             match identity(&self.path) {
@@ -86,7 +86,7 @@ fn failed(lock_key: &str, cause: &io::Error) -> Error {
 }
 
 /// A document kept open for locking. All locks through it belong to this one open file: threads that share it exclude
-/// each other by [`ThreadLock`] alone.
+/// each other by [`HeldInProcess`] alone.
 pub struct OpenDocument {
     file: ManuallyDrop<File>,
     identity: Document,
@@ -122,31 +122,10 @@ impl Drop for OpenDocument {
 /// A lock on one chunk or on the whole array, by way of its document. Fields are released in this order.
 pub struct DocumentLock {
     _processes: system::ProcessLock,
-    _threads: ThreadLock,
+    _threads: HeldInProcess,
 }
 
 impl Guard for DocumentLock {}
-
-/// The part of the lock among threads; void in a forked child, where its table is another one.
-struct ThreadLock {
-    held: Option<Held<'static>>,
-    generation: u64,
-}
-
-impl ThreadLock {
-    fn acquire(document: Document, scope: Scope) -> Self {
-        ThreadLock { held: Some(THREADS.get().acquire(document, scope)), generation: crate::fork::generation() }
-    }
-}
-
-impl Drop for ThreadLock {
-    fn drop(&mut self) {
-        if self.generation != crate::fork::generation() {
-            // The parent's table may be locked for ever here, and is nobody's any more.
-            std::mem::forget(self.held.take());
-        }
-    }
-}
 
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<(File, Document)> {
