@@ -221,6 +221,11 @@ unsafe fn transfer(
     if region.groups.is_empty() {
         return move_box(region.base, shift);
     }
+    if let ([points], []) = (region.groups.as_slice(), dims.as_slice()) {
+        let strides = members(region, strides, 0);
+        // SAFETY: as this function's contract: the offsets of each point are an element on both sides.
+        return unsafe { scattered(points, &strides, memory.offset(region.base), cell.offset(shift), itemsize, way) };
+    }
     // Cell strides of each group's members, in their order.
     let member_strides: Vec<Vec<isize>> =
         (0..region.groups.len()).map(|group| members(region, strides, group)).collect();
@@ -248,5 +253,47 @@ fn each_point(groups: &[Points], strides: &[Vec<isize>], memory: isize, cell: is
             cell += (points.coords[member][point] - points.origin[member]) as isize * stride;
         }
         each_point(rest, &strides[1..], memory + points.offsets[point], cell, visit);
+    }
+}
+
+/// Single elements, point by point.
+///
+/// # Safety
+/// Every point's element must lie behind `memory` and behind `cell`, which must not overlap; the side written to must
+/// be valid for writing.
+unsafe fn scattered(points: &Points, strides: &[isize], memory: *mut u8, cell: *mut u8, itemsize: usize, way: Way) {
+    /// # Safety
+    /// As [`scattered`], with elements of `size_of::<T>()` bytes.
+    unsafe fn each<T: Copy>(points: &Points, strides: &[isize], memory: *mut u8, cell: *mut u8, way: Way) {
+        let shift: isize = points.origin.iter().zip(strides).map(|(&origin, &stride)| origin as isize * stride).sum();
+        for point in points.range.clone() {
+            let offset: isize =
+                points.coords.iter().zip(strides).map(|(list, &stride)| list[point] as isize * stride).sum();
+            // SAFETY: as the caller vouches.
+            unsafe {
+                let (memory, cell) = (memory.offset(points.offsets[point]), cell.offset(offset - shift));
+                match way {
+                    Way::ToMemory { .. } => memory.cast::<T>().write_unaligned(cell.cast::<T>().read_unaligned()),
+                    Way::ToCell => cell.cast::<T>().write_unaligned(memory.cast::<T>().read_unaligned()),
+                }
+            }
+        }
+    }
+    // SAFETY: each arm only fixes the element type; other sizes are little boxes of bytes.
+    unsafe {
+        match itemsize {
+            1 => each::<[u8; 1]>(points, strides, memory, cell, way),
+            2 => each::<[u8; 2]>(points, strides, memory, cell, way),
+            4 => each::<[u8; 4]>(points, strides, memory, cell, way),
+            8 => each::<[u8; 8]>(points, strides, memory, cell, way),
+            16 => each::<[u8; 16]>(points, strides, memory, cell, way),
+            _ => each_point(std::slice::from_ref(points), &[strides.to_vec()], 0, 0, &|memory_offset, cell_offset| {
+                let (memory, cell) = (memory.offset(memory_offset), cell.offset(cell_offset));
+                match way {
+                    Way::ToMemory { .. } => std::ptr::copy_nonoverlapping(cell, memory, itemsize),
+                    Way::ToCell => std::ptr::copy_nonoverlapping(memory, cell, itemsize),
+                }
+            }),
+        }
     }
 }

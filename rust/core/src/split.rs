@@ -185,21 +185,18 @@ fn listed_factor(region: &Region, group: usize, points: &Points, shape: &[usize]
         }
     }
     let sizes: Vec<i64> = axes.iter().map(|&axis| shape[axis] as i64).collect();
-    let cell_of = |member: usize, point: usize| (points.coords[member][point] - points.origin[member]) / sizes[member];
-    let before = |a: usize, b: usize| {
-        (0..members).map(|member| cell_of(member, a).cmp(&cell_of(member, b))).find(|order| order.is_ne())
-    };
     let range = points.range.clone();
-    let sorted = range.clone().skip(1).all(|point| before(point - 1, point).is_none_or(|order| order.is_lt()));
-    let (coords, offsets, range) = if sorted {
-        (points.coords.clone(), points.offsets.clone(), range)
+    let cells = cells_of(points, &sizes);
+    let sorted = cells.windows(2).all(|pair| pair[0] <= pair[1]);
+    let (coords, offsets, range, cells) = if sorted {
+        (points.coords.clone(), points.offsets.clone(), range, cells)
     } else {
-        // Stable, so that of two writes to one element the later one stays later.
-        let mut order: Vec<usize> = range.clone().collect();
-        order.sort_by(|&a, &b| before(a, b).unwrap_or(std::cmp::Ordering::Equal));
-        let coords = points.coords.iter().map(|list| order.iter().map(|&point| list[point]).collect()).collect();
-        let offsets: Arc<[isize]> = order.iter().map(|&point| points.offsets[point]).collect();
-        (coords, offsets, 0..order.len())
+        let order = stable_order(&cells);
+        let moved = |list: &Vec<i64>| order.iter().map(|&point| list[range.start + point]).collect();
+        let coords = points.coords.iter().map(moved).collect();
+        let offsets: Arc<[isize]> = order.iter().map(|&point| points.offsets[range.start + point]).collect();
+        let cells = order.iter().map(|&point| cells[point]).collect();
+        (coords, offsets, 0..order.len(), cells)
     };
     let mut factor = ListedFactor {
         axes,
@@ -210,17 +207,74 @@ fn listed_factor(region: &Region, group: usize, points: &Points, shape: &[usize]
         sizes,
         origin: points.origin.clone(),
     };
-    let mut first = range.start;
-    for point in range.clone() {
-        let cell =
-            |member: usize, point: usize| (factor.coords[member][point] - factor.origin[member]) / factor.sizes[member];
-        let ends = point + 1 == range.end || (0..members).any(|member| cell(member, point) != cell(member, point + 1));
-        if ends {
-            let place: Vec<i64> = (0..members).map(|member| cell(member, point)).collect();
-            factor.cells.extend(place);
-            factor.rows.push(first..point + 1);
-            first = point + 1;
+    let mut first = 0;
+    for point in 0..cells.len() {
+        if point + 1 < cells.len() && cells[point] == cells[point + 1] {
+            continue;
         }
+        for member in 0..members {
+            let position = factor.coords[member][range.start + point] - factor.origin[member];
+            factor.cells.push(position / factor.sizes[member]);
+        }
+        factor.rows.push(range.start + first..range.start + point + 1);
+        first = point + 1;
     }
     factor
+}
+
+/// One number per point, the same for points of one cell and ordered like the cells.
+fn cells_of(points: &Points, sizes: &[i64]) -> Vec<u64> {
+    let cell = |member: usize, point: usize| (points.coords[member][point] - points.origin[member]) / sizes[member];
+    let mut cells = vec![0u64; points.range.len()];
+    let mut all = 1u64;
+    for (member, &size) in sizes.iter().enumerate() {
+        let list = &points.coords[member][points.range.clone()];
+        let origin = points.origin[member];
+        let (Some(least), Some(most)) = (list.iter().min(), list.iter().max()) else { return cells };
+        // Cells of one axis are counted from the first that is touched.
+        let first = (least - origin) / size;
+        let count = ((most - origin) / size - first) as u64 + 1;
+        let Some(product) = all.checked_mul(count) else {
+            // More cells than can be numbered: ranks serve as well.
+            let mut order: Vec<usize> = (0..cells.len()).collect();
+            let place = |point: usize| (0..sizes.len()).map(move |member| cell(member, points.range.start + point));
+            order.sort_by(|&a, &b| place(a).cmp(place(b)));
+            let mut rank = 0;
+            for (position, &point) in order.iter().enumerate() {
+                rank += u64::from(position > 0 && place(order[position - 1]).ne(place(point)));
+                cells[point] = rank;
+            }
+            return cells;
+        };
+        all = product;
+        for (cell, &position) in cells.iter_mut().zip(list) {
+            *cell = *cell * count + ((position - origin) / size - first) as u64;
+        }
+    }
+    cells
+}
+
+/// The order that sorts `cells`, equal ones as they were: of two writes to one element the later stays the later.
+fn stable_order(cells: &[u64]) -> Vec<usize> {
+    let most = cells.iter().copied().max().unwrap_or(0);
+    if most >= (4 * cells.len()).max(1 << 12) as u64 {
+        let mut order: Vec<usize> = (0..cells.len()).collect();
+        order.sort_by_key(|&point| cells[point]);
+        return order;
+    }
+    // Few cells: counted, then each point goes where its cell's points begin.
+    let mut starts = vec![0usize; most as usize + 2];
+    for &cell in cells {
+        starts[cell as usize + 1] += 1;
+    }
+    for cell in 1..starts.len() {
+        starts[cell] += starts[cell - 1];
+    }
+    let mut order = vec![0usize; cells.len()];
+    for (point, &cell) in cells.iter().enumerate() {
+        let place = &mut starts[cell as usize];
+        order[*place] = point;
+        *place += 1;
+    }
+    order
 }

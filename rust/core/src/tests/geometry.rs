@@ -124,3 +124,35 @@ fn stray_regions_are_refused() {
     assert_eq!(memory, [7u8; 16]);
     assert!(Origin::of(&memory[..15]).gather(&region, &mut [0; 16], &strides, 1).is_err());
 }
+
+/// Points in more cells than 64 bits can number are split like any others.
+#[test]
+fn points_far_apart_are_split() {
+    use crate::region::{Axis, Points};
+    let far = 1i64 << 61;
+    let coords = [vec![far, 0, far, 0, far], vec![0, far, 1, far, 0], vec![far, far, far, 0, far]];
+    let region = Region {
+        base: 0,
+        axes: (0..3).map(|member| Axis::Listed { group: 0, member }).collect(),
+        groups: vec![Points {
+            coords: coords.to_vec().into(),
+            offsets: (0..5).collect(),
+            range: 0..5,
+            origin: vec![0; 3],
+        }],
+    };
+    let split = Split::new(&region, &[1, 1, 1]);
+    let (mut place, mut part) = (Vec::new(), Region::default());
+    let mut found = Vec::new();
+    for number in 0..split.count {
+        split.cell(number, &mut place, &mut part);
+        found.push((place.clone(), elements(&part).into_iter().map(|(_, offset)| offset).collect::<Vec<_>>()));
+    }
+    let expected = vec![
+        (vec![0, far, 0], vec![3]),
+        (vec![0, far, far], vec![1]),
+        (vec![far, 0, far], vec![0, 4]),
+        (vec![far, 1, far], vec![2]),
+    ];
+    assert_eq!(found, expected);
+}
