@@ -14,6 +14,7 @@ import numpy.typing as npt
 from blizzarr import indexing
 from blizzarr.array.binding import bind, same_chunks
 from blizzarr.array.facts import ArrayFacts
+from blizzarr.array.masked import is_large_mask, read_mask, write_mask
 from blizzarr.array.reshape import append, as_array_meta, resize
 from blizzarr.array.selector import Selector
 from blizzarr.config import config
@@ -66,6 +67,8 @@ class Array(ArrayFacts):
     def __getitem__(self, key: Any) -> Any:
         lowered = lower_basic(key, self._shape)
         if lowered is None:
+            if is_large_mask(key, self._shape):
+                return read_mask(self._binding or self._bind(), key, self._metadata.write_shape)
             return self._get(indexing.numpy_style, key)
         binding = self._binding
         return read(self._bind() if binding is None else binding, lowered)
@@ -73,7 +76,11 @@ class Array(ArrayFacts):
     def __setitem__(self, key: Any, value: npt.ArrayLike) -> None:
         lowered = lower_basic(key, self._shape)
         if lowered is None:
-            self._set(indexing.numpy_style, key, value)
+            if is_large_mask(key, self._shape):
+                check_writable(self._store, self._path)
+                write_mask(self._binding or self._bind(), key, self._metadata.write_shape, value)
+            else:
+                self._set(indexing.numpy_style, key, value)
             return
         check_writable(self._store, self._path)
         binding = self._binding
@@ -155,11 +162,14 @@ class Array(ArrayFacts):
 
     def get_mask_selection(self, mask: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
         """Read where a mask of the shape of the array is true, into `out` if that is given."""
-        return self._get(indexing.mask, mask, out)
+        return self[mask] if out is None and is_large_mask(mask, self._shape) else self._get(indexing.mask, mask, out)
 
     def set_mask_selection(self, mask: Any, value: npt.ArrayLike) -> None:
         """Write where a mask of the shape of the array is true."""
-        self._set(indexing.mask, mask, value)
+        if is_large_mask(mask, self._shape):
+            self[mask] = value
+        else:
+            self._set(indexing.mask, mask, value)
 
     def get_block_selection(self, selection: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
         """Read as `blocks` does, into `out` if that is given."""
