@@ -13,6 +13,7 @@ missing (Python 3.12, npm) is a message and not an error: the tests of that peer
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -36,11 +37,12 @@ def find_python() -> str | None:
 
 def _candidates() -> Iterator[str]:
     yield sys.executable
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     # 3.12 first: every peer has wheels for it.
     for version in reversed(NEWEST_FIRST):
         if found := shutil.which(f"python{version}"):
             yield found
-        for folder in sorted(Path.home().glob(f".pyenv/versions/{version}*"), reverse=True):
+        for folder in sorted(pyenv.glob(f"{version}*"), reverse=True):
             yield str(folder / "bin" / "python")
 
 
