@@ -82,7 +82,7 @@ impl Locker for DocumentLocker<'_> {
 }
 
 fn failed(lock_key: &str, cause: &io::Error) -> Error {
-    Error::io(lock_key, "lock the metadata document, which a write needs to be safe,", cause)
+    Error::io(lock_key, "lock the metadata document (writes lock it, so that none undoes another)", cause)
 }
 
 /// A document kept open for locking. All locks through it belong to this one open file: threads that share it exclude
