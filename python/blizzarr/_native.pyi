@@ -1,4 +1,4 @@
-"""The engine, as Python sees it. Plain data crosses; the meaning of every argument is in `ARCHITECTURE.md`, "The border"."""
+"""The engine, as Python sees it. Plain data crosses; `ARCHITECTURE.md` says what every argument means."""
 
 import builtins
 from collections.abc import Sequence
