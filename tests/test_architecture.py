@@ -21,7 +21,7 @@ FLOORS: list[set[str]] = [
     {"model"},
     {"formats", "transfer"},
     {"hierarchy"},
-    {"array", "attributes", "creation", "tree", "group", "group_info", "group_members", "copying"},
+    {"node", "array", "attributes", "creation", "tree", "group", "group_info", "group_members", "copying"},
     {"display"},
     {"api"},
     {"cli", "testing", "integrations"},

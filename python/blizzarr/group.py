@@ -50,26 +50,6 @@ class Group(GroupMembers):
         self._metadata = metadata
 
     @property
-    def store(self) -> Store:
-        """Where it is stored."""
-        return self._store
-
-    @property
-    def path(self) -> str:
-        """Its place in the store, like ``a/b``; empty for the root."""
-        return self._path
-
-    @property
-    def name(self) -> str:
-        """Its path with a slash in front, like ``/a/b``."""
-        return "/" + self._path
-
-    @property
-    def basename(self) -> str:
-        """The last part of its path."""
-        return self._path.rpartition("/")[2]
-
-    @property
     def metadata(self) -> GroupMeta:
         """What its document says."""
         return self._metadata
@@ -78,11 +58,6 @@ class Group(GroupMembers):
     def attrs(self) -> Attributes:
         """Its attributes; changes are stored at once."""
         return Attributes(self)
-
-    @property
-    def read_only(self) -> bool:
-        """Whether it was opened for reading only."""
-        return bool(getattr(self._store, "read_only", False))
 
     @property
     def info(self) -> GroupInfo:

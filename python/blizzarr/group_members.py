@@ -14,7 +14,7 @@ from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.members import consolidated_below, member_names, read_members
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path, join
-from blizzarr.stores import Store
+from blizzarr.node import Node
 from blizzarr.tree import Tree
 
 if TYPE_CHECKING:
@@ -25,13 +25,11 @@ __all__ = ["GroupMembers", "member_path"]
 D = TypeVar("D")
 
 
-class GroupMembers(ABC):
+class GroupMembers(Node, ABC):
     """A mapping from names to arrays and groups, that can only be read."""
 
-    __slots__ = ("_metadata", "_path", "_store")
+    __slots__ = ("_metadata",)
 
-    _store: Store
-    _path: str
     _metadata: GroupMeta
 
     @abstractmethod

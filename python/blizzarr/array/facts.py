@@ -11,16 +11,17 @@ import numpy as np
 from blizzarr.array.info import ArrayInfo, stored_bytes, stored_chunks
 from blizzarr.codecs import Codec, CodecChain
 from blizzarr.model import ArrayMeta
+from blizzarr.node import Node
 from blizzarr.stores import Store
 from blizzarr.transfer import Binding
 
 __all__ = ["ArrayFacts"]
 
 
-class ArrayFacts:
+class ArrayFacts(Node):
     """An array in a store, without its elements."""
 
-    __slots__ = ("__weakref__", "_binding", "_metadata", "_path", "_shape", "_store")
+    __slots__ = ("__weakref__", "_binding", "_metadata", "_shape")
 
     def __init__(self, store: Store, path: str, metadata: ArrayMeta) -> None:
         self._store = store
@@ -32,34 +33,9 @@ class ArrayFacts:
     # What it is
 
     @property
-    def store(self) -> Store:
-        """Where it is stored."""
-        return self._store
-
-    @property
-    def path(self) -> str:
-        """Its place in the store, like ``a/b``; empty for the root."""
-        return self._path
-
-    @property
-    def name(self) -> str:
-        """Its path with a slash in front, like ``/a/b``."""
-        return "/" + self._path
-
-    @property
-    def basename(self) -> str:
-        """The last part of its path."""
-        return self._path.rpartition("/")[2]
-
-    @property
     def metadata(self) -> ArrayMeta:
         """What its document says."""
         return self._metadata
-
-    @property
-    def read_only(self) -> bool:
-        """Whether it was opened for reading only."""
-        return bool(getattr(self._store, "read_only", False))
 
     @property
     def shape(self) -> tuple[int, ...]:
