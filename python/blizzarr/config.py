@@ -36,6 +36,8 @@ class Config:
     copy_bytes: int = 128 << 20
     """How much of an array `copy` holds in memory at a time, at most, unless a single shard is larger; about as much
     again is needed to encode it."""
+    allowed_codecs: tuple[str, ...] = ()
+    """Codecs that are only used when they are named here: ``("pickle",)``, whose data run code of whoever wrote them."""
 
     def __post_init__(self) -> None:
         for name, least in (("threads", 0), ("chunk_bytes", 1), ("shard_bytes", 1), ("copy_bytes", 1)):
@@ -44,6 +46,9 @@ class Config:
                 raise ValueError(f"expected {name} to be an integer of at least {least}, found {value!r}")
         if not isinstance(self.write_empty_chunks, bool):
             raise ValueError(f"expected write_empty_chunks to be True or False, found {self.write_empty_chunks!r}")
+        if isinstance(self.allowed_codecs, str) or not all(isinstance(name, str) for name in self.allowed_codecs):
+            raise ValueError(f"expected allowed_codecs to be names like ('pickle',), found {self.allowed_codecs!r}")
+        self.allowed_codecs = tuple(self.allowed_codecs)
 
     def set(self, settings: Mapping[str, Any] | None = None, /, **named: Any) -> _Restore:
         """Change settings now, by name or all of a mapping; used in a ``with`` statement, they are put back at its end.

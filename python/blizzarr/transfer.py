@@ -44,10 +44,12 @@ class Binding:
 
     handle: Handle
     dtype: np.dtype[Any]
+    write_empty: bool = False
+    """Whether chunks of nothing but fill are stored whatever the settings say."""
 
     def resized(self, shape: tuple[int, ...]) -> Binding:
         """The same chunks under another shape."""
-        return Binding(self.handle.resized(shape), self.dtype)
+        return Binding(self.handle.resized(shape), self.dtype, self.write_empty)
 
 
 def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> Any:
@@ -102,10 +104,11 @@ def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:
         raise ValueError(f"expected a scalar for a single element, found a value of shape {np.shape(value)}")
     source = as_source(value, shape, binding.dtype)
     if source.size:
+        write_empty = binding.write_empty or config.write_empty_chunks
         try:
-            binding.handle.write(source, axes, config.write_empty_chunks)
+            binding.handle.write(source, axes, write_empty)
         except UnsupportedOperationError:
-            if config.write_empty_chunks:
+            if write_empty:
                 raise
             # The store cannot delete (zip files): a chunk that is nothing but fill from now on is overwritten.
             binding.handle.write(source, axes, True)

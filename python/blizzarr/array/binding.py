@@ -21,7 +21,8 @@ _REMEMBERED = 256
 
 def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
     """The array as the engine knows it."""
-    chain = _chain(metadata.write_shape, metadata.dtype, metadata.fill_value.tobytes(), metadata.codecs)
+    fill = metadata.dtype.fill_bytes(metadata.fill_value)
+    chain = _chain(metadata.write_shape, metadata.dtype, fill, metadata.codecs)
     keys = metadata.chunk_keys
     native = getattr(store, "native", None)
     handle = _native.ArrayHandle(
@@ -36,7 +37,7 @@ def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
         keys.scalar,
         "" if native is not None else place_of(store),
     )
-    return Binding(handle, metadata.dtype.numpy)
+    return Binding(handle, metadata.dtype.numpy, metadata.fill_undefined)
 
 
 @lru_cache(_REMEMBERED)
@@ -52,6 +53,7 @@ def same_chunks(one: ArrayMeta, other: ArrayMeta) -> bool:
         and one.chunk_keys == other.chunk_keys
         and one.dtype == other.dtype
         and one.codecs == other.codecs
-        and one.fill_value.tobytes() == other.fill_value.tobytes()
+        and one.dtype.fill_bytes(one.fill_value) == other.dtype.fill_bytes(other.fill_value)
+        and one.fill_undefined == other.fill_undefined
         and one.format == other.format
     )

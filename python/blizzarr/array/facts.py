@@ -68,9 +68,9 @@ class ArrayFacts(Node):
         return self.size * self.itemsize
 
     @property
-    def fill_value(self) -> np.generic:
-        """What elements are that were never written."""
-        return self._metadata.fill_value
+    def fill_value(self) -> np.generic | None:
+        """What elements are that were never written; None where the format leaves it open, and they read as zeros."""
+        return None if self._metadata.fill_undefined else self._metadata.fill_value
 
     @property
     def order(self) -> str:

@@ -106,6 +106,10 @@ class DataType:
         """The fill value as a document says it."""
         return fill_json.encode(self, value)
 
+    def fill_bytes(self, value: np.generic) -> bytes:
+        """The bytes of a fill value as one element has them in memory; scalars of text leave out trailing zeros."""
+        return np.asarray(value, self.numpy).tobytes()
+
     def fill(self, value: Any) -> np.generic:
         """The scalar that a user means by a fill value; `None` means the default.
 

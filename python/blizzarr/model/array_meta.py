@@ -41,6 +41,9 @@ class ArrayMeta:
     format: str = "v3"
     source: Mapping[str, Any] | None = field(default=None, repr=False)
     """The document that it came from; never changed."""
+    fill_undefined: bool = False
+    """Whether the documents leave open what unwritten elements are (a fill value of null); they read as `fill_value`,
+    but nothing may be left unstored because it equals that: another reader may make something else of it."""
 
     def __eq__(self, other: object) -> bool:
         # What it came from does not matter, and fill values are equal when their bits are: NaN too.
@@ -56,7 +59,8 @@ class ArrayMeta:
             self.dtype,
             self.chunk_grid,
             self.chunk_keys,
-            self.fill_value.tobytes(),
+            self.dtype.fill_bytes(self.fill_value),
+            self.fill_undefined,
             self.codecs,
             self.attributes,
             self.dimension_names,
