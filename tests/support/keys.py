@@ -27,7 +27,7 @@ def good_indices(size: int) -> st.SearchStrategy[int]:
 
 
 def integers(size: int) -> st.SearchStrategy[Any]:
-    kinds = [int, np.int8, np.int64, np.array, lambda index: np.uint8(index % size)]
+    kinds = [int, np.int64, np.array, *([np.int8, lambda index: np.uint8(index % size)] if size <= 128 else [])]
     return st.builds(lambda kind, index: kind(index), st.sampled_from(kinds), good_indices(size))
 
 
@@ -39,7 +39,8 @@ def index_arrays(draw: st.DrawFn, size: int, points: tuple[int, ...]) -> Any:
     if count and not size:
         shape, count = (0,), 0
     flat = draw(st.lists(good_indices(size), min_size=count, max_size=count)) if count else []
-    array = np.array(flat, draw(st.sampled_from([np.int64, np.int8, np.int32]))).reshape(shape)
+    narrow = [np.int8] if size <= 128 else []
+    array = np.array(flat, draw(st.sampled_from([np.int64, np.int32, *narrow]))).reshape(shape)
     if draw(st.booleans()) and array.ndim:
         return array.tolist() if array.size or array.ndim == 1 else array
     return array
