@@ -37,7 +37,7 @@ class Config:
     """How much of an array `copy` holds in memory at a time, at most, unless a single shard is larger; about as much
     again is needed to encode it."""
     allowed_codecs: tuple[str, ...] = ()
-    """Codecs that are only used when they are named here: ``("pickle",)``, whose data run code of whoever wrote them."""
+    """Codecs that are only used when named here: ``("pickle",)``, whose data run the code of whoever wrote them."""
 
     def __post_init__(self) -> None:
         for name, least in (("threads", 0), ("chunk_bytes", 1), ("shard_bytes", 1), ("copy_bytes", 1)):

@@ -13,7 +13,7 @@ from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.copying.array import ArrayCopy, Source, size_of
 from blizzarr.errors import NodeExistsError
-from blizzarr.formats.nodes import detect
+from blizzarr.formats import detect
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta, GroupMeta

@@ -11,7 +11,7 @@ from blizzarr.creation.chunking import ChunksLike, ShardsLike
 from blizzarr.creation.describe import ChunkKeysLike, ShapeLike, describe_group
 from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
-from blizzarr.formats.nodes import detect
+from blizzarr.formats import detect
 from blizzarr.group import Group
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import GroupMeta

@@ -8,8 +8,7 @@ from blizzarr.array import Array
 from blizzarr.creation.describe import check_format, describe_group
 from blizzarr.creation.make import make_array
 from blizzarr.errors import MetadataError, NodeTypeError, Problem
-from blizzarr.formats import read_node
-from blizzarr.formats.nodes import detect
+from blizzarr.formats import detect, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta, GroupMeta

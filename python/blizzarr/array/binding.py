@@ -7,7 +7,7 @@ from functools import lru_cache
 from blizzarr import _native
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
-from blizzarr.formats import chunk_prefix, document_keys
+from blizzarr.formats import chunk_prefix, lock_key
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.place import place_of
@@ -29,7 +29,7 @@ def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
         store if native is None else native,
         "/" + path,
         chunk_prefix(path, metadata),
-        document_keys(path)[0],
+        lock_key(path, metadata),
         metadata.shape,
         chain,
         keys.head,

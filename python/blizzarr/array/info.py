@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any
 
-from blizzarr.formats import chunk_prefix, node_prefix
+from blizzarr.formats import chunk_prefix, document_keys, node_prefixes
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import printable
 from blizzarr.stores import Store
@@ -41,7 +41,9 @@ def stored_bytes(store: Store, path: str, metadata: ArrayMeta) -> int:
     """The bytes of everything that is stored for an array: its documents and its chunks."""
     size = getattr(store, "size", None)
     total = 0
-    for key in store.list(node_prefix(path, metadata).rstrip("/")):
+    prefixes = node_prefixes(path, metadata)
+    keys = {key for prefix in prefixes for key in store.list(prefix.rstrip("/"))}
+    for key in keys.union(document_keys(path, metadata)):
         if size is not None:
             total += size(key) or 0
         else:

@@ -61,6 +61,7 @@ def run(
     from blizzarr.config import config
     from blizzarr.creation.chunking import parse_bytes
     from blizzarr.display.sizes import bytes_text, stored
+    from blizzarr.formats import chunk_prefix
     from blizzarr.model.names import printable
 
     settings = {"threads": threads} | ({} if memory is None else {"copy_bytes": parse_bytes(memory)})
@@ -82,7 +83,7 @@ def run(
         typer.echo(f"\nInterrupted. What was copied is kept; this goes on:\n  {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     speed = f", {bytes_text(int(meter.came / meter.seconds))}/s" if meter.seconds > 0.1 and meter.came else ""
-    found = stored(node.store, node.path)
+    found = stored(node.store, chunk_prefix(node.path, node.metadata))
     size = f", stored in {bytes_text(found.bytes)}" if found is not None and found.complete else ""
     took = duration_text(meter.seconds)
     typer.echo(f"Copied {bytes_text(meter.came)} to {target.text} in {took}{speed}{size}.", err=True)

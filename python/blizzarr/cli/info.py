@@ -27,10 +27,11 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
     from blizzarr.array import Array
     from blizzarr.display import facts
     from blizzarr.display.sizes import stored
+    from blizzarr.formats import chunk_prefix
     from blizzarr.model.names import printable
 
     meta = node.metadata
-    found = stored(node.store, node.path, LOOKED_AT)
+    found = stored(node.store, chunk_prefix(node.path, meta), LOOKED_AT)
     if as_json:
         typer.echo(json.dumps({"store": str(node.store), **facts.as_document(node.path, meta, found)}, indent=2))
         return

@@ -25,15 +25,19 @@ def run(
     node = open_node(Place.parse(path))
     from blizzarr.array import Array
     from blizzarr.display import facts
-    from blizzarr.display.sizes import bytes_text, shape_text, stored
+    from blizzarr.display.sizes import Stored, bytes_text, shape_text, stored
+    from blizzarr.formats import chunk_prefix
+    from blizzarr.group import Group
     from blizzarr.model import ArrayMeta
     from blizzarr.model.names import printable
+
+    def size_of(child: Array | Group) -> Stored | None:
+        return stored(child.store, chunk_prefix(child.path, child.metadata))
 
     members, bad = ([(node.basename or node.name, node)], {}) if isinstance(node, Array) else members_of(node)
     if as_json:
         listed = [
-            {"name": name, **facts.as_document(child.path, child.metadata, stored(child.store, child.path))}
-            for name, child in members
+            {"name": name, **facts.as_document(child.path, child.metadata, size_of(child))} for name, child in members
         ]
         listed += [{"name": name, "error": str(error)} for name, error in bad.items()]
         typer.echo(json.dumps(listed, indent=2))
@@ -44,7 +48,7 @@ def run(
         if not isinstance(meta, ArrayMeta):
             lines.append((f"{name}/", "group", "", "", ""))
             continue
-        found = stored(child.store, child.path)
+        found = size_of(child)
         size = "" if found is None else ("" if found.complete else "> ") + bytes_text(found.bytes)
         lines.append((name, str(meta.dtype), shape_text(meta.shape), shape_text(meta.chunk_shape), size))
     lines += [(name, "unreadable", error.line) for name, error in bad.items()]

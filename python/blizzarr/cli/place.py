@@ -31,7 +31,6 @@ ArrayArgument: TypeAlias = Annotated[
     ),
 ]
 
-_DOCUMENTS: Final = ("zarr.json", ".zgroup", ".zarray")
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
@@ -77,8 +76,8 @@ def _split(text: str) -> tuple[str, str]:
     if any(part.lower().endswith(".zip") for part in path.parts):
         return text, ""
     root = absolute
-    if _is_node(root) or any(map(_is_node, root.parents)):
-        while not _is_node(root) or (_is_node(root.parent) and root != root.parent):
+    if _is_node(root) or any(map(_is_group, root.parents)):
+        while not _is_node(root) or (_is_group(root.parent) and root != root.parent):
             root = root.parent
     else:
         named = [above for above in (absolute, *absolute.parents) if above.suffix == ".zarr"]
@@ -93,7 +92,22 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _is_node(directory: Path) -> bool:
-    return any((directory / name).is_file() for name in _DOCUMENTS)
+    return _has_document(directory, groups=False)
+
+
+def _is_group(directory: Path) -> bool:
+    """Whether nodes may be below a directory; the documents of a format without groups say nothing about that."""
+    return _has_document(directory, groups=True)
+
+
+def _has_document(directory: Path, *, groups: bool) -> bool:
+    from blizzarr.formats import FORMATS
+
+    for form in FORMATS.values():
+        keys = form.node_keys("") if form.entry_key is None else (form.entry_key, *form.node_keys(""))
+        if (form.listing_prefix("") is not None or not groups) and any((directory / key).is_file() for key in keys):
+            return True
+    return False
 
 
 def parse_selection(text: str) -> Key:

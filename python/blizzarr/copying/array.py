@@ -17,8 +17,7 @@ from blizzarr.copying.stored import copy_stored, same_layout, stored_objects
 from blizzarr.creation.describe import describe_array
 from blizzarr.creation.like import like
 from blizzarr.errors import NodeExistsError, NodeTypeError
-from blizzarr.formats import FORMATS
-from blizzarr.formats.nodes import detect
+from blizzarr.formats import FORMATS, detect
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from blizzarr.display import chunk_grid, facts
 from blizzarr.display.sizes import Stored, ratio_text, shape_text, stored
-from blizzarr.formats import Child
+from blizzarr.formats import Child, chunk_prefix
 from blizzarr.hierarchy.members import read_members
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
@@ -74,7 +74,7 @@ overflow:hidden}
 
 def array_html(store: Store, path: str, meta: ArrayMeta) -> str:
     """An array: its facts, its chunk grid drawn, its attributes folded."""
-    found = stored(store, path, seconds=_PATIENCE)
+    found = stored(store, chunk_prefix(path, meta), seconds=_PATIENCE)
     head = _head(path, store, "array", f"{shape_text(meta.shape)}  {meta.dtype}")
     body = f'<div class="bzr-body"><div>{_facts(meta, found)}</div>{_grid(meta)}</div>'
     return _page(head + body + _attributes(meta.attributes))
@@ -82,7 +82,7 @@ def array_html(store: Store, path: str, meta: ArrayMeta) -> str:
 
 def group_html(store: Store, path: str, meta: GroupMeta) -> str:
     """A group: the tree of what is in it, its attributes folded."""
-    cheap = meta.consolidated is not None or stored(store, path, limit=0) is not None
+    cheap = meta.consolidated is not None or stored(store, chunk_prefix(path, meta), limit=0) is not None
     # Where each level costs requests over a network, one level is enough.
     members = read_members(store, path, meta, 3 if cheap else 0)
     arrays = sum(isinstance(child.meta, ArrayMeta) for child in members)
@@ -166,7 +166,7 @@ def _node(store: Store, path: str, inside: Mapping[str, list[Child]], child: Chi
         why = escape(child.error.line)
         return f'<span class="bzr-flat">{name}</span> <span class="bzr-bad">{why}</span>'
     if isinstance(child.meta, ArrayMeta):
-        found = stored(store, join(path, child.name), _FEW, _PATIENCE / 10)
+        found = stored(store, chunk_prefix(join(path, child.name), child.meta), _FEW, _PATIENCE / 10)
         summary = f"{shape_text(child.meta.shape)}  {child.meta.dtype}"
         pale = ", ".join(filter(None, (_named(child.meta), ratio_text(facts.raw_bytes(child.meta), found))))
         said = f'<span class="bzr-mono">{escape(summary)}</span> <span class="bzr-pale">{escape(pale)}</span>'

@@ -11,14 +11,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from blizzarr.hierarchy.remove import DOCUMENTS, PROGRESS
+from blizzarr.formats import node_of
+from blizzarr.hierarchy.remove import PROGRESS
 
 __all__ = ["Stored", "bytes_text", "ratio_text", "shape_text", "stored"]
 
 LOOKED_AT: Final = 20_000
 """How many objects are looked at by default to add up their sizes."""
-
-_DOCUMENTS: Final = DOCUMENTS | {PROGRESS}
 
 _UNITS: Final = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
@@ -77,11 +76,13 @@ def ratio_text(raw: int, found: Stored | None) -> str | None:
     return f"{ratio:,.{1 if ratio < 1000 else 0}f}\N{MULTIPLICATION SIGN}"
 
 
-def stored(store: Any, path: str, limit: int = LOOKED_AT, seconds: float = math.inf) -> Stored | None:
+def stored(store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = math.inf) -> Stored | None:
     """What the chunks of a node take, if its store can tell without reading and without a network; else None.
 
     Parameters
     ----------
+    prefix
+        What the keys of its chunks begin with.
     limit, seconds
         Stop after so many objects, or so much time, and say so: the directory may be huge, or on a network after all.
     """
@@ -90,9 +91,9 @@ def stored(store: Any, path: str, limit: int = LOOKED_AT, seconds: float = math.
     root = getattr(store, "root", None)
     sizes: Iterator[int]
     if isinstance(root, Path):
-        sizes = _file_sizes(root / path)
+        sizes = _file_sizes(root / prefix)
     elif hasattr(store, "size") and hasattr(store, "list"):
-        sizes = (store.size(key) or 0 for key in store.list(path) if key.rpartition("/")[2] not in _DOCUMENTS)
+        sizes = (store.size(key) or 0 for key in store.list(prefix.rstrip("/")) if not _is_document(key))
     else:
         return None
     objects = total = 0
@@ -105,6 +106,10 @@ def stored(store: Any, path: str, limit: int = LOOKED_AT, seconds: float = math.
     return Stored(objects, total, next(sizes, None) is None)
 
 
+def _is_document(key: str) -> bool:
+    return node_of(key) is not None or key.rpartition("/")[2] == PROGRESS
+
+
 def _file_sizes(directory: Path) -> Iterator[int]:
     waiting = [os.fspath(directory)]
     while waiting:
@@ -113,7 +118,7 @@ def _file_sizes(directory: Path) -> Iterator[int]:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-                    elif entry.name not in _DOCUMENTS and entry.is_file():
+                    elif not _is_document(entry.name) and entry.is_file():
                         yield entry.stat().st_size
         except OSError:
             # Removed while we look, or not ours to see: a size is no reason to fail.

@@ -11,27 +11,42 @@ import marshal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from blizzarr.errors import LimitError, MetadataError
 from blizzarr.formats import v3_group
 from blizzarr.formats.document import dump, load
-from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.names import name_problem
 from blizzarr.problems import Problems
 
 __all__ = [
     "child_names",
+    "chunk_keys",
     "chunk_prefix",
     "decode",
+    "default_compressor",
     "document_keys",
     "encode",
+    "entry_documents",
+    "entry_key",
+    "groups_above",
+    "implicit_groups",
     "listing_prefix",
     "name",
-    "node_prefix",
+    "node_keys",
+    "node_of",
+    "node_prefixes",
+    "zarr_format",
 ]
 
 name: Final = "v3"
+zarr_format: Final = 3
+entry_key: Final = None
+implicit_groups: Final = False
+default_compressor: Final = "zstd"
+
+_DOCUMENT: Final = "zarr.json"
 
 _REMEMBERED: Final = 512
 """How many documents are remembered, each of at most `_SMALL` bytes."""
@@ -40,18 +55,43 @@ _PLAIN: Final = (str, int, float, bool, type(None))
 
 
 def document_keys(path: str) -> tuple[str, ...]:
-    """The keys of the documents that make a node, the one without which there is no node first."""
-    return (f"{path}/zarr.json" if path else "zarr.json",)
+    """The keys of the documents that may belong to a node: one."""
+    return (f"{path}/{_DOCUMENT}" if path else _DOCUMENT,)
 
 
-def node_prefix(path: str) -> str:
-    """The prefix of all keys that belong to a node and to what is below it."""
+node_keys = document_keys
+
+
+def node_of(key: str) -> str | None:
+    """The path of the node that a document with this key belongs to; `None` for other keys."""
+    path, _, last = key.rpartition("/")
+    return path if last == _DOCUMENT else None
+
+
+def entry_documents() -> dict[str, bytes]:
+    """What a hierarchy must have as a whole: nothing."""
+    return {}
+
+
+def groups_above(path: str) -> tuple[str, ...]:
+    """The paths at which there must be groups so that a node can be at this one: all above it."""
+    names = path.split("/") if path else []
+    return tuple("/".join(names[:depth]) for depth in range(len(names)))
+
+
+def chunk_prefix(path: str) -> str:
+    """The prefix that the keys of an array's chunks have."""
     return f"{path}/" if path else ""
+
+
+def node_prefixes(path: str) -> tuple[str, ...]:
+    """The prefix of all keys that belong to a node and to what is below it."""
+    return (chunk_prefix(path),)
 
 
 def listing_prefix(path: str) -> str:
     """The prefix below which the children of a group show up in a listing."""
-    return node_prefix(path)
+    return chunk_prefix(path)
 
 
 def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
@@ -59,14 +99,14 @@ def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list
 
     Whether they are nodes, their documents tell.
     """
-    start = len(node_prefix(path))
+    start = len(chunk_prefix(path))
     names = [prefix[start:].rstrip("/") for prefix in prefixes]
     return [name for name in names if name_problem(name) is None]
 
 
-def chunk_prefix(path: str) -> str:
-    """The prefix that the keys of an array's chunks have."""
-    return f"{path}/" if path else ""
+def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
+    """The chunk key encoding of new arrays."""
+    return ChunkKeys.default() if given is None else given
 
 
 def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:
@@ -88,10 +128,13 @@ def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta |
     try:
         if len(raw) > _SMALL:
             return _decode(raw, key)
-        meta, packed = _remember(raw)
+        remembered = _remember(raw)
     except (MetadataError, LimitError) as error:
         error.key = key
         raise
+    if remembered is None:
+        return None
+    meta, packed = remembered
     # Whoever gets a node may change its attributes: they are made anew for each.
     attributes = dict(meta.attributes) if packed is None else marshal.loads(packed)
     if type(meta) is ArrayMeta:
@@ -113,20 +156,30 @@ def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta |
 
 
 @lru_cache(_REMEMBERED)
-def _remember(raw: bytes) -> tuple[ArrayMeta | GroupMeta, bytes | None]:
+def _remember(raw: bytes) -> tuple[ArrayMeta | GroupMeta, bytes | None] | None:
     """A node, and its attributes packed for copying where they hold lists or objects."""
     meta = _decode(raw, None)
+    if meta is None:
+        return None
     flat = all(type(value) in _PLAIN for value in meta.attributes.values())
     return meta, None if flat else marshal.dumps(meta.attributes)
 
 
-def _decode(raw: bytes, key: str | None) -> ArrayMeta | GroupMeta:
+def _decode(raw: bytes, key: str | None) -> ArrayMeta | GroupMeta | None:
     problems = Problems()
     document = load(raw, problems)
+    if document is not None and _is_of_the_draft(document):
+        return None
     meta = None if document is None else v3_group.decode_node(document, problems, key or "zarr.json")
     problems.raise_any(key=key, document=document)
     assert meta is not None
     return meta
+
+
+def _is_of_the_draft(document: Mapping[str, Any]) -> bool:
+    """Whether a document of this key is the entry point of a hierarchy of the draft, where the format is a URI."""
+    version = document.get("zarr_format")
+    return type(version) is str and "/" in version
 
 
 def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
 from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError
-from blizzarr.formats import FORMATS, decode, document_keys, get_many
+from blizzarr.formats import Found, encode, find, find_many
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, check_writable
 from blizzarr.stores.conditional import replace_value
 
-__all__ = ["Node", "ancestors", "fetch", "forget_consolidated", "put", "read_many", "revise"]
+__all__ = ["Node", "ancestors", "forget_consolidated", "put", "read_many", "revise"]
 
 Node: TypeAlias = ArrayMeta | GroupMeta
 N = TypeVar("N", ArrayMeta, GroupMeta)
@@ -19,26 +19,11 @@ N = TypeVar("N", ArrayMeta, GroupMeta)
 _ATTEMPTS = 100
 
 
-def fetch(store: Store, paths: Sequence[str]) -> list[dict[str, bytes]]:
-    """For each path, the documents of a node that are there."""
-    keys = [document_keys(path) for path in paths]
-    values = iter(get_many(store, [key for several in keys for key in several]))
-    fetched = []
-    for several in keys:
-        pairs = [(key, next(values)) for key in several]
-        fetched.append({key: bytes(value) for key, value in pairs if value is not None})
-    return fetched
-
-
 def read_many(store: Store, paths: Sequence[str]) -> list[Node | BlizzarrError | None]:
-    """For each path the node, None where there is none, or why it cannot be read."""
-    nodes: list[Node | BlizzarrError | None] = []
-    for path, documents in zip(paths, fetch(store, paths), strict=True):
-        try:
-            nodes.append(decode(path, documents))
-        except BlizzarrError as error:
-            nodes.append(error)
-    return nodes
+    """For each path the node that its documents make, None where there is none, or why it cannot be read."""
+    if not paths:
+        return []
+    return [found.meta if isinstance(found, Found) else found for found in find_many(store, paths)]
 
 
 def ancestors(path: str) -> list[str]:
@@ -74,14 +59,16 @@ def revise(store: Store, path: str, change: Callable[[N], N]) -> N:
     """
     check_writable(store, path)
     for _ in range(_ATTEMPTS):
-        documents = fetch(store, [path])[0]
-        node = decode(path, documents)
-        if node is None:
+        found = find(store, path)
+        if found is None:
             raise NodeNotFoundError(
                 "it was removed, or replaced by something else, since it was opened", array=f"/{path}", store=str(store)
             )
-        changed = change(node)  # type: ignore[arg-type]  # who opened an array finds an array, or `change` says so
-        if put(store, documents, FORMATS[changed.format].encode(changed, path)):
+        changed = change(found.meta)  # type: ignore[arg-type]  # who opened an array finds an array, or `change` says so
+        new = encode(changed, path)
+        if put(store, found.documents, new):
+            for key in found.documents.keys() - new.keys():
+                store.delete(key)
             forget_consolidated(store, path)
             return changed
     raise ConflictError(
@@ -104,6 +91,6 @@ def put(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
 def forget_consolidated(store: Store, path: str) -> None:
     """Remove the consolidated metadata of the groups above a node that has changed: they would show what it was."""
     above = ancestors(path)
-    for group, node in zip(above, read_many(store, above) if above else [], strict=True):
+    for group, node in zip(above, read_many(store, above), strict=True):
         if isinstance(node, GroupMeta) and node.consolidated is not None:
             revise(store, group, lambda meta: meta.with_consolidated(None))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import Child, child_names
+from blizzarr.formats import Child, below
 from blizzarr.formats.consolidated import Consolidated
-from blizzarr.hierarchy.documents import Node, fetch, read_many
+from blizzarr.hierarchy.documents import Node
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 from blizzarr.stores import Store
@@ -19,9 +19,7 @@ def member_names(store: Store, path: str, meta: GroupMeta) -> list[str]:
     """The names directly in the group, sorted; also of members whose documents cannot be read."""
     if meta.consolidated is not None:
         return sorted({name.partition("/")[0] for name in meta.consolidated})
-    names = child_names(store, path)
-    documents = fetch(store, [join(path, name) for name in names])
-    return [name for name, found in zip(names, documents, strict=True) if found]
+    return [child.name for child in below(store, [(path, meta)])[0]]
 
 
 def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None = 0) -> list[Child]:
@@ -38,25 +36,19 @@ def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None
         found = _consolidated(meta, max_depth)
     else:
         found = []
-        level: Sequence[str] = [""]
+        level: Sequence[tuple[str, GroupMeta]] = [("", meta)]
         depth = 0
         while level and (max_depth is None or depth <= max_depth):
-            # Each level is one listing per group, and one batch of documents for all of them.
-            names = [join(group, name) for group in level for name in child_names(store, _below(path, group))]
-            nodes = read_many(store, [_below(path, name) for name in names])
-            children = [_child(name, node) for name, node in zip(names, nodes, strict=True) if node is not None]
+            inner = below(store, [(join(path, name) if name else path, group) for name, group in level])
+            children = [
+                child._replace(name=join(name, child.name))
+                for (name, _), several in zip(level, inner, strict=True)
+                for child in several
+            ]
             found += children
-            level = [child.name for child in children if isinstance(child.meta, GroupMeta)]
+            level = [(child.name, child.meta) for child in children if isinstance(child.meta, GroupMeta)]
             depth += 1
     return sorted(found, key=lambda child: child.name.split("/"))
-
-
-def _below(path: str, name: str) -> str:
-    return join(path, name) if name else path
-
-
-def _child(name: str, node: object) -> Child:
-    return Child(name, None, node) if isinstance(node, BlizzarrError) else Child(name, node)  # type: ignore[arg-type]
 
 
 def _consolidated(meta: GroupMeta, max_depth: int | None) -> list[Child]:

@@ -5,15 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from blizzarr.errors import NodeExistsError, NodeTypeError, UnsupportedOperationError
-from blizzarr.formats import FORMATS, decode, foreign
-from blizzarr.hierarchy.documents import Node, ancestors, fetch, forget_consolidated, put
-from blizzarr.hierarchy.remove import DOCUMENTS, chunk_pattern, remove_node
+from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError, UnsupportedOperationError
+from blizzarr.formats import Format, Found, encode, find, find_many, foreign, format_of, node_of, relatives
+from blizzarr.hierarchy.documents import Node, ancestors, forget_consolidated, put
+from blizzarr.hierarchy.remove import chunk_pattern, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path
 from blizzarr.stores import Store, check_writable
 
-__all__ = ["place_node"]
+__all__ = ["format_above", "place_node"]
+
+
+def format_above(store: Store, path: str) -> Format | None:
+    """The format of the nearest group above a path; None where there is none."""
+    for above in reversed(ancestors(check_path(path))):
+        found = find(store, above)
+        if found is not None:
+            return format_of(found.meta)
+    return None
 
 
 def place_node(
@@ -23,22 +32,18 @@ def place_node(
 
     Everything that can be refused is refused before anything changes: a path that may not be, a store that is read
     only, a place that is taken (also by a document that cannot be read, and by chunks of an array that is gone), an
-    array among the nodes above. With `overwrite` what is at the path is removed first, see `remove_node`.
+    array among the nodes above, groups above of another format. With `overwrite` what is at the path is removed first,
+    see `remove_node`.
 
     `before` is called when the place is free, right before the documents are stored.
     """
     check_writable(store, path)
     path = check_path(path)
+    form = format_of(meta)
     above = ancestors(path)
-    here, *fetched = fetch(store, [path, *above])
-    groups: list[GroupMeta | None] = []
-    for group, documents in zip(above, fetched, strict=True):
-        node = decode(group, documents)
-        if isinstance(node, ArrayMeta):
-            raise NodeTypeError(
-                f"expected a group, found an array: nothing can be below it, like {path!r}", array=f"/{group}"
-            )
-        groups.append(node)
+    here, *found = find_many(store, [path, *above])
+    for group, there in zip(above, found, strict=True):
+        _check_above(store, group, there, path, form)
     taken = _taken(store, path, meta, here)
     if taken is not None and not overwrite:
         what = _foreign(store, path)
@@ -47,19 +52,41 @@ def place_node(
             array=f"/{path}",
             store=str(store),
         )
-    new = {
-        group: FORMATS[meta.format].encode(GroupMeta(format=meta.format), group)
-        for group, node in zip(above, groups, strict=True)
-        if node is None
+    missing = {group for group, there in zip(above, found, strict=True) if there is None}
+    new: dict[str, dict[str, bytes]] = {
+        group: encode(GroupMeta(format=meta.format), group) for group in form.groups_above(path) if group in missing
     }
-    new[path] = FORMATS[meta.format].encode(meta, path)
+    new[path] = encode(meta, path)
     if taken is not None:
         remove_node(store, path)
     if before is not None:
         before()
+    for key, value in form.entry_documents().items():
+        # One that is there, or that somebody else has just made, is as good.
+        put(store, {}, {key: value})
     _store(store, path, new, overwrite=overwrite)
     # As they are now: somebody may have consolidated while the node was made, without it.
     forget_consolidated(store, path)
+
+
+def _check_above(store: Store, group: str, there: Found | BlizzarrError | None, path: str, form: Format) -> None:
+    """A node above a path must be a group, of the format of what will be there."""
+    if isinstance(there, BlizzarrError):
+        raise there
+    if there is None:
+        return
+    if isinstance(there.meta, ArrayMeta):
+        raise NodeTypeError(
+            f"expected a group, found an array: nothing can be below it, like {path!r}", array=f"/{group}"
+        )
+    if there.meta.format != form.name:
+        raise NodeTypeError(
+            f"expected a group of format {form.name}, like what is to be made at {path!r}, found one of "
+            f"{there.meta.format}, which readers of that format would look into in vain; "
+            f"say zarr_format={there.meta.format!r}, or nothing",
+            array=f"/{group}",
+            store=str(store),
+        )
 
 
 def _foreign(store: Store, path: str) -> str:
@@ -72,23 +99,30 @@ def _foreign(store: Store, path: str) -> str:
     return "" if what is None else f", {what}"
 
 
-def _taken(store: Store, path: str, meta: Node, here: dict[str, bytes]) -> str | None:
+def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | None) -> str | None:
     """The key or prefix that says that the place is not free."""
-    if here:
-        return next(iter(here))
-    prefix = path + "/" if path else ""
+    if isinstance(here, Found):
+        return next(iter(here.documents))
+    if here is not None:
+        return here.key or f"/{path}"
+    form = format_of(meta)
+    prefixes = dict.fromkeys((path + "/" if path else "", form.chunk_prefix(path)))
     try:
-        keys, prefixes = store.list_dir(prefix)
+        listings = {prefix: store.list_dir(prefix) for prefix in prefixes}
     except UnsupportedOperationError:
         return None
-    for key in keys:
-        if key[len(prefix) :] in DOCUMENTS:
-            return key
+    for keys, _ in listings.values():
+        for key in keys:
+            if node_of(key, relatives(form, path) or (form,)) == path:
+                return key
     if isinstance(meta, ArrayMeta):
         # Without a document these are what an interrupted removal left; the new array would take them for its own.
+        prefix = form.chunk_prefix(path)
         pattern = chunk_pattern(meta)
-        first = re.compile(("c" if meta.chunk_keys.head else r"\d+") + "/")
-        for name in (*keys, *prefixes):
+        head = meta.chunk_keys.head.rstrip("/")
+        first = re.compile((re.escape(head) if meta.chunk_keys.head.endswith("/") else head + r"\d+") + "/")
+        keys, inner = listings[prefix]
+        for name in (*keys, *inner):
             bare = name[len(prefix) :]
             if (pattern is not None and pattern.fullmatch(bare)) or first.fullmatch(bare):
                 return name
@@ -127,7 +161,8 @@ def _check_made(store: Store, place: str, path: str) -> None:
         raise NodeExistsError(
             "somebody else has made it in the meantime; overwrite=True replaces it", array=f"/{path}", store=str(store)
         )
-    if isinstance(decode(place, fetch(store, [place])[0]), ArrayMeta):
+    there = find(store, place)
+    if there is not None and isinstance(there.meta, ArrayMeta):
         raise NodeTypeError(
             f"expected a group, found an array that somebody else has just made; nothing can be below it, as {path!r}",
             array=f"/{place}",

@@ -8,17 +8,15 @@ group there is replaced (fault row 77).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from blizzarr.errors import UnsupportedOperationError
+from blizzarr.formats import FORMATS, Format, Found, chunk_prefix, find_many, format_of, node_of, relatives
 from blizzarr.hierarchy.documents import forget_consolidated, read_many
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, check_writable
 
-__all__ = ["DOCUMENTS", "PROGRESS", "chunk_pattern", "own_keys", "remove_node"]
-
-DOCUMENTS = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
-"""Names of the documents of all formats that were ever written beside a node's chunks or children."""
+__all__ = ["PROGRESS", "chunk_pattern", "own_keys", "remove_node"]
 
 PROGRESS = "blizzarr-copy.json"
 """Beside the document of an array that is being copied: how far the copy has come; see `blizzarr.copying`."""
@@ -39,10 +37,13 @@ def chunk_pattern(meta: object) -> re.Pattern[str] | None:
     return re.compile(re.escape(keys.head) + re.escape(keys.separator).join([r"\d+"] * len(meta.shape)))
 
 
-def own_keys(keys: Iterable[str], nodes: Mapping[str, object]) -> tuple[list[str], list[str]]:
+def own_keys(
+    keys: Iterable[str], nodes: Mapping[str, object], forms: Sequence[Format] | None = None
+) -> tuple[list[str], list[str]]:
     """Of these keys, the documents, innermost first, and the chunks; what is neither is not ours.
 
     `nodes` has the metadata of each node by its path; anything else there stands for a node that cannot be read.
+    `forms` are the formats whose documents are looked for; by default those that the newest lives together with.
 
     Examples
     --------
@@ -50,14 +51,17 @@ def own_keys(keys: Iterable[str], nodes: Mapping[str, object]) -> tuple[list[str
     >>> own_keys(keys, {"a": GroupMeta(), "a/b": "damaged"})
     (['a/b/zarr.json', 'a/zarr.json'], ['a/b/c/0'])
     """
-    patterns = {path: chunk_pattern(meta) for path, meta in nodes.items()}
+    patterns: dict[str, re.Pattern[str] | None] = {}
+    for path, meta in nodes.items():
+        # Where no document can be read, chunks may be anywhere that a format would have them.
+        prefixes = [chunk_prefix(path, meta)] if isinstance(meta, ArrayMeta) else [path + "/" if path else ""]
+        patterns.update(dict.fromkeys(prefixes, chunk_pattern(meta)))
     documents: list[str] = []
     chunks: list[str] = []
     for key in keys:
-        name = key.rpartition("/")[2]
-        if name in DOCUMENTS:
+        if node_of(key, forms) is not None:
             documents.append(key)
-        elif name == PROGRESS or _is_chunk(key, patterns):
+        elif key.rpartition("/")[2] == PROGRESS or _is_chunk(key, patterns):
             chunks.append(key)
     return sorted(documents, key=lambda key: (-key.count("/"), key)), chunks
 
@@ -70,9 +74,14 @@ def remove_node(store: Store, path: str) -> None:
     """
     prefix = path + "/" if path else ""
     check_writable(store, prefix)
-    keys = list(store.list(prefix))
-    places = sorted({key.rpartition("/")[0] for key in keys if key.rpartition("/")[2] in DOCUMENTS} | {path})
-    documents, chunks = own_keys(keys, dict(zip(places, read_many(store, places), strict=True)))
+    form = _format(store, path)
+    forms = relatives(form, path) or (form,)
+    prefixes = form.node_prefixes(path)
+    keys = list(dict.fromkeys(key for several in prefixes for key in store.list(several)))
+    beside = {key for other in forms for key in other.document_keys(path)}.difference(keys)
+    keys += [key for key in beside if store.get(key) is not None]
+    places = sorted({place for key in keys if (place := node_of(key, forms)) is not None} | {path})
+    documents, chunks = own_keys(keys, dict(zip(places, read_many(store, places), strict=True)), forms)
     if not documents and not chunks:
         return
     links = _links(store, prefix, (*documents, *chunks))
@@ -91,11 +100,18 @@ def remove_node(store: Store, path: str) -> None:
     for key in documents:
         store.delete(key)
     delete_prefix = getattr(store, "delete_prefix", None)
-    if delete_prefix is not None and prefix and len(documents) + len(chunks) == len(keys):
-        delete_prefix(prefix)
+    if delete_prefix is not None and all(prefixes) and len(documents) + len(chunks) == len(keys):
+        for several in prefixes:
+            delete_prefix(several)
     else:
         for key in chunks:
             store.delete(key)
+
+
+def _format(store: Store, path: str) -> Format:
+    """The format of the node at a path; the newest where it cannot be read."""
+    found = find_many(store, [path])[0]
+    return format_of(found.meta) if isinstance(found, Found) else next(iter(FORMATS.values()))
 
 
 def _links(store: Store, prefix: str, keys: Iterable[str]) -> tuple[str, ...]:
@@ -109,10 +125,10 @@ def _links(store: Store, prefix: str, keys: Iterable[str]) -> tuple[str, ...]:
 
 def _is_chunk(key: str, patterns: Mapping[str, re.Pattern[str] | None]) -> bool:
     """Whether the key is that of a chunk of the innermost node that holds it."""
-    parent = key
-    while parent:
-        parent = parent.rpartition("/")[0]
-        if parent in patterns:
-            pattern = patterns[parent]
-            return pattern is not None and pattern.fullmatch(key[len(parent) + 1 :] if parent else key) is not None
+    end = len(key)
+    while end > 0:
+        end = key.rfind("/", 0, end - 1) + 1
+        if key[:end] in patterns:
+            pattern = patterns[key[:end]]
+            return pattern is not None and pattern.fullmatch(key[end:]) is not None
     return False

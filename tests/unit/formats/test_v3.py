@@ -155,7 +155,7 @@ def test_made_up_extension_of_the_specification() -> None:
 def test_keys(path: str, key: str, prefix: str) -> None:
     """F-1, Z-8: metadata and chunks lie below the node's path."""
     assert v3.document_keys(path) == (key,)
-    assert v3.chunk_prefix(path) == v3.node_prefix(path) == prefix
+    assert v3.chunk_prefix(path) == v3.listing_prefix(path) == prefix
     assert list(v3.encode(GroupMeta(), path)) == [key]
 
 

@@ -1,0 +1,207 @@
+"""Finding nodes in a store, whatever their format.
+
+Documents of the newest format count. Where a request takes long, those of all formats are asked for in one; a store on
+this machine is asked for one format after the other, as most nodes are of the newest.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from errno import EISDIR
+from typing import Any, Final
+
+from blizzarr.errors import BlizzarrError, NodeNotFoundError, StoreError
+from blizzarr.formats.format import Child, Format, Found, Node, Store
+from blizzarr.formats.missing import what_is_there, what_was_sought
+from blizzarr.formats.table import FORMATS, format_of, relatives
+from blizzarr.model import GroupMeta
+from blizzarr.model.names import join
+
+__all__ = ["below", "detect", "find", "find_many", "get_many", "read_node"]
+
+_SEARCHES: Final[list[Any]] = []
+"""Functions ``(store, path) -> Found | None`` of formats with nodes that no document shows."""
+
+
+def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
+    """The values under many keys, `None` for each that is missing, in one request where the store has one."""
+    at_once = getattr(store, "get_many", None) if len(keys) > 1 else None
+    try:
+        return [store.get(key) for key in keys] if at_once is None else list(at_once(keys))
+    except StoreError as error:
+        if error.errno != EISDIR:
+            raise
+    return [_get(store, key) for key in keys]
+
+
+def _get(store: Store, key: str) -> Any:
+    """A value; a directory at its place is none: the document of one format may be the directory of another."""
+    try:
+        return store.get(key)
+    except StoreError as error:
+        if error.errno == EISDIR:
+            return None
+        raise
+
+
+def find_many(
+    store: Store, paths: Sequence[str], forms: Iterable[Format] | None = None, *, at_once: bool = False
+) -> list[Found | BlizzarrError | None]:
+    """For each path the node that its documents make, `None` where there is none, or why it cannot be read.
+
+    Parameters
+    ----------
+    forms
+        The formats that they may have, newest first; by default all.
+    at_once
+        Ask for the documents of all formats in one request.
+    """
+    forms = FORMATS.values() if forms is None else forms
+    known = _documents(store, (form.document_keys(path) for form in forms for path in paths)) if at_once else None
+    found: list[Found | BlizzarrError | None] = [None] * len(paths)
+    open_ = list(range(len(paths)))
+    entries: dict[str, Any] = {}
+    for form in forms:
+        keys = [form.document_keys(paths[number]) for number in open_]
+        values = _documents(store, keys) if known is None else known
+        for number, several in zip(open_, keys, strict=True):
+            documents = {key: values[key] for key in several if key in values}
+            if documents:
+                found[number] = _decode(store, form, paths[number], documents, entries)
+        open_ = [number for number in open_ if found[number] is None]
+        if not open_:
+            break
+    return found
+
+
+def _documents(store: Store, keys: Iterable[Sequence[str]]) -> dict[str, bytes]:
+    """Those of the documents that there are, by key."""
+    wanted = list(dict.fromkeys(key for several in keys for key in several))
+    pairs = zip(wanted, get_many(store, wanted), strict=True)
+    return {key: value if type(value) is bytes else bytes(value) for key, value in pairs if value is not None}
+
+
+def _decode(
+    store: Store, form: Format, path: str, documents: dict[str, bytes], entries: dict[str, Any]
+) -> Found | BlizzarrError | None:
+    """The node that documents make in one format."""
+    given: Mapping[str, bytes] = documents
+    entry = form.entry_key
+    if entry is not None:
+        if entry not in entries:
+            entries[entry] = _get(store, entry)
+        if entries[entry] is None:
+            return None
+        given = {**documents, entry: bytes(entries[entry])}
+    try:
+        meta = form.decode(path, given)
+    except BlizzarrError as error:
+        return error
+    return None if meta is None else Found(meta, documents)
+
+
+def find(store: Store, path: str) -> Found | None:
+    """The node at a path, of the newest format that there is; warns when there are several.
+
+    Raises
+    ------
+    MetadataError
+        When its documents do not conform.
+    """
+    near = getattr(store, "native", None) is not None
+    found = find_many(store, (path,), at_once=not near)[0]
+    if isinstance(found, BlizzarrError):
+        raise found
+    if found is None:
+        return next((other for search in _SEARCHES if (other := search(store, path)) is not None), None)
+    _warn_of_others(store, path, found)
+    return found
+
+
+def _warn_of_others(store: Store, path: str, found: Found) -> None:
+    """Older documents beside those that count are not kept in step by anybody."""
+    newest = format_of(found.meta)
+    older = [form for form in FORMATS.values() if form.zarr_format < newest.zarr_format]
+    keys = [key for form in older for key in form.node_keys(path)]
+    there = getattr(store, "size", None) or store.get
+    for key in keys:
+        try:
+            if there(key) is not None:
+                break
+        except StoreError as error:
+            if error.errno != EISDIR:
+                raise
+    else:
+        return
+    warnings.warn(
+        f"/{path} in {store} is there in two formats: {', '.join(found.documents)} ({newest.name}) counts, {key} is "
+        "ignored; remove the documents of the one that is out of date",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def detect(store: Store, path: str) -> Node | None:
+    """The node at a path in whatever format, or `None`."""
+    found = find(store, path)
+    return None if found is None else found.meta
+
+
+def read_node(store: Store, path: str) -> Node:
+    """The array or group at a path.
+
+    Raises
+    ------
+    NodeNotFoundError
+        When there is none; the text says what was looked for and what is there.
+    MetadataError
+        When its documents do not conform.
+    """
+    found = find(store, path)
+    if found is not None:
+        return found.meta
+    raise NodeNotFoundError(
+        f"no array or group here: looked for {what_was_sought(path)}; {what_is_there(store, path, detect)}",
+        array=f"/{path}",
+        store=str(store),
+    )
+
+
+def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Child]]:
+    """For each group what is directly below it, by name: one listing for each, and one batch of documents for all.
+
+    What is there but cannot be read is among them, with the error, and hides no other.
+    """
+    listings = [_listing(store, path, format_of(meta)) for path, meta in groups]
+    made: list[list[Child]] = [[] for _ in groups]
+    families: dict[tuple[str, ...], list[tuple[int, str]]] = {}
+    for number, ((path, meta), (names, _)) in enumerate(zip(groups, listings, strict=True)):
+        family = tuple(form.name for form in relatives(format_of(meta), path))
+        families.setdefault(family, []).extend((number, name) for name in names)
+    for wanted in families.values():
+        if not wanted:
+            continue
+        path, meta = groups[wanted[0][0]]
+        paths = [join(groups[number][0], name) for number, name in wanted]
+        for (number, name), found in zip(
+            wanted, find_many(store, paths, relatives(format_of(meta), path)), strict=True
+        ):
+            if isinstance(found, Found):
+                made[number].append(Child(name, found.meta))
+            elif found is not None:
+                made[number].append(Child(name, None, found))
+            elif name in listings[number][1]:
+                made[number].append(Child(name, GroupMeta(format=groups[number][1].format)))
+    return made
+
+
+def _listing(store: Store, path: str, form: Format) -> tuple[list[str], set[str]]:
+    """The names of what may be below a group, and those among them that are groups even without a document."""
+    prefix = form.listing_prefix(path)
+    if prefix is None:
+        return [], set()
+    keys, prefixes = store.list_dir(prefix)
+    names = {name for other in relatives(form, path) for name in other.child_names(path, keys, prefixes)}
+    there = set(prefixes) if form.implicit_groups else set()
+    return sorted(names), {name for name in names if form.listing_prefix(join(path, name)) in there}

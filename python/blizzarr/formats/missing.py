@@ -1,0 +1,77 @@
+"""What to tell somebody who looked where nothing is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+from blizzarr.errors import BlizzarrError
+from blizzarr.formats.format import Node, Store
+from blizzarr.formats.table import FORMATS
+from blizzarr.model import ArrayMeta
+
+__all__ = ["foreign", "what_is_there", "what_was_sought"]
+
+_OTHERS: Final = {"attributes.json": "an N5 node"}
+"""Names by which formats are known that are not read here."""
+_SHOWN: Final = 6
+
+
+def what_was_sought(path: str) -> str:
+    """The documents that make a node at this path, with the formats that they are of.
+
+    Examples
+    --------
+    >>> what_was_sought("a").split(", ")[0]
+    'a/zarr.json (v3)'
+    """
+    return ", ".join(f"{' or '.join(form.node_keys(path))} ({form.name})" for form in FORMATS.values())
+
+
+def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | None]) -> str:
+    """A sentence for somebody who looked in the wrong place."""
+    prefix = f"{path}/" if path else ""
+    try:
+        keys, prefixes = store.list_dir(prefix)
+    except BlizzarrError:
+        return "this store cannot tell what is there instead"
+    names = [key[len(prefix) :] for key in (*prefixes, *keys)]
+    if not names:
+        return "nothing is there" if not path else f"nothing is there, {_nearest(store, path, detect)}"
+    what = foreign(names)
+    if what is not None:
+        return f"it looks like {what}"
+    more = "" if len(names) <= _SHOWN else f" and {len(names) - _SHOWN} more"
+    return f"there are {', '.join(names[:_SHOWN])}{more}"
+
+
+def foreign(names: Collection[str]) -> str | None:
+    """What a place with these names in it is in a format that is not read here.
+
+    Examples
+    --------
+    >>> foreign(["attributes.json", "s0"]), foreign(["zarr.json"])
+    ('an N5 node, which this version does not read (attributes.json is there)', None)
+    """
+    found = next((name for name in _OTHERS if name in names), None)
+    return None if found is None else f"{_OTHERS[found]}, which this version does not read ({found} is there)"
+
+
+def _nearest(store: Store, path: str, detect: Callable[[Any, str], Node | None]) -> str:
+    """The closest ancestor that is a node, with what is below it."""
+    parent = path
+    while parent:
+        parent = parent.rpartition("/")[0]
+        try:
+            node = detect(store, parent)
+        except BlizzarrError as error:
+            return f"and /{parent} cannot be read: {error}"
+        if isinstance(node, ArrayMeta):
+            return f"and /{parent} is an array, which has nothing below it"
+        if node is not None:
+            form = FORMATS.get(node.format)
+            prefix = None if form is None else form.listing_prefix(parent)
+            names = [] if form is None or prefix is None else form.child_names(parent, *store.list_dir(prefix))
+            more = "" if len(names) <= _SHOWN else f" and {len(names) - _SHOWN} more"
+            return f"the group /{parent} has {', '.join(names[:_SHOWN]) or 'no members'}{more}"
+    return "and none of the groups above it is either"

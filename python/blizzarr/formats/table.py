@@ -1,0 +1,44 @@
+"""The table of formats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from blizzarr.errors import Problem, UnknownExtensionError
+from blizzarr.formats import v3
+from blizzarr.formats.format import Format, Node
+
+__all__ = ["FORMATS", "format_named", "format_of", "relatives"]
+
+FORMATS: Final[dict[str, Format]] = {form.name: form for form in (v3,)}
+"""The formats by name, newest first: in this order they are looked for."""
+
+
+def format_named(value: Any) -> Format:
+    """The format that a user means: its name, or its number.
+
+    Examples
+    --------
+    >>> format_named(3).name, format_named("v3").name
+    ('v3', 'v3')
+    """
+    for form in FORMATS.values():
+        if value == form.name or (not isinstance(value, bool) and value in (form.zarr_format, str(form.zarr_format))):
+            return form
+    problem = Problem("zarr_format", f"one of {', '.join(map(repr, FORMATS))}, or a number", repr(value))
+    raise UnknownExtensionError(problems=[problem], extensions=(f"zarr_format {value}",))
+
+
+def format_of(meta: Node) -> Format:
+    """The format that a node has."""
+    return FORMATS.get(meta.format) or format_named(meta.format)
+
+
+def relatives(form: Format, path: str) -> Sequence[Format]:
+    """The formats that nodes below a group at `path` may have: those that look for them at the same place."""
+    prefix = form.listing_prefix(path)
+    if prefix is None:
+        return ()
+    others = [other for other in FORMATS.values() if other.listing_prefix(path) == prefix]
+    return others if form in others else [form, *others]
