@@ -10,6 +10,7 @@ from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
 from blizzarr.stores.readonly import ReadOnlyStore, check_writable, read_only
 from blizzarr.stores.urls import StoreLike, resolve
+from blizzarr.stores.wrapper import StoreWrapper
 from blizzarr.stores.zip import ZipStore
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "ReadOnlyStore",
     "Store",
     "StoreLike",
+    "StoreWrapper",
     "Value",
     "ZipStore",
     "check_writable",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from blizzarr.stores.protocol import Store
-from blizzarr.stores.readonly import ReadOnlyStore
+from blizzarr.stores.wrapper import StoreWrapper
 
 __all__ = ["is_below", "place_of"]
 
@@ -20,7 +20,7 @@ def place_of(store: Store) -> str:
     >>> place_of(MappingStore(values)) == place_of(read_only(MappingStore(values)))
     True
     """
-    while isinstance(store, ReadOnlyStore):
+    while isinstance(store, StoreWrapper):
         store = store.store
     place = getattr(store, "root", None) or getattr(store, "path", None)
     if place is not None:
