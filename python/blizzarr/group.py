@@ -9,7 +9,7 @@ import numpy as np
 
 from blizzarr.array import Array
 from blizzarr.attributes import Attributes
-from blizzarr.creation.describe import ShapeLike, describe_group, lengths_of
+from blizzarr.creation.describe import ShapeLike, ZarrFormat, describe_group, lengths_of
 from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
 from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError
@@ -122,11 +122,16 @@ class Group(GroupMembers):
         return self
 
     def create_group(
-        self, name: str, *, attributes: dict[str, Any] | None = None, overwrite: bool = False, zarr_format: int = 3
+        self,
+        name: str,
+        *,
+        attributes: dict[str, Any] | None = None,
+        overwrite: bool = False,
+        zarr_format: ZarrFormat = None,
     ) -> Group:
-        """Create a group; groups on the way to it are created too."""
+        """Create a group; groups on the way to it are created too. It gets the format of this one."""
         path = join(self._path, member_path(name))
-        metadata = describe_group(attributes, zarr_format)
+        metadata = describe_group(attributes, self._metadata.format if zarr_format is None else zarr_format)
         place_node(self._store, path, metadata, overwrite=overwrite)
         self._forget()
         return Group(self._store, path, metadata)
@@ -159,6 +164,8 @@ class Group(GroupMembers):
         ((100, 100), (50, 50))
         """
         path = join(self._path, member_path(name))
+        if options.get("zarr_format") is None:
+            options["zarr_format"] = self._metadata.format
         array = make_array(self._store, path, shape=shape, dtype=dtype, data=data, **options)
         self._forget()
         return array

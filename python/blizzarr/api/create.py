@@ -8,9 +8,9 @@ from typing import Any, Literal
 from blizzarr.api.open import Mode
 from blizzarr.array import Array
 from blizzarr.creation.chunking import ChunksLike, ShardsLike
-from blizzarr.creation.describe import ChunkKeysLike, ShapeLike, describe_group
+from blizzarr.creation.describe import ChunkKeysLike, ShapeLike, ZarrFormat, describe_group
 from blizzarr.creation.like import like
-from blizzarr.creation.make import make_array
+from blizzarr.creation.make import choose_format, make_array
 from blizzarr.formats import detect
 from blizzarr.group import Group
 from blizzarr.hierarchy.place import place_node
@@ -54,7 +54,7 @@ def create_array(
     dimension_names: Iterable[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
     overwrite: bool = False,
-    zarr_format: int | None = 3,
+    zarr_format: ZarrFormat = None,
 ) -> Array:
     """Make an array, filled with `data` if given.
 
@@ -96,7 +96,9 @@ def create_array(
     overwrite
         Replace what is there; files that are not ours are kept.
     zarr_format
-        3.
+        3, 2, 1, or the name of a format: ``"v3"``, ``"v2"``, ``"v1"``, and for the draft of December 2022
+        ``"v3_draft"`` or, as zarr-python spelled it, ``"v3_draft_zarr_python"``. By default that of the groups above,
+        else 3.
 
     Examples
     --------
@@ -139,7 +141,7 @@ def create_group(
     path: str | None = "",
     attributes: Mapping[str, Any] | None = None,
     overwrite: bool = False,
-    zarr_format: int | None = 3,
+    zarr_format: ZarrFormat = None,
 ) -> Group:
     """Make a group; groups on the way to it are made too.
 
@@ -149,7 +151,7 @@ def create_group(
     '/a/b'
     """
     found, place = _place(store, path or None, overwrite)
-    metadata = describe_group(attributes, zarr_format)
+    metadata = describe_group(attributes, choose_format(found, place, zarr_format))
     place_node(found, place, metadata, overwrite=overwrite)
     return Group(found, place, metadata)
 

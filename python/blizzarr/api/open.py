@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from blizzarr.array import Array
-from blizzarr.creation.describe import check_format, describe_group
-from blizzarr.creation.make import make_array
+from blizzarr.creation.describe import ZarrFormat, describe_group
+from blizzarr.creation.make import choose_format, make_array
 from blizzarr.errors import MetadataError, NodeTypeError, Problem
-from blizzarr.formats import detect, read_node
+from blizzarr.formats import detect, format_named, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -38,7 +38,7 @@ def open(
         The node in the store, like ``a/b``.
     **options
         What to make if something is to be made: an array if there is a `shape` or `data`, see `create_array`, else a
-        group, see `create_group`.
+        group, see `create_group`. With `zarr_format` only what has that format is opened.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def open(
     if mode is None:
         mode = "a" if options else "r+"
     found, place = resolve(store, mode, path)
-    metadata = _existing(found, place, mode)
+    metadata = _existing(found, place, mode, options.get("zarr_format"))
     if metadata is not None:
         _refuse_options(mode, options)
         return node_of(found, place, metadata)
@@ -76,7 +76,7 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
     (4,)
     """
     found, place = resolve(store, mode, path)
-    metadata = _existing(found, place, mode)
+    metadata = _existing(found, place, mode, options.get("zarr_format"))
     if metadata is None and mode == "a" and not options.keys() - {"zarr_format"}:
         metadata = read_node(found, place)
     if metadata is None:
@@ -95,7 +95,7 @@ def open_group(
     path: str | None = "",
     use_consolidated: bool | None = None,
     attributes: dict[str, Any] | None = None,
-    zarr_format: int | None = 3,
+    zarr_format: ZarrFormat = None,
 ) -> Group:
     """Open a group, or make one; see `open` for the modes.
 
@@ -105,6 +105,8 @@ def open_group(
         True: the group must have consolidated metadata. False: they are not used. None: they are used if there are any.
     attributes
         For a group that is made.
+    zarr_format
+        Only a group of this format is opened, or made; see `create_array`.
 
     Examples
     --------
@@ -112,7 +114,7 @@ def open_group(
     'brain'
     """
     found, place = resolve(store, mode, path)
-    metadata = _existing(found, place, mode)
+    metadata = _existing(found, place, mode, zarr_format)
     if metadata is None:
         return _make_group(found, place, mode, attributes=attributes, zarr_format=zarr_format)
     if not isinstance(metadata, GroupMeta):
@@ -130,22 +132,22 @@ def open_consolidated(store: StoreLike, *, mode: Mode = "r+", path: str | None =
     return open_group(store, mode=mode, path=path, use_consolidated=True)
 
 
-def _existing(store: Store, path: str, mode: Mode) -> ArrayMeta | GroupMeta | None:
+def _existing(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> ArrayMeta | GroupMeta | None:
     """What is there to be opened, or None when something is to be made."""
+    form = None if zarr_format is None else format_named(zarr_format)
     if mode in ("r", "r+"):
-        return read_node(store, path)
-    return detect(store, path) if mode == "a" else None
+        return read_node(store, path, form)
+    return detect(store, path, form) if mode == "a" else None
 
 
-def _make_group(store: Store, path: str, mode: Mode, **options: Any) -> Group:
-    metadata = describe_group(**options)
+def _make_group(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat = None, **options: Any) -> Group:
+    metadata = describe_group(zarr_format=choose_format(store, path, zarr_format), **options)
     place_node(store, path, metadata, overwrite=mode == "w")
     return Group(store, path, metadata)
 
 
 def _refuse_options(mode: Mode, options: dict[str, Any]) -> None:
     """Options say what to make, and nothing is made; but the format of what is there may be said."""
-    check_format(options.get("zarr_format"))
     given = sorted(options.keys() - {"zarr_format"})
     if given and mode in ("r", "r+"):
         raise TypeError(f"mode {mode!r} opens what is there; {', '.join(given)} would be for making something new")

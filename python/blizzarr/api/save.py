@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from blizzarr.api.open import open
 from blizzarr.array import Array
-from blizzarr.creation.describe import describe_array, describe_group
-from blizzarr.creation.make import make_array, refuse_to_lose
+from blizzarr.creation.describe import ZarrFormat, describe_array, describe_group
+from blizzarr.creation.make import choose_format, make_array, refuse_to_lose
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model.names import check_path, join
 from blizzarr.stores import Store, StoreLike, resolve
@@ -19,7 +19,7 @@ from blizzarr.stores import Store, StoreLike, resolve
 __all__ = ["load", "save", "save_array", "save_group"]
 
 
-def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: int | None = 3, **named: Any) -> None:
+def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: ZarrFormat = None, **named: Any) -> None:
     """Store one array, or several in a group, in place of what is there.
 
     Parameters
@@ -31,7 +31,7 @@ def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: int
     path
         The path of the array or group in the store.
     zarr_format
-        3.
+        As for `create_array`.
     **named
         Arrays for a group, by name.
 
@@ -60,7 +60,7 @@ def save_array(store: StoreLike, data: Any, *, path: str | None = "", **options:
 
 
 def save_group(
-    store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: int | None = 3, **named: Any
+    store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: ZarrFormat = None, **named: Any
 ) -> None:
     """Store arrays in a group, in place of what is there; see `save`."""
     if not arrays and not named:
@@ -78,6 +78,7 @@ def save_group(
     for data in values.values():
         if isinstance(data, Array):
             refuse_to_lose(data, found, place)
+    zarr_format = choose_format(found, place, zarr_format)
     place_node(found, place, describe_group(zarr_format=zarr_format), overwrite=True)
     for name, data in values.items():
         make_array(found, join(place, name), data=data, zarr_format=zarr_format)

@@ -14,14 +14,18 @@ from blizzarr.codecs import CodecChain, TransposeCodec
 from blizzarr.creation.chunking import ChunksLike, ShardsLike, resolve_chunks, resolve_shards
 from blizzarr.creation.json_values import check_attributes
 from blizzarr.dtypes import DataType
-from blizzarr.errors import MetadataError, Problem, UnknownExtensionError
+from blizzarr.errors import MetadataError, Problem
+from blizzarr.formats import format_named
 from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
 
-__all__ = ["ChunkKeysLike", "ShapeLike", "check_format", "describe_array", "describe_group", "lengths_of"]
+__all__ = ["ChunkKeysLike", "ShapeLike", "ZarrFormat", "describe_array", "describe_group", "lengths_of"]
 
 ShapeLike: TypeAlias = int | Sequence[int]
 ChunkKeysLike: TypeAlias = ChunkKeys | str | Sequence[str] | Mapping[str, Any] | None
 """``"default"``, ``"v2"``, ``("v2", ".")``, or an object as in documents."""
+
+ZarrFormat: TypeAlias = int | str | None
+"""A number or name of a format; None is the newest here, and what the groups above have where there is a place."""
 
 _MAX_LENGTH = 2**63
 
@@ -41,7 +45,7 @@ def describe_array(
     chunk_key_encoding: ChunkKeysLike = None,
     dimension_names: Iterable[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
-    zarr_format: int | None = 3,
+    zarr_format: ZarrFormat = None,
     **unknown: Any,
 ) -> ArrayMeta:
     """Everything that `create_array` is told, as an `ArrayMeta`; see there for the arguments.
@@ -54,7 +58,7 @@ def describe_array(
     """
     for name in unknown:
         raise TypeError(_no_option(name))
-    check_format(zarr_format)
+    form = format_named(zarr_format)
     if codecs is not None:
         _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
     lengths = _shape(shape)
@@ -65,7 +69,7 @@ def describe_array(
         chain = CodecChain.from_user(
             _with_order(filters, order, len(lengths)),
             serializer,
-            compressors,
+            form.default_compressor if isinstance(compressors, str) and compressors == "auto" else compressors,
             dtype=kind,
             chunk_shape=chunk_shape,
             shard_shape=shard_shape,
@@ -77,11 +81,12 @@ def describe_array(
         shape=lengths,
         dtype=kind,
         chunk_grid=RegularGrid(shard_shape or chunk_shape),
-        chunk_keys=_chunk_keys(chunk_key_encoding),
+        chunk_keys=form.chunk_keys(_chunk_keys(chunk_key_encoding)),
         fill_value=kind.fill(fill_value),
         codecs=chain,
         attributes=check_attributes(attributes),
         dimension_names=_names(dimension_names, len(lengths)),
+        format=form.name,
     )
 
 
@@ -94,7 +99,7 @@ def _no_option(name: str) -> str:
     )
 
 
-def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: int | None = 3) -> GroupMeta:
+def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: ZarrFormat = None) -> GroupMeta:
     """A group with these attributes.
 
     Examples
@@ -102,18 +107,7 @@ def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: int
     >>> describe_group({"title": "brain"}).attributes
     {'title': 'brain'}
     """
-    check_format(zarr_format)
-    return GroupMeta(attributes=check_attributes(attributes))
-
-
-def check_format(zarr_format: int | None) -> None:
-    """Refuse a format that cannot be made here."""
-    if zarr_format not in (None, 3):
-        raise UnknownExtensionError(
-            "this release reads and writes Zarr format 3",
-            problems=[Problem("zarr_format", "3", repr(zarr_format))],
-            extensions=(f"zarr_format {zarr_format}",),
-        )
+    return GroupMeta(attributes=check_attributes(attributes), format=format_named(zarr_format).name)
 
 
 def lengths_of(shape: ShapeLike) -> tuple[int, ...]:
@@ -177,16 +171,14 @@ def _check_alone(**arguments: Any) -> None:
             )
 
 
-def _chunk_keys(given: ChunkKeysLike) -> ChunkKeys:
-    if isinstance(given, ChunkKeys):
+def _chunk_keys(given: ChunkKeysLike) -> ChunkKeys | None:
+    if given is None or isinstance(given, ChunkKeys):
         return given
-    if given is not None and hasattr(given, "to_dict"):  # zarr-python's
+    if hasattr(given, "to_dict"):  # zarr-python's
         given = cast("Mapping[str, Any]", given.to_dict())
     name: Any = given
     separator: Any = None
-    if given is None:
-        name = "default"
-    elif isinstance(given, Mapping):
+    if isinstance(given, Mapping):
         options = given.get("configuration", given)
         name, separator = given.get("name"), options.get("separator") if isinstance(options, Mapping) else options
     elif not isinstance(given, str) and isinstance(given, Sequence) and len(given) == 2:

@@ -24,7 +24,8 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     - as it is, when nothing about its layout is asked for;
     - with other `chunks` or `shards`, the codecs stay, and shards stay about as large, in whole chunks;
     - with other codecs, chunks and shards stay;
-    - with another data type, chunks and shards stay, and codecs and fill value are chosen anew.
+    - with another data type, chunks and shards stay, and codecs and fill value are chosen anew;
+    - with another format, all of this stays, if that format has it, but the keys of chunks.
 
     Examples
     --------
@@ -42,7 +43,11 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         "fill_value": meta.fill_value,
         "chunk_key_encoding": meta.chunk_keys,
         "dimension_names": meta.dimension_names,
+        "zarr_format": meta.format,
     }
+    if options.get("zarr_format") not in (None, meta.format):
+        # Each format has keys of its own.
+        del taken["chunk_key_encoding"]
     if "shape" in options and _rank(options["shape"]) != len(meta.shape):
         del taken["dimension_names"]
         return taken | dict(options)

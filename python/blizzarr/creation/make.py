@@ -9,14 +9,15 @@ import numpy as np
 
 from blizzarr.array import Array
 from blizzarr.copying.elements import copy_elements
-from blizzarr.creation.describe import ShapeLike, describe_array, lengths_of
+from blizzarr.creation.describe import ShapeLike, ZarrFormat, describe_array, lengths_of
 from blizzarr.errors import BlizzarrError
-from blizzarr.hierarchy.place import place_node
+from blizzarr.formats import format_named
+from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.stores import Store
 from blizzarr.stores.place import is_below
 
-__all__ = ["make_array", "refuse_to_lose"]
+__all__ = ["choose_format", "make_array", "refuse_to_lose"]
 
 
 def make_array(
@@ -42,6 +43,7 @@ def make_array(
         dtype = source.dtype if dtype is None else dtype
     if shape is None or dtype is None:
         raise TypeError(f"expected shape= and dtype=, or data=, found no {'shape' if shape is None else 'dtype'}")
+    options["zarr_format"] = choose_format(store, path, options.get("zarr_format"))
     metadata = describe_array(shape=shape, dtype=dtype, **options)
     # What may still go wrong with the data goes wrong before anything is replaced.
     if isinstance(source, Array):
@@ -61,6 +63,12 @@ def make_array(
                 remove_node(store, path)
             raise
     return array
+
+
+def choose_format(store: Store, path: str, zarr_format: ZarrFormat) -> str:
+    """The name of the format that a new node gets: the one that is asked for, or that of the groups above."""
+    above = format_above(store, path) if zarr_format is None else None
+    return (format_named(zarr_format) if above is None else above).name
 
 
 def refuse_to_lose(source: Array, store: Store, path: str) -> None:

@@ -101,8 +101,10 @@ def _decode(
     return None if meta is None else Found(meta, documents)
 
 
-def find(store: Store, path: str) -> Found | None:
+def find(store: Store, path: str, form: Format | None = None) -> Found | None:
     """The node at a path, of the newest format that there is; warns when there are several.
+
+    With `form` only a node of that format is looked for.
 
     Raises
     ------
@@ -110,9 +112,11 @@ def find(store: Store, path: str) -> Found | None:
         When its documents do not conform.
     """
     near = getattr(store, "native", None) is not None
-    found = find_many(store, (path,), at_once=not near)[0]
+    found = find_many(store, (path,), None if form is None else (form,), at_once=not near)[0]
     if isinstance(found, BlizzarrError):
         raise found
+    if form is not None:
+        return found
     if found is None:
         return next((other for search in _SEARCHES if (other := search(store, path)) is not None), None)
     _warn_of_others(store, path, found)
@@ -142,13 +146,13 @@ def _warn_of_others(store: Store, path: str, found: Found) -> None:
     )
 
 
-def detect(store: Store, path: str) -> Node | None:
+def detect(store: Store, path: str, form: Format | None = None) -> Node | None:
     """The node at a path in whatever format, or `None`."""
-    found = find(store, path)
+    found = find(store, path, form)
     return None if found is None else found.meta
 
 
-def read_node(store: Store, path: str) -> Node:
+def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     """The array or group at a path.
 
     Raises
@@ -158,11 +162,12 @@ def read_node(store: Store, path: str) -> Node:
     MetadataError
         When its documents do not conform.
     """
-    found = find(store, path)
+    found = find(store, path, form)
     if found is not None:
         return found.meta
+    sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
     raise NodeNotFoundError(
-        f"no array or group here: looked for {what_was_sought(path)}; {what_is_there(store, path, detect)}",
+        f"no array or group here: looked for {sought}; {what_is_there(store, path, detect)}",
         array=f"/{path}",
         store=str(store),
     )

@@ -16,13 +16,15 @@ FORMATS: Final[dict[str, Format]] = {form.name: form for form in (v3,)}
 
 
 def format_named(value: Any) -> Format:
-    """The format that a user means: its name, or its number.
+    """The format that a user means: its name, or its number; without either the newest.
 
     Examples
     --------
-    >>> format_named(3).name, format_named("v3").name
-    ('v3', 'v3')
+    >>> format_named(3).name, format_named("v3").name, format_named(None).name
+    ('v3', 'v3', 'v3')
     """
+    if value is None:
+        return next(iter(FORMATS.values()))
     for form in FORMATS.values():
         if value == form.name or (not isinstance(value, bool) and value in (form.zarr_format, str(form.zarr_format))):
             return form
