@@ -11,6 +11,7 @@ from blizzarr.codecs.chain import MAX_CODECS, MAX_DEPTH, CodecChain
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step
 from blizzarr.codecs.crc32c import Crc32cCodec
 from blizzarr.codecs.gzip import GzipCodec
+from blizzarr.codecs.numcodecs import ROWS, ZlibCodec
 from blizzarr.codecs.sharding import MAX_INDEX_BYTES, ShardingCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.codecs.zstd import ZstdCodec
@@ -26,6 +27,7 @@ CATALOGUE.update(
         "sharding_indexed": ShardingCodec,
         "transpose": TransposeCodec,
         "zstd": ZstdCodec,
+        **ROWS,
     }
 )
 
@@ -46,5 +48,6 @@ __all__ = [
     "Stage",
     "Step",
     "TransposeCodec",
+    "ZlibCodec",
     "ZstdCodec",
 ]
