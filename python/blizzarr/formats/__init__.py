@@ -19,6 +19,7 @@ from blizzarr.formats.nodes import (
     write_node,
 )
 from blizzarr.formats.table import FORMATS, format_named, format_of, relatives
+from blizzarr.formats.translate import translate
 
 __all__ = [
     "FORMATS",
@@ -42,5 +43,6 @@ __all__ = [
     "node_prefixes",
     "read_node",
     "relatives",
+    "translate",
     "write_node",
 ]

@@ -46,7 +46,12 @@ def _get(store: Store, key: str) -> Any:
 
 
 def find_many(
-    store: Store, paths: Sequence[str], forms: Iterable[Format] | None = None, *, at_once: bool = False
+    store: Store,
+    paths: Sequence[str],
+    forms: Iterable[Format] | None = None,
+    *,
+    at_once: bool = False,
+    entry: bytes | None = None,
 ) -> list[Found | BlizzarrError | None]:
     """For each path the node that its documents make, `None` where there is none, or why it cannot be read.
 
@@ -56,12 +61,14 @@ def find_many(
         The formats that they may have, newest first; by default all.
     at_once
         Ask for the documents of all formats in one request.
+    entry
+        Stands for the document of the hierarchy as a whole, in formats that have one.
     """
-    forms = FORMATS.values() if forms is None else forms
+    forms = tuple(FORMATS.values() if forms is None else forms)
     known = _documents(store, (form.document_keys(path) for form in forms for path in paths)) if at_once else None
     found: list[Found | BlizzarrError | None] = [None] * len(paths)
     open_ = list(range(len(paths)))
-    entries: dict[str, Any] = {}
+    entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
     for form in forms:
         keys = [form.document_keys(paths[number]) for number in open_]
         values = _documents(store, keys) if known is None else known

@@ -61,6 +61,14 @@ class Format(Protocol):
         """Whether what has nodes below it is a group without any document."""
 
     @property
+    def has_dimension_names(self) -> bool:
+        """Whether arrays have names of dimensions; where not, an attribute stands for them."""
+
+    @property
+    def has_null_fill(self) -> bool:
+        """Whether a fill value may be null, which leaves open what unwritten elements are."""
+
+    @property
     def default_compressor(self) -> str:
         """The codec that new arrays get unless told otherwise."""
 

@@ -31,6 +31,8 @@ __all__ = [
     "entry_documents",
     "entry_key",
     "groups_above",
+    "has_dimension_names",
+    "has_null_fill",
     "implicit_groups",
     "listing_prefix",
     "name",
@@ -44,6 +46,8 @@ name: Final = "v3"
 zarr_format: Final = 3
 entry_key: Final = None
 implicit_groups: Final = False
+has_dimension_names: Final = True
+has_null_fill: Final = False
 default_compressor: Final = "zstd"
 
 _DOCUMENT: Final = "zarr.json"
@@ -105,8 +109,10 @@ def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list
 
 
 def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
-    """The chunk key encoding of new arrays."""
-    return ChunkKeys.default() if given is None else given
+    """The chunk key encoding of new arrays; those of other formats become the default with their separator."""
+    if given is None:
+        return ChunkKeys.default()
+    return given if given.name in ("default", "v2") else ChunkKeys.default(given.separator)
 
 
 def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:

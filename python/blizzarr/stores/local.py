@@ -10,6 +10,7 @@ from pathlib import Path
 
 from blizzarr import _native
 from blizzarr.errors import StoreError
+from blizzarr.stores.keys import check_key
 from blizzarr.stores.native import NativeStore
 
 __all__ = ["LocalStore"]
@@ -52,6 +53,23 @@ class LocalStore(NativeStore):
     def root(self) -> Path:
         """The directory, as an absolute path."""
         return Path(self._root)
+
+    def link(self, key: str, other: str) -> bool:
+        """Give the file of a key a second name, as another key; False where this file system cannot.
+
+        As no value is ever changed in place, the two are as good as copies.
+        """
+        self._check_writable(check_key(other))
+        old, new = self.root / check_key(key), self.root / other
+        try:
+            new.parent.mkdir(parents=True, exist_ok=True)
+            os.link(old, new)
+        except FileExistsError:
+            return os.path.samefile(old, new)
+        except OSError:
+            # Whatever stands against it, the value can still be copied, or says what is wrong when it is.
+            return False
+        return True
 
     def links(self, prefixes: Iterable[str]) -> builtins.list[str]:
         """Those of the prefixes that are symbolic links: what is below them lies elsewhere."""

@@ -1,0 +1,80 @@
+"""Giving stored data the metadata of a newer format."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from blizzarr.creation.describe import ZarrFormat
+from blizzarr.errors import PathError, UnsupportedOperationError
+from blizzarr.formats import format_named, format_of, read_node
+from blizzarr.stores import StoreLike, check_writable, resolve
+from blizzarr.upgrading.plan import Upgrade, plan
+from blizzarr.upgrading.record import Record
+from blizzarr.upgrading.run import Told, run
+
+__all__ = ["upgrade"]
+
+
+def upgrade(store: StoreLike, *, to: ZarrFormat = "v3", dry_run: bool = False, progress: Told | None = None) -> Upgrade:
+    """Give a whole hierarchy the metadata of another format, in place; the bytes of its chunks stay as they are.
+
+    Chunks of v1 and v2 keep their keys, which v3 can express. Those of the draft of v3 get others: a second link to the
+    same file on local file systems, elsewhere a copy; the old ones go at the end. Until the new document of the root is
+    stored, the old documents open as ever; what is interrupted is finished by calling again. Nobody should write to
+    the data in the meantime.
+
+    Parameters
+    ----------
+    store
+        The root of a hierarchy: a path, URL, store or mapping.
+    to
+        The format, see `create_array`.
+    dry_run
+        Only find out what would happen; nothing is changed.
+    progress
+        Called with the steps done and the steps in all.
+
+    Returns
+    -------
+    What was done, or with `dry_run` what would be: `nodes`, `problems`; printed, it says what will not be the same.
+
+    Raises
+    ------
+    MetadataError
+        When the format cannot express something, or something cannot be read; with everything that stands against it
+        in any node. Nothing has been changed then. Not raised with `dry_run`.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> memory = {}
+    >>> z = blizzarr.create_array(memory, name="t", data=[1, 2, 3], zarr_format=2)
+    >>> print(upgrade(memory, dry_run=True))
+    1 arrays and 1 groups to upgrade from v2 to v3 in <MappingStore over dict with 4 keys>
+    >>> upgrade(memory).done, sorted(memory)
+    (True, ['t/0', 't/zarr.json', 'zarr.json'])
+    """
+    found, path = resolve(store, "r" if dry_run else "r+")
+    if path:
+        raise PathError(
+            f"expected the root of a hierarchy, found the path {path!r} in {found}: nodes above it would not find it "
+            "any more; upgrade the whole"
+        )
+    record = Record.read(found)
+    old = format_of(read_node(found, "")) if record is None else format_named(record.old)
+    new = format_named(to)
+    switched = record is not None and record.switched
+    if record is not None and record.new != new.name:
+        raise UnsupportedOperationError(
+            f"an upgrade to {record.new} was interrupted here: finish it first, with to={record.new!r}",
+            store=str(found),
+        )
+    if old is new:
+        return Upgrade(found, old, new, ())
+    planned = plan(found, old, new, switched=switched)
+    if dry_run:
+        return planned
+    planned.raise_problems()
+    check_writable(found, "")
+    run(planned, progress, switched=switched)
+    return replace(planned, done=True)

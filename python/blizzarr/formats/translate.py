@@ -1,0 +1,55 @@
+"""A node of one format as another format would hold it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from blizzarr.formats.format import Format, Node
+from blizzarr.model import ArrayMeta
+
+__all__ = ["translate"]
+
+_DIMENSIONS: Final = "_ARRAY_DIMENSIONS"
+"""The attribute in which the names of dimensions are kept where a format has no place for them."""
+
+
+def translate(meta: Node, form: Format) -> tuple[Node, list[str]]:
+    """The node in another format, and what is not the same there, in words.
+
+    Whether that format can express all of it, `Format.encode` tells.
+
+    Raises
+    ------
+    MetadataError
+        When the format has no keys for its chunks.
+
+    Examples
+    --------
+    >>> from blizzarr.formats import format_named
+    >>> from blizzarr.model import GroupMeta
+    >>> translate(GroupMeta({"a": 1}, extra={"x": {"must_understand": False}}), format_named("v3"))[1]
+    ['left out: x, which only other programs know']
+    """
+    notes = []
+    if meta.extra:
+        notes.append(f"left out: {', '.join(meta.extra)}, which only other programs know")
+    if not isinstance(meta, ArrayMeta):
+        return replace(meta, format=form.name, consolidated=None, extra={}, source=None), notes
+    attributes = meta.attributes
+    names = meta.dimension_names
+    if names is not None and attributes.get(_DIMENSIONS) == list(names) and form.has_dimension_names:
+        attributes = {name: value for name, value in attributes.items() if name != _DIMENSIONS}
+        notes.append(f"the attribute {_DIMENSIONS} becomes the names of the dimensions")
+    if meta.fill_undefined and not form.has_null_fill:
+        notes.append(f"the fill value, which was null, becomes {meta.fill_value!r}")
+    made = replace(
+        meta,
+        format=form.name,
+        chunk_keys=form.chunk_keys(meta.chunk_keys),
+        attributes=attributes,
+        extra={},
+        source=None,
+        fill_undefined=meta.fill_undefined and form.has_null_fill,
+    )
+    return made, notes

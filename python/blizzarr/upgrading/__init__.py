@@ -1,0 +1,1 @@
+"""Giving a hierarchy the documents of another format, while its chunks stay what they are."""

@@ -1,0 +1,174 @@
+"""What an upgrade would do, found out before anything is changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from blizzarr.errors import BlizzarrError, MetadataError, Problem
+from blizzarr.formats import Format, Found, chunk_prefix, get_many, translate
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.names import name_problem
+from blizzarr.stores import Store
+from blizzarr.upgrading.walk import walk
+
+__all__ = ["NodeUpgrade", "Upgrade", "plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeUpgrade:
+    """One node, as it is and as it will be."""
+
+    path: str
+    old: ArrayMeta | GroupMeta
+    new: ArrayMeta | GroupMeta
+    documents: dict[str, bytes] = field(repr=False)
+    """The new documents by key."""
+    outdated: tuple[str, ...]
+    """The keys of the old documents, which go at the end."""
+    replaced: tuple[str, ...] = ()
+    """The keys that hold old documents now and will hold new ones."""
+    notes: tuple[str, ...] = ()
+    """What will not be the same, in words."""
+
+    @property
+    def moves_chunks(self) -> bool:
+        """Whether its chunks get other keys."""
+        return isinstance(self.old, ArrayMeta) and self.old_place != self.new_place
+
+    @property
+    def old_place(self) -> object:
+        """Where the chunks are."""
+        return _place(self.path, self.old)
+
+    @property
+    def new_place(self) -> object:
+        """Where the chunks will be."""
+        return _place(self.path, self.new)
+
+
+def _place(path: str, meta: ArrayMeta | GroupMeta) -> object:
+    keys = meta.chunk_keys if isinstance(meta, ArrayMeta) else None
+    # Two encodings with the same keys may have different names.
+    return None if keys is None else (chunk_prefix(path, meta), keys.head, keys.separator, keys.scalar)
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """What an upgrade does to a hierarchy, or what it has done."""
+
+    store: Store = field(repr=False)
+    old: Format = field(repr=False)
+    new: Format = field(repr=False)
+    nodes: tuple[NodeUpgrade, ...]
+    """Groups before what is in them."""
+    problems: tuple[Problem, ...] = ()
+    """What stands against it: the path of a node and what in it cannot be expressed, or cannot be read."""
+    done: bool = False
+
+    @property
+    def arrays(self) -> int:
+        """The number of arrays."""
+        return sum(isinstance(node.new, ArrayMeta) for node in self.nodes)
+
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return len(self.nodes) - self.arrays
+
+    def raise_problems(self) -> None:
+        """Raise one error with everything that stands against it; return when nothing does.
+
+        Raises
+        ------
+        MetadataError
+            With a problem for each member of each node.
+        """
+        if self.problems:
+            raise MetadataError(problems=self.problems, store=str(self.store))
+
+    def __str__(self) -> str:
+        verb = "upgraded" if self.done else "to upgrade"
+        lines = [
+            f"{self.arrays:,} arrays and {self.groups:,} groups {verb} from {self.old.name} to {self.new.name} "
+            f"in {self.store}"
+        ]
+        moving = sum(node.moves_chunks for node in self.nodes)
+        if moving:
+            lines.append(f"the chunks of {moving:,} arrays get other keys")
+        lines += [f"/{node.path}: {note}" for node in self.nodes for note in node.notes]
+        if self.problems:
+            lines.append(f"{len(self.problems):,} problems stand against it:")
+            lines += [f"  {problem}" for problem in self.problems]
+        return "\n".join(lines)
+
+
+def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> Upgrade:
+    """What upgrading the hierarchy in a store would do; nothing is changed.
+
+    Parameters
+    ----------
+    switched
+        Whether the new documents count already, and only old ones are left to be removed.
+    """
+    nodes: list[NodeUpgrade] = []
+    problems: list[Problem] = []
+    consolidated = False
+    # The document of the hierarchy as a whole is the first that a new one replaces.
+    entry = old.entry_documents().get(old.entry_key) if switched and old.entry_key is not None else None
+    for path, found in walk(store, old, entry).items():
+        name = path.rpartition("/")[2]
+        reason = name_problem(name) if path else None
+        if reason is not None:
+            problems.append(Problem(f"/{path}", "a name that the new format allows", reason))
+        try:
+            if isinstance(found, BlizzarrError):
+                raise found
+            consolidated |= not path and isinstance(found.meta, GroupMeta) and found.meta.consolidated is not None
+            nodes.append(_translated(path, found, old, new))
+        except MetadataError as error:
+            problems += [problem._replace(path=f"/{path}: {problem.path}") for problem in error.problems]
+        except BlizzarrError as error:
+            problems.append(Problem(f"/{path}", "a node that can be read", str(error)))
+    if consolidated and not problems:
+        nodes[0] = _with_consolidated(nodes, new)
+    if not switched:
+        problems += _conflicts(store, nodes, old)
+    return Upgrade(store, old, new, tuple(nodes), tuple(problems))
+
+
+def _conflicts(store: Store, nodes: list[NodeUpgrade], old: Format) -> list[Problem]:
+    """Documents of the new format that are there already, and say something else than the old ones."""
+    wanted = {
+        key: (node.path, value)
+        for node in nodes
+        for key, value in node.documents.items()
+        if key not in node.replaced and key != old.entry_key
+    }
+    problems = []
+    for (key, (path, value)), there in zip(wanted.items(), get_many(store, list(wanted)), strict=True):
+        if there is not None and bytes(there) != value:
+            found = f"another one in {key}; remove the one that is out of date"
+            problems.append(Problem(f"/{path}", "no document of the new format, or one that says the same", found))
+    return problems
+
+
+def _translated(path: str, found: Found, old: Format, new: Format) -> NodeUpgrade:
+    meta, notes = translate(found.meta, new)
+    documents = new.encode(meta, path)
+    if not path:
+        documents |= new.entry_documents()
+    outdated = [key for key in found.documents if key not in documents]
+    if not path and old.entry_key is not None and old.entry_key not in documents:
+        outdated.append(old.entry_key)
+    replaced = tuple(key for key in found.documents if key in documents)
+    return NodeUpgrade(path, found.meta, meta, documents, tuple(outdated), replaced, tuple(notes))
+
+
+def _with_consolidated(nodes: list[NodeUpgrade], new: Format) -> NodeUpgrade:
+    """The root with the metadata of everything below it, as they will be."""
+    root = nodes[0]
+    assert isinstance(root.new, GroupMeta)
+    below = {node.path: node.new for node in nodes[1:]}
+    meta = root.new.with_consolidated(below)
+    documents = new.encode(meta, "") | new.entry_documents()
+    return replace(root, new=meta, documents=documents)
