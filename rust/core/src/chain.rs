@@ -77,6 +77,8 @@ pub struct Chain {
     pub strides: Vec<isize>,
     /// Upper bounds of the encoded lengths: before the first codec, after it, …
     limits: Vec<usize>,
+    /// The exact encoded length, when it does not depend on the values.
+    fixed: Option<usize>,
 }
 
 impl Chain {
@@ -122,7 +124,11 @@ impl Chain {
         for codec in &codecs {
             limits.push(codec.max_encoded_len(limits[limits.len() - 1]));
         }
-        Ok(Chain { shape, elements, fill, order, serializer, codecs, length, strides, limits })
+        let fixed = match serializer {
+            Serializer::Elements => codecs.iter().try_fold(length, |length, codec| codec.fixed_encoded_len(length)),
+            Serializer::Shard(_) => None,
+        };
+        Ok(Chain { shape, elements, fill, order, serializer, codecs, length, strides, limits, fixed })
     }
 
     /// No encoded cell is longer than this.
@@ -141,12 +147,7 @@ impl Chain {
 
     /// The exact encoded length, when it does not depend on the values.
     pub fn fixed_len(&self) -> Option<usize> {
-        match self.serializer {
-            Serializer::Elements => {
-                self.codecs.iter().try_fold(self.length, |length, codec| codec.fixed_encoded_len(length))
-            }
-            Serializer::Shard(_) => None,
-        }
+        self.fixed
     }
 
     /// Undoes the bytes-to-bytes codecs into exactly `dst`, whose length the serializer knows.

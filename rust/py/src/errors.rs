@@ -1,6 +1,7 @@
 //! Engine errors become the exceptions of `blizzarr.errors`, with their place as fields.
 
 use blizzarr_core::error::{Direction, Error, Kind};
+use pyo3::exceptions::{PyException, PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
@@ -18,7 +19,7 @@ fn build(py: Python<'_>, mut error: Error, array: Option<&str>) -> PyResult<PyEr
     if let Some(raised) = &payload {
         // Ours already, or not for us to wrap (KeyboardInterrupt, SystemExit).
         let ours = raised.is_instance(py, &module.getattr("BlizzarrError")?);
-        if ours || !raised.is_instance_of::<pyo3::exceptions::PyException>(py) {
+        if ours || !raised.is_instance_of::<PyException>(py) {
             return Ok(raised.clone_ref(py));
         }
     }
@@ -62,10 +63,41 @@ fn build(py: Python<'_>, mut error: Error, array: Option<&str>) -> PyResult<PyEr
     Ok(raised)
 }
 
+/// What a codec in Python raised. Ours say what was found, and the place is added where they are made again; others
+/// become the cause of ours.
+pub fn of_codec(py: Python<'_>, raised: PyErr) -> Error {
+    if let Ok(Some((kind, reason))) = kind_of(py, &raised) {
+        return Error::new(kind, reason);
+    }
+    let kind = match () {
+        _ if raised.is_instance_of::<PyMemoryError>(py) => Kind::Limit,
+        _ if raised.is_instance_of::<PyException>(py) => Kind::Codec,
+        // KeyboardInterrupt and the like are no damage.
+        _ => Kind::Foreign,
+    };
+    Error { kind, ..foreign(py, raised) }
+}
+
+/// The kind and the reason of an exception that codecs of ours raise.
+fn kind_of(py: Python<'_>, raised: &PyErr) -> PyResult<Option<(Kind, String)>> {
+    let module = ERRORS.get_or_try_init(py, || py.import("blizzarr.errors").map(Bound::unbind))?.bind(py);
+    for (class, kind) in [("ChecksumError", Kind::Checksum), ("CodecError", Kind::Codec), ("LimitError", Kind::Limit)] {
+        if raised.is_instance(py, &module.getattr(class)?) {
+            return Ok(Some((kind, raised.value(py).getattr("reason")?.extract()?)));
+        }
+    }
+    Ok(None)
+}
+
 /// What foreign (Python) code raised, on its way through the engine.
 pub fn foreign(py: Python<'_>, raised: PyErr) -> Error {
-    let mut error = Error::new(Kind::Foreign, raised.value(py).to_string());
-    if raised.is_instance_of::<pyo3::exceptions::PyOSError>(py) {
+    let mut reason = raised.value(py).to_string();
+    if reason.is_empty() {
+        // Better than nothing: EOFError and the like often say no more than their name.
+        reason = raised.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
+    }
+    let mut error = Error::new(Kind::Foreign, reason);
+    if raised.is_instance_of::<PyOSError>(py) {
         error.errno = raised.value(py).getattr("errno").ok().and_then(|errno| errno.extract().ok());
     }
     error.payload = Some(Box::new(raised));

@@ -1,6 +1,6 @@
 //! Stores and codecs written in Python, as steps of the engine.
 
-use blizzarr_core::codec::foreign::{ForeignCodec, Take};
+use blizzarr_core::codec::foreign::{ForeignCodec, Length, Take};
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::fork::PerProcess;
 use blizzarr_core::store::exclusion::{self, Exclusion, HeldInProcess, Scope};
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::buffer::Buffer;
-use crate::errors::foreign;
+use crate::errors::{foreign, of_codec};
 
 /// Any object with the methods of `blizzarr.stores.Store`.
 pub struct PythonStore {
@@ -157,7 +157,8 @@ impl Reader for PythonReader<'_> {
     }
 }
 
-/// Any object with `encode(bytes) -> bytes` and `decode(bytes, max_size) -> bytes`.
+/// Any object with `encode(bytes) -> bytes` and `decode(bytes, max_size) -> bytes`. It may have `encoded_size(decoded)`
+/// too, the most bytes that so many can be encoded to; they are always so many if its `fixed_size` is true.
 pub struct PythonCodec {
     pub object: Py<PyAny>,
 }
@@ -169,7 +170,7 @@ impl PythonCodec {
         work: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<Py<PyAny>>,
     ) -> Result<()> {
         Python::attach(|py| {
-            let fail = |raised| foreign(py, raised);
+            let fail = |raised| of_codec(py, raised);
             let made = work(py, self.object.bind(py)).map_err(fail)?;
             let buffer = Buffer::reading(made.bind(py)).map_err(fail)?;
             take(buffer.bytes().map_err(fail)?)
@@ -185,6 +186,20 @@ impl ForeignCodec for PythonCodec {
     fn decode(&self, encoded: &[u8], max_size: usize, take: &mut Take<'_>) -> Result<()> {
         self.call(take, |py, object| {
             object.call_method1("decode", (PyBytes::new(py, encoded), max_size)).map(Bound::unbind)
+        })
+    }
+
+    fn encoded_len(&self, decoded: usize) -> Length {
+        Python::attach(|py| {
+            let object = self.object.bind(py);
+            let size = object.call_method1("encoded_size", (decoded,)).and_then(|size| size.extract());
+            let fixed = object.getattr("fixed_size").and_then(|fixed| fixed.extract()).unwrap_or(false);
+            match (size, fixed) {
+                (Ok(size), true) => Length::Exactly(size),
+                (Ok(size), false) => Length::AtMost(size),
+                // It does not say.
+                (Err(_), _) => Length::Unknown,
+            }
         })
     }
 }

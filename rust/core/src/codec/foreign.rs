@@ -4,10 +4,19 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use super::{report, room, BytesToBytes};
-use crate::error::{Direction, Result};
+use crate::error::{Direction, Error, Kind, Result};
 
 /// Receives what a foreign codec made, while the codec still owns it: one copy, not two.
 pub type Take<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
+
+/// What is known of the encoded length before encoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    Unknown,
+    AtMost(usize),
+    /// Whatever the values.
+    Exactly(usize),
+}
 
 /// What the border implements. Each method hands its result to `take` exactly once.
 pub trait ForeignCodec: Send + Sync {
@@ -16,6 +25,11 @@ pub trait ForeignCodec: Send + Sync {
 
     /// Decodes `encoded`, which should make at most `max_size` bytes; what it makes is checked again here.
     fn decode(&self, encoded: &[u8], max_size: usize, take: &mut Take<'_>) -> Result<()>;
+
+    /// The length of what `decoded` bytes are encoded to; asked once, when a chain is prepared.
+    fn encoded_len(&self, _decoded: usize) -> Length {
+        Length::Unknown
+    }
 }
 
 /// A [`ForeignCodec`] with its name, checked for size on the way back.
@@ -27,6 +41,15 @@ pub struct Foreign {
 impl Foreign {
     pub fn new(name: &str, codec: Box<dyn ForeignCodec>) -> Self {
         Foreign { name: interned(name), codec }
+    }
+
+    /// Names the codec and the direction, which foreign code does not know.
+    fn named(&self, mut error: Error, direction: Direction) -> Error {
+        if error.kind != Kind::Store && error.codec.is_none() {
+            error.codec = Some(self.name);
+            error.direction = Some(direction);
+        }
+        error
     }
 }
 
@@ -47,21 +70,33 @@ impl BytesToBytes for Foreign {
         self.name
     }
 
-    /// Nobody knows; four times the data is more than a compressor loses and less than a bomb gains.
     fn max_encoded_len(&self, decoded: usize) -> usize {
-        decoded.saturating_mul(4).saturating_add(64 * 1024)
+        match self.codec.encoded_len(decoded) {
+            // Four times the data is more than a compressor loses and less than a bomb gains.
+            Length::Unknown => decoded.saturating_mul(4).saturating_add(64 * 1024),
+            Length::AtMost(length) | Length::Exactly(length) => length,
+        }
+    }
+
+    fn fixed_encoded_len(&self, decoded: usize) -> Option<usize> {
+        match self.codec.encoded_len(decoded) {
+            Length::Exactly(length) => Some(length),
+            Length::Unknown | Length::AtMost(_) => None,
+        }
     }
 
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         let mut taken = false;
-        self.codec.decode(src, dst.len(), &mut |made| {
-            if made.len() != dst.len() {
-                return Err(report::wrong_size(self.name, dst.len(), made.len()));
+        let size = dst.len();
+        let decoded = self.codec.decode(src, size, &mut |made| {
+            if made.len() != size {
+                return Err(report::wrong_size(self.name, size, made.len()));
             }
             dst.copy_from_slice(made);
             taken = true;
             Ok(())
-        })?;
+        });
+        decoded.map_err(|error| self.named(error, Direction::Decode))?;
         if taken {
             return Ok(());
         }
@@ -70,21 +105,23 @@ impl BytesToBytes for Foreign {
 
     fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
         dst.clear();
-        self.codec.decode(src, limit, &mut |made| {
+        let decoded = self.codec.decode(src, limit, &mut |made| {
             if made.len() > limit {
                 return Err(report::over_limit(self.name, limit));
             }
             room::reserve(self.name, Direction::Decode, dst, made.len())?;
             dst.extend_from_slice(made);
             Ok(())
-        })
+        });
+        decoded.map_err(|error| self.named(error, Direction::Decode))
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
-        self.codec.encode(src, &mut |made| {
+        let encoded = self.codec.encode(src, &mut |made| {
             room::reserve(self.name, Direction::Encode, dst, made.len())?;
             dst.extend_from_slice(made);
             Ok(())
-        })
+        });
+        encoded.map_err(|error| self.named(error, Direction::Encode))
     }
 }

@@ -1,8 +1,8 @@
 //! A codec written elsewhere.
 
-use super::super::foreign::{Foreign, ForeignCodec, Take};
+use super::super::foreign::{Foreign, ForeignCodec, Length, Take};
 use super::*;
-use crate::error::Result;
+use crate::error::{Direction, Result};
 
 /// Writes every byte twice; decoding ignores `max_size`, as a careless codec does.
 struct Twice;
@@ -14,6 +14,10 @@ impl ForeignCodec for Twice {
 
     fn decode(&self, encoded: &[u8], _max_size: usize, take: &mut Take<'_>) -> Result<()> {
         take(&encoded.iter().step_by(2).copied().collect::<Vec<_>>())
+    }
+
+    fn encoded_len(&self, decoded: usize) -> Length {
+        Length::Exactly(2 * decoded)
     }
 }
 
@@ -55,8 +59,24 @@ fn what_it_makes_is_measured() {
 #[test]
 fn what_it_raises_passes_through() {
     let codec = Foreign::new("acme.broken", Box::new(Broken(false)));
-    assert_eq!(decoded(&codec, b"x", 1).unwrap_err().kind, Kind::Foreign);
-    assert_eq!(codec.encode(b"x", &mut Vec::new()).unwrap_err().kind, Kind::Foreign);
+    let error = decoded(&codec, b"x", 1).unwrap_err();
+    assert_eq!(
+        (error.kind, error.codec, error.direction),
+        (Kind::Foreign, Some("acme.broken"), Some(Direction::Decode))
+    );
+    let error = codec.encode(b"x", &mut Vec::new()).unwrap_err();
+    assert_eq!(
+        (error.kind, error.codec, error.direction),
+        (Kind::Foreign, Some("acme.broken"), Some(Direction::Encode))
+    );
+}
+
+#[test]
+fn it_may_know_its_length() {
+    let codec = Foreign::new("acme.twice", Box::new(Twice));
+    assert_eq!((codec.max_encoded_len(10), codec.fixed_encoded_len(10)), (20, Some(20)));
+    let codec = Foreign::new("acme.broken", Box::new(Broken(false)));
+    assert_eq!((codec.max_encoded_len(10), codec.fixed_encoded_len(10)), (40 + 64 * 1024, None));
 }
 
 #[test]
