@@ -10,7 +10,11 @@ name          separator   head       scalar    key of chunk (1, 23)
 ``default``   ``.``       ``c.``     ``c``     ``c.1.23``
 ``v2``        ``.``       (empty)    ``0``     ``1.23``
 ``v2``        ``/``       (empty)    ``0``     ``1/23``
+``draft``     ``/``       ``c``      ``c``     ``c1/23``
+``draft``     ``.``       ``c``      ``c``     ``c1.23``
 ============  ==========  =========  ========  ======================
+
+``draft_zarr_python`` is ``draft`` but for the scalar key, which is ``c0``.
 """
 
 from __future__ import annotations
@@ -30,8 +34,10 @@ class ChunkKeys:
     'c/1/23/45'
     >>> ChunkKeys.v2().key((1, 23, 45))
     '1.23.45'
-    >>> ChunkKeys.default().key(())
-    'c'
+    >>> ChunkKeys.default().key(()), ChunkKeys.draft_zarr_python().key(())
+    ('c', 'c0')
+    >>> ChunkKeys.draft().key((1, 23, 45))
+    'c1/23/45'
     """
 
     name: str
@@ -48,6 +54,16 @@ class ChunkKeys:
     def v2(cls, separator: str = ".") -> ChunkKeys:
         """The encoding of arrays that were converted from Zarr v2: ``0.1``."""
         return cls("v2", separator, "", "0")
+
+    @classmethod
+    def draft(cls, separator: str = "/") -> ChunkKeys:
+        """The encoding of the December 2022 draft of v3: ``c0/1``, no separator behind the ``c``."""
+        return cls("draft", separator, "c", "c")
+
+    @classmethod
+    def draft_zarr_python(cls, separator: str = "/") -> ChunkKeys:
+        """The encoding that zarr-python 2.13 to 2.18 had for that draft: an array without dimensions has ``c0``."""
+        return cls("draft_zarr_python", separator, "c", "c0")
 
     def key(self, indices: tuple[int, ...]) -> str:
         """The key of one chunk, below the array's prefix."""
