@@ -40,6 +40,7 @@ from blizzarr.api import (
     save_array,
     save_group,
     tree,
+    upgrade,
     zeros,
     zeros_like,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "save_group",
     "stores",
     "tree",
+    "upgrade",
     "zeros",
     "zeros_like",
 ]

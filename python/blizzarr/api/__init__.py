@@ -21,6 +21,7 @@ from blizzarr.api.create import (
 )
 from blizzarr.api.open import open, open_array, open_consolidated, open_group
 from blizzarr.api.save import load, save, save_array, save_group
+from blizzarr.api.upgrade import upgrade
 
 __all__ = [
     "array",
@@ -45,6 +46,7 @@ __all__ = [
     "save_array",
     "save_group",
     "tree",
+    "upgrade",
     "zeros",
     "zeros_like",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ import numpy as np
 from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.copying.array import ArrayCopy, Source, size_of
-from blizzarr.errors import NodeExistsError
-from blizzarr.formats import detect
+from blizzarr.creation.describe import ZarrFormat
+from blizzarr.errors import MetadataError, NodeExistsError, Problem
+from blizzarr.formats import Format, detect, encode, format_named, format_of, translate
 from blizzarr.group import Group, node_of
-from blizzarr.hierarchy.place import place_node
+from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path, join
 from blizzarr.stores import Store, StoreLike, resolve
@@ -35,9 +37,10 @@ def copy(
     progress: Progress | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    zarr_format: ZarrFormat = None,
     **options: Any,
 ) -> Array | Group:
-    """Copy an array, or a group with everything in it.
+    """Copy an array, or a group with everything in it, into any layout and any format.
 
     Arrays larger than memory are copied part by part (`config.copy_bytes`); each part is read and written by all cores.
     When the layout stays the same, stored objects are copied as they are, without decoding. A copy that was
@@ -58,9 +61,16 @@ def copy(
         Finish a copy that was interrupted. What is complete is left alone.
     overwrite
         Replace what is there.
+    zarr_format
+        The format of the copy, see `create_array`; by default that of the groups above it, else that of the source.
     **options
         What is to be different, as for `create_array`: `chunks`, `shards`, `codecs`, `compressors`, `dtype`, ...;
         of a group, in each of its arrays.
+
+    Raises
+    ------
+    MetadataError
+        When the format of the copy cannot express something; with all of it, of every node. Nothing has been stored.
 
     Examples
     --------
@@ -68,6 +78,8 @@ def copy(
     >>> target = copy(np.arange(100), {}, chunks=10)
     >>> copy(target, {}, chunks=25, compressors="gzip")[98:].tolist()
     [98, 99]
+    >>> copy(target, {}, zarr_format=2).metadata.format
+    'v2'
     """
     if resume and overwrite:
         raise ValueError("expected resume= (keep what is there) or overwrite= (remove what is there), found both")
@@ -76,11 +88,13 @@ def copy(
     check_path(place)
     if isinstance(what, Array | Group):
         _refuse_overlap(what, found, place)
+    form = _format(what, found, place, zarr_format)
+    options["zarr_format"] = form.name
     if isinstance(what, Array | np.ndarray):
         jobs = [ArrayCopy.plan(what, found, place, options)]
         groups: dict[str, GroupMeta] = {}
     else:
-        jobs, groups = _plan_group(what, found, place, options)
+        jobs, groups = _plan_group(what, found, place, form, options)
     meter = _Meter(progress, sum(size_of(job.source) for job in jobs))
     if groups:
         _place_groups(found, place, groups, resume=resume, overwrite=overwrite)
@@ -125,20 +139,47 @@ def _source(source: Any) -> Array | Group | np.ndarray[Any, Any] | dict[str, np.
     return open(source, mode="r")
 
 
+def _format(source: Any, store: Store, place: str, zarr_format: ZarrFormat) -> Format:
+    """The format of the copy."""
+    if zarr_format is not None:
+        return format_named(zarr_format)
+    above = format_above(store, place)
+    if above is not None:
+        return above
+    return format_of(source.metadata) if isinstance(source, Array | Group) else format_named(None)
+
+
 def _plan_group(
-    source: Group | dict[str, np.ndarray[Any, Any]], store: Store, place: str, options: dict[str, Any]
+    source: Group | dict[str, np.ndarray[Any, Any]], store: Store, place: str, form: Format, options: dict[str, Any]
 ) -> tuple[list[ArrayCopy], dict[str, GroupMeta]]:
-    """The copies of all arrays, and the metadata of all groups by path."""
-    groups = {place: GroupMeta()}
-    if isinstance(source, Group):
-        groups[place] = GroupMeta(attributes=source.attrs.asdict(), extra=source.metadata.extra)
+    """The copies of all arrays, and the metadata of all groups by path; everything that cannot be in one error."""
+    groups: dict[str, GroupMeta] = {}
     jobs = []
-    for name, node in _members(source):
-        if isinstance(node, Group):
-            groups[join(place, name)] = GroupMeta(attributes=node.attrs.asdict(), extra=node.metadata.extra)
-        else:
-            jobs.append(ArrayCopy.plan(node, store, join(place, name), options))
+    problems: list[Problem] = []
+    for name, node in ("", source), *_members(source):
+        path = join(place, name) if name else place
+        try:
+            if isinstance(node, Group | dict):
+                groups[path] = _group_meta(node, form)
+                encode(groups[path], path)
+            else:
+                jobs.append(ArrayCopy.plan(node, store, path, options))
+        except MetadataError as error:
+            problems += [problem._replace(path=f"/{path}: {problem.path}") for problem in error.problems]
+    if problems:
+        raise MetadataError(problems=problems, store=str(store))
     return jobs, groups
+
+
+def _group_meta(group: Group | dict[str, Any], form: Format) -> GroupMeta:
+    if not isinstance(group, Group):
+        return GroupMeta(format=form.name)
+    meta = group.metadata.with_consolidated(None)
+    if meta.format == form.name:
+        return replace(meta, source=None)
+    made = translate(meta, form)[0]
+    assert isinstance(made, GroupMeta)
+    return made
 
 
 def _members(source: Group | dict[str, np.ndarray[Any, Any]]) -> Iterator[tuple[str, Source | Group]]:

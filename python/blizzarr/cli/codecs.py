@@ -8,7 +8,15 @@ from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
-__all__ = ["ChunksOption", "CodecOption", "ShardsOption", "codec_arguments", "parse_lengths", "parse_value"]
+__all__ = [
+    "ChunksOption",
+    "CodecOption",
+    "FormatOption",
+    "ShardsOption",
+    "codec_arguments",
+    "parse_lengths",
+    "parse_value",
+]
 
 ChunksOption: TypeAlias = Annotated[
     str | None,
@@ -27,7 +35,14 @@ CodecOption: TypeAlias = Annotated[
         "several times for several, in the order of encoding.",
     ),
 ]
-
+FormatOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        help="v3, v2, v1, v3_draft, or v3_draft_zarr_python (the draft as zarr-python spelled it).",
+    ),
+]
 
 _MAIN_OPTION: Final = {"gzip": "level", "zstd": "level", "blosc": "cname", "transpose": "order"}
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from blizzarr.cli.codecs import ChunksOption, CodecOption, ShardsOption, codec_arguments, parse_lengths
+from blizzarr.cli.codecs import ChunksOption, CodecOption, FormatOption, ShardsOption, codec_arguments, parse_lengths
 from blizzarr.cli.completion import complete_path
 from blizzarr.cli.opened import open_node
 from blizzarr.cli.place import Place
@@ -18,7 +18,8 @@ __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
     "Examples:  blizzarr copy data.zarr/t1 new.zarr/t1 --chunks 32,32,32 --shards 128,128,128 -z zstd:level=9   |   "
-    "blizzarr copy volume.npy data.zarr/volume   |   blizzarr copy data.zarr data.zip"
+    "blizzarr copy volume.npy data.zarr/volume   |   blizzarr copy data.zarr data.zip   |   "
+    "blizzarr copy old.zarr new.zarr --format v3"
 )
 
 INTERRUPTED = 130
@@ -35,6 +36,7 @@ def run(
     chunks: ChunksOption = None,
     shards: ShardsOption = None,
     codec: CodecOption = None,
+    zarr_format: FormatOption = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish a copy that was interrupted.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     memory: Annotated[
@@ -42,7 +44,7 @@ def run(
     ] = None,
     threads: Annotated[int, typer.Option(min=0, help="Threads that work; 0 means one per core.")] = 0,
 ) -> None:
-    """Copy an array or a group, as it is or into other chunks, shards and codecs.
+    """Copy an array or a group, as it is or into other chunks, shards, codecs and formats.
 
     Whatever its size, it is copied in parts, by all cores. What is not said stays as it is in the source.
 
@@ -76,10 +78,12 @@ def run(
                 progress=meter,
                 resume=resume,
                 overwrite=overwrite,
+                zarr_format=zarr_format,
                 **options,
             )
     except KeyboardInterrupt:
-        again = _again(source, destination, chunks=chunks, shards=shards, memory=memory, codec=codec, threads=threads)
+        layout = {"chunks": chunks, "shards": shards, "memory": memory, "format": zarr_format}
+        again = _again(source, destination, codec=codec, threads=threads, **layout)
         typer.echo(f"\nInterrupted. What was copied is kept; this goes on:\n  {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     speed = f", {bytes_text(int(meter.came / meter.seconds))}/s" if meter.seconds > 0.1 and meter.came else ""

@@ -6,7 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from blizzarr.cli.codecs import ChunksOption, CodecOption, ShardsOption, codec_arguments, parse_lengths, parse_value
+from blizzarr.cli.codecs import (
+    ChunksOption,
+    CodecOption,
+    FormatOption,
+    ShardsOption,
+    codec_arguments,
+    parse_lengths,
+    parse_value,
+)
 from blizzarr.cli.place import PathArgument, Place
 
 __all__ = ["EXAMPLES", "run"]
@@ -33,6 +41,7 @@ def run(
     attribute: Annotated[
         list[str] | None, typer.Option("--attribute", "-a", help="NAME=VALUE, a JSON value or text; several times.")
     ] = None,
+    zarr_format: FormatOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
 ) -> None:
     """Create an array (with --shape and --dtype) or a group (without)."""
@@ -55,7 +64,9 @@ def run(
     from blizzarr import api
 
     if shape is None:
-        group = api.create_group(place.target, path=place.path, attributes=attributes, overwrite=overwrite)
+        group = api.create_group(
+            place.target, path=place.path, attributes=attributes, overwrite=overwrite, zarr_format=zarr_format
+        )
         typer.echo(f"Created the group {group.name} in {group.store}.", err=True)
         return
     lengths = parse_lengths(shape, "--shape")
@@ -68,6 +79,7 @@ def run(
         dtype=dtype,
         attributes=attributes,
         overwrite=overwrite,
+        zarr_format=zarr_format,
         **codec_arguments(codec),
         **options,
     )

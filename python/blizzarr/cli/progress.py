@@ -35,6 +35,8 @@ def duration_text(seconds: float) -> str:
 class Meter:
     """Called with the bytes done and the bytes in all; in a ``with`` block it shows them on standard error.
 
+    Where something else than bytes is counted, `unit` says what.
+
     Examples
     --------
     >>> with Meter("copy") as meter:
@@ -43,10 +45,11 @@ class Meter:
     50
     """
 
-    def __init__(self, what: str, *, going_on: bool = False) -> None:
+    def __init__(self, what: str, *, going_on: bool = False, unit: str = "") -> None:
         self.done = 0
         self.seconds = 0.0
         self._what = what
+        self._unit = unit
         self._before: int | None = None
         # What an earlier run has done must not count as speed.
         self._going_on = going_on
@@ -56,7 +59,7 @@ class Meter:
     def __enter__(self) -> Self:
         self._started = self._said = time.monotonic()
         if sys.stderr.isatty():
-            self._bar = _bar()
+            self._bar = _bar(self._unit)
             self._bar.start()
         return self
 
@@ -89,20 +92,24 @@ class Meter:
         now = time.monotonic()
         if now - self._started < _QUIET or now - self._said < _PAUSE or not total:
             return
-        from blizzarr.display.sizes import bytes_text
-
         self._said = now
         speed = max(1.0, self.came / (now - self._started))
         left = duration_text((total - done) / speed)
-        said = f"{100 * done / total:.0f} %, {bytes_text(done)} of {bytes_text(total)}"
-        print(f"{self._what}: {said}, {bytes_text(int(speed))}/s, {left} left", file=sys.stderr, flush=True)
+        said = f"{100 * done / total:.0f} %, {self._text(done)} of {self._text(total)}"
+        print(f"{self._what}: {said}, {self._text(int(speed))}/s, {left} left", file=sys.stderr, flush=True)
+
+    def _text(self, count: int) -> str:
+        from blizzarr.display.sizes import bytes_text
+
+        return f"{count:,} {self._unit}" if self._unit else bytes_text(count)
 
 
-def _bar() -> Progress:
+def _bar(unit: str) -> Progress:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
         DownloadColumn,
+        MofNCompleteColumn,
         Progress,
         TaskProgressColumn,
         TextColumn,
@@ -114,8 +121,7 @@ def _bar() -> Progress:
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
         TaskProgressColumn(),
-        DownloadColumn(binary_units=True),
-        TransferSpeedColumn(),
+        *([MofNCompleteColumn(), TextColumn(unit)] if unit else [DownloadColumn(True), TransferSpeedColumn()]),
         TimeRemainingColumn(compact=True, elapsed_when_finished=True),
         console=Console(stderr=True),
     )

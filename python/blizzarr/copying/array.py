@@ -17,7 +17,7 @@ from blizzarr.copying.stored import copy_stored, same_layout, stored_objects
 from blizzarr.creation.describe import describe_array
 from blizzarr.creation.like import like
 from blizzarr.errors import NodeExistsError, NodeTypeError
-from blizzarr.formats import FORMATS, detect
+from blizzarr.formats import detect, encode, format_of, translate
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
@@ -46,17 +46,28 @@ class ArrayCopy:
 
     @classmethod
     def plan(cls, source: Source, store: Store, path: str, options: dict[str, Any]) -> ArrayCopy:
-        """What the copy will be; nothing is stored."""
+        """What the copy will be; nothing is stored.
+
+        Raises
+        ------
+        MetadataError
+            With everything that the format of the copy cannot express.
+        """
         attributes = options.get("attributes")
         arguments = like(source, {name: value for name, value in options.items() if name != "attributes"})
         metadata = describe_array(**arguments, attributes=attributes)
         if isinstance(source, Array):
+            same = source.metadata.format == metadata.format
+            old = source.metadata if same else translate(source.metadata, format_of(metadata))[0]
+            assert isinstance(old, ArrayMeta)
             # As they are: what could not be set by a user may well have been stored by somebody.
             metadata = replace(
                 metadata,
-                extra=source.metadata.extra,
-                attributes=metadata.attributes if attributes is not None else source.metadata.attributes,
+                extra=old.extra,
+                attributes=metadata.attributes if attributes is not None else old.attributes,
+                fill_undefined=old.fill_undefined and options.get("fill_value") is None,
             )
+        encode(metadata, path)
         return cls(source, store, path, metadata)
 
     def run(self, told: Told, *, resume: bool = False, overwrite: bool = False) -> Array:
@@ -126,8 +137,7 @@ class ArrayCopy:
             raise NodeTypeError("expected an interrupted copy of an array, found a group", array=f"/{self.path}")
         if record.read() is not None:
             return record.done(mark)
-        form = FORMATS[self.metadata.format]
-        if form.encode(here, self.path) != form.encode(self.metadata, self.path):
+        if here.format != self.metadata.format or encode(here, self.path) != encode(self.metadata, self.path):
             raise NodeExistsError(
                 "expected an interrupted or complete copy, found another array; overwrite=True replaces it",
                 array=f"/{self.path}",
@@ -140,7 +150,7 @@ class ArrayCopy:
         if isinstance(self.source, Array):
             meta = self.source.metadata
             source = (*source, place_of(self.source.store), self.source.path, meta.write_shape, meta.codecs.to_json())
-        documents = FORMATS[self.metadata.format].encode(self.metadata, "")
+        documents = encode(self.metadata, "")
         target = [document.decode() for document in documents.values()]
         return fingerprint(source, target, region_shape if positions is None else positions)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from blizzarr.errors import BlizzarrError, MetadataError, Problem
 from blizzarr.formats import Format, Found, chunk_prefix, get_many, translate
@@ -86,7 +87,28 @@ class Upgrade:
         if self.problems:
             raise MetadataError(problems=self.problems, store=str(self.store))
 
+    def to_dict(self) -> dict[str, Any]:
+        """The same in plain types, for JSON."""
+        return {
+            "store": str(self.store),
+            "from": self.old.name,
+            "to": self.new.name,
+            "done": self.done,
+            "nodes": [
+                {
+                    "path": f"/{node.path}",
+                    "kind": "array" if isinstance(node.new, ArrayMeta) else "group",
+                    "chunks_get_other_keys": node.moves_chunks,
+                    "notes": list(node.notes),
+                }
+                for node in self.nodes
+            ],
+            "problems": [problem._asdict() for problem in self.problems],
+        }
+
     def __str__(self) -> str:
+        if not self.nodes and not self.problems:
+            return f"nothing to do: {self.store} has format {self.new.name}"
         verb = "upgraded" if self.done else "to upgrade"
         lines = [
             f"{self.arrays:,} arrays and {self.groups:,} groups {verb} from {self.old.name} to {self.new.name} "
