@@ -12,7 +12,7 @@ from blizzarr.cli.progress import Meter, duration_text
 
 __all__ = ["EXAMPLES", "run"]
 
-EXAMPLES = "Examples:  blizzarr upgrade old.zarr --dry-run   |   blizzarr upgrade old.zarr   |   blizzarr upgrade a.zarr --to v2"
+EXAMPLES = "Examples:  blizzarr upgrade old.zarr --dry-run   |   blizzarr upgrade old.zarr"
 
 INTERRUPTED = 130
 """What shells make of a program that Ctrl-C ended."""
@@ -46,9 +46,7 @@ def run(
         with meter:
             done = api.upgrade(place.target, to=to, dry_run=dry_run, progress=meter)
     except KeyboardInterrupt:
-        typer.echo(
-            "\nInterrupted. The old metadata still open, or the new ones do; the same command goes on.", err=True
-        )
+        typer.echo("\nInterrupted. The data open as before; the same command goes on.", err=True)
         raise typer.Exit(INTERRUPTED) from None
     if as_json:
         typer.echo(json.dumps(done.to_dict(), indent=2))
