@@ -17,7 +17,7 @@ FLOORS: list[set[str]] = [
     {"errors", "_native"},
     {"problems", "config"},
     {"dtypes", "indexing", "stores"},
-    {"codecs"},
+    {"codecs", "transformers"},
     {"model"},
     {"formats", "transfer"},
     {"hierarchy"},

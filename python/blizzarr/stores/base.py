@@ -39,6 +39,7 @@ class BaseStore(ABC):
 
     read_only: bool = False
     supports_delete: bool = True
+    supports_list: bool = True
 
     @abstractmethod
     def get(self, key: str) -> Value | None:

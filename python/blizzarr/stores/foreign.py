@@ -45,6 +45,7 @@ class ForeignStore(BaseStore):
         self.target = target
         self.read_only = read_only or bool(getattr(target, "read_only", False)) or not self._has("set")
         self.supports_delete = self._has("delete") and bool(getattr(target, "supports_delete", True))
+        self.supports_list = self._has("list") and bool(getattr(target, "supports_list", True))
 
     def __repr__(self) -> str:
         return f"<ForeignStore over {self.target!r}>"

@@ -1,0 +1,35 @@
+"""Storage transformers: between an array and its store, they change where and how chunks are stored.
+
+- `StorageTransformer` is the base of all, `register` has one found by its name;
+- `HashedTransformer` spreads chunks over sub-directories, `ShardingTransformer` is that of the draft of Zarr v3;
+- `StoreInterface` is the abstract store interface of that draft over any of our stores.
+"""
+
+from blizzarr.transformers.array_keys import ArrayKeys
+from blizzarr.transformers.base import StorageTransformer, wrap
+from blizzarr.transformers.hashed import HashedTransformer
+from blizzarr.transformers.interface import StoreWithPartialAccess
+from blizzarr.transformers.partial import KeyRange, KeyStartValue
+from blizzarr.transformers.registry import MAX_TRANSFORMERS, decode, decode_draft, register, transformers_of
+from blizzarr.transformers.renaming import RenamingStore
+from blizzarr.transformers.sharding import ShardingTransformer
+from blizzarr.transformers.store_interface import PartialAccessStore, StoreInterface
+
+__all__ = [
+    "MAX_TRANSFORMERS",
+    "ArrayKeys",
+    "HashedTransformer",
+    "KeyRange",
+    "KeyStartValue",
+    "PartialAccessStore",
+    "RenamingStore",
+    "ShardingTransformer",
+    "StorageTransformer",
+    "StoreInterface",
+    "StoreWithPartialAccess",
+    "decode",
+    "decode_draft",
+    "register",
+    "transformers_of",
+    "wrap",
+]

@@ -1,0 +1,101 @@
+"""Which of a store's keys are those of one array's chunks, and what a storage transformer may know of the array."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+__all__ = ["ArrayKeys"]
+
+
+class Encoding(Protocol):
+    """What is asked of a chunk key encoding, like `blizzarr.model.ChunkKeys`."""
+
+    @property
+    def separator(self) -> str: ...
+    @property
+    def head(self) -> str: ...
+    @property
+    def scalar(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayKeys:
+    """The keys of one array: those of its chunks, and all others.
+
+    A chunk key is the array's prefix and the name of the chunk: a head, then the indices of the chunk in its grid with
+    a separator between them. Only indices as they are written count, without zeros in front. Everything in here stays
+    when the array is resized.
+
+    Examples
+    --------
+    >>> keys = ArrayKeys("data/foo/baz/", head="c", separator="/", scalar="c", rank=2)
+    >>> keys.key((96, 18))
+    'data/foo/baz/c96/18'
+    >>> keys.position("data/foo/baz/c96/18"), keys.position("meta/foo/baz.array.json")
+    ((96, 18), None)
+    """
+
+    prefix: str
+    """What all of its keys begin with: empty, or with a slash at the end."""
+    head: str
+    separator: str
+    scalar: str
+    """The name of the only chunk of an array without dimensions."""
+    rank: int
+
+    @classmethod
+    def of(cls, prefix: str, encoding: Encoding, rank: int) -> ArrayKeys:
+        """The keys of an array whose chunk keys are encoded like this."""
+        return cls(prefix, encoding.head, encoding.separator, encoding.scalar, rank)
+
+    def name(self, position: tuple[int, ...]) -> str:
+        """The name of a chunk: its key below the prefix."""
+        return self.head + self.separator.join(map(str, position)) if self.rank else self.scalar
+
+    def key(self, position: tuple[int, ...]) -> str:
+        """The key of a chunk."""
+        return self.prefix + self.name(position)
+
+    def is_name(self, name: str) -> bool:
+        """Whether this is the name of a chunk, inside the array's shape or not."""
+        return _names(self.head, self.separator, self.scalar, self.rank).fullmatch(name) is not None
+
+    def position(self, key: str) -> tuple[int, ...] | None:
+        """Where in the grid the chunk of this key is; None when it is the key of something else."""
+        if not key.startswith(self.prefix):
+            return None
+        found = _names(self.head, self.separator, self.scalar, self.rank).fullmatch(key, len(self.prefix))
+        return None if found is None else tuple(map(int, found.groups()))
+
+    def leading(self, prefix: str) -> tuple[int, ...] | None:
+        """The first indices of all chunks under a prefix that ends with a slash, if such a prefix leaves out others.
+
+        Examples
+        --------
+        >>> keys = ArrayKeys("foo/", head="c/", separator="/", scalar="c", rank=3)
+        >>> keys.leading("foo/c/96/"), keys.leading("foo/c/96/18/"), keys.leading("foo/c/")
+        ((96,), (96, 18), None)
+        """
+        if self.separator != "/" or not prefix.startswith(self.prefix + self.head):
+            return None
+        indices = prefix[len(self.prefix + self.head) :].split("/")[:-1]
+        if not 0 < len(indices) < self.rank or not all(map(_INDEX.fullmatch, indices)):
+            return None
+        return tuple(map(int, indices))
+
+    def prefix_of(self, leading: tuple[int, ...]) -> str:
+        """The prefix of all chunks with these first indices; the reverse of `leading`."""
+        return self.prefix + self.head + "".join(f"{index}/" for index in leading)
+
+
+_INDEX = re.compile(r"0|[1-9][0-9]*")
+
+
+@lru_cache(256)
+def _names(head: str, separator: str, scalar: str, rank: int) -> re.Pattern[str]:
+    if not rank:
+        return re.compile(re.escape(scalar))
+    return re.compile(re.escape(head) + re.escape(separator).join([f"({_INDEX.pattern})"] * rank))

@@ -1,0 +1,96 @@
+"""Chunks spread over hashed sub-directories, for arrays of more chunks than one directory should hold.
+
+The chunk ``c1/0`` of the array with the prefix ``data/foo/`` is stored under ``data/foo/19/bb/c1/0``: between the
+array's prefix and the name of the chunk are `levels` directories, whose names are `width` digits each. The digits are
+those of the CRC-32 (as in zlib, gzip and PNG) of the name of the chunk, in lower-case hexadecimal with eight digits,
+most significant first, taken from the front:
+
+>>> import zlib
+>>> f"{zlib.crc32(b'c1/0'):08x}"
+'19bb0097'
+
+Nothing else has to be kept: the name of the chunk is the rest of the key. All other keys are stored as they are.
+
+ZEP 1 names this use of storage transformers: https://github.com/zarr-developers/zarr-specs/issues/115
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+from zlib import crc32
+
+from blizzarr.problems import MISSING, Problems
+from blizzarr.stores import Store
+from blizzarr.transformers.array_keys import ArrayKeys
+from blizzarr.transformers.base import StorageTransformer
+from blizzarr.transformers.registry import register
+from blizzarr.transformers.renaming import RenamingStore
+
+__all__ = ["HashedStore", "HashedTransformer"]
+
+_DIGITS: Final = 8
+"""Of a CRC-32."""
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class HashedTransformer(StorageTransformer):
+    """Chunks in sub-directories by the hash of their names: `levels` within each other, of `width` digits.
+
+    A directory has up to 16 to the power of `width` sub-directories on each level, and the chunks are spread evenly: by
+    default over 65,536 directories.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MemoryStore
+    >>> memory = MemoryStore()
+    >>> store = HashedTransformer(levels=2).wrap(memory, ArrayKeys("data/foo/", "c", "/", "c", 2))
+    >>> store.set("data/foo/c1/0", b"chunk")
+    >>> list(memory.list()), list(store.list())
+    (['data/foo/19/bb/c1/0'], ['data/foo/c1/0'])
+    """
+
+    name: ClassVar[str] = "blizzarr.hashed"
+    extension: ClassVar[str] = "https://purl.org/blizzarr/storage-transformers/hashed/1.0"
+    type: ClassVar[str] = "crc32"
+
+    levels: int = 2
+    width: int = 2
+
+    @classmethod
+    def examine(cls, configuration: Mapping[str, Any], path: str, problems: Problems, rank: int | None) -> None:
+        levels, width = (_count(configuration, option, path, problems) for option in ("levels", "width"))
+        if levels * width > _DIGITS:
+            problems.add(f"{path}.configuration", f"levels and width whose product is at most {_DIGITS}", configuration)
+
+    def wrap(self, store: Store, keys: ArrayKeys) -> HashedStore:
+        return HashedStore(store, keys, self.levels, self.width)
+
+
+class HashedStore(RenamingStore):
+    """What `HashedTransformer` makes of a store."""
+
+    def __init__(self, store: Store, keys: ArrayKeys, levels: int, width: int) -> None:
+        super().__init__(store, keys)
+        self._cuts = [slice(level * width, (level + 1) * width) for level in range(levels)]
+        self._added = levels * (width + 1)
+
+    def stored(self, name: str) -> str:
+        """The name behind its directories."""
+        digits = f"{crc32(name.encode()):08x}"
+        return "/".join([*[digits[cut] for cut in self._cuts], name])
+
+    def original(self, name: str) -> str:
+        """The name without directories."""
+        return name[self._added :]
+
+
+def _count(configuration: Mapping[str, Any], option: str, path: str, problems: Problems) -> int:
+    """The value of an option; 0 when a problem was added."""
+    value = configuration.get(option, MISSING)
+    if type(value) is int and 1 <= value <= _DIGITS:
+        return value
+    problems.add(f"{path}.configuration.{option}", f"an integer in [1, {_DIGITS}]", value)
+    return 0

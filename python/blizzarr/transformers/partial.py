@@ -1,0 +1,121 @@
+"""Parts of values, many at once, over any store: in as few calls as it has methods for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
+
+from blizzarr.errors import ConflictError
+from blizzarr.stores import ByteRange, Store, Value
+from blizzarr.stores.conditional import replace_value
+
+__all__ = ["KeyRange", "KeyStartValue", "by_key", "get_partial_values", "patched", "set_partial_values"]
+
+KeyRange: TypeAlias = tuple[str, ByteRange]
+"""A key and which part of its value: ``("a/b", (start, length or None))``."""
+KeyStartValue: TypeAlias = tuple[str, int, Value]
+"""A key, where in its value, and the bytes to put there."""
+
+_ATTEMPTS: Final = 100
+
+
+def get_partial_values(store: Any, key_ranges: Iterable[KeyRange]) -> list[Value | None]:
+    """Parts of values in the order asked for, None for each whose key is missing; one call for each key.
+
+    Parts of one value are of one version of it. A store with a `get_partial_values` of its own is asked once.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MappingStore
+    >>> store = MappingStore({"a": b"abcdef", "b": b"123"})
+    >>> parts = get_partial_values(store, [("a", (1, 2)), ("c", (0, None)), ("b", (1, None)), ("a", (0, 1))])
+    >>> [part and bytes(part) for part in parts]
+    [b'bc', None, b'23', b'a']
+    """
+    key_ranges = list(key_ranges)
+    at_once = getattr(store, "get_partial_values", None)
+    if at_once is not None:
+        return list(at_once(key_ranges))
+    found: list[Value | None] = [None] * len(key_ranges)
+    numbers: dict[str, list[int]] = {}
+    for number, (key, _) in enumerate(key_ranges):
+        numbers.setdefault(key, []).append(number)
+    for key, wanted in numbers.items():
+        parts = store.get_ranges(key, [key_ranges[number][1] for number in wanted])
+        for number, part in zip(wanted, parts or (), strict=parts is not None):
+            found[number] = part
+    return found
+
+
+def set_partial_values(store: Any, key_start_values: Iterable[KeyStartValue]) -> None:
+    """Put bytes into values, each of which is replaced once; what a value lacks in front of them becomes zeros.
+
+    What others put into the same value meanwhile, where the store can tell, is kept. A store with a
+    `set_partial_values` of its own is asked once.
+
+    Raises
+    ------
+    ValueError
+        When two of the parts overlap; nothing is changed then.
+    """
+    parts = by_key(key_start_values)
+    at_once = getattr(store, "set_partial_values", None)
+    if at_once is not None:
+        at_once([(key, start, value) for key, several in parts.items() for start, value in several])
+        return
+    for key, several in parts.items():
+        _patch(store, key, several)
+
+
+def by_key(key_start_values: Iterable[KeyStartValue]) -> dict[str, list[tuple[int, Value]]]:
+    """The parts of each value, sorted; they may not overlap.
+
+    Examples
+    --------
+    >>> by_key([("a", 3, b"xy"), ("b", 0, b"z"), ("a", 0, b"w")])
+    {'a': [(0, b'w'), (3, b'xy')], 'b': [(0, b'z')]}
+    """
+    parts: dict[str, list[tuple[int, Value]]] = {}
+    for key, start, value in key_start_values:
+        if start < 0:
+            raise ValueError(f"expected bytes to set at 0 or later in {key}, found {start}")
+        parts.setdefault(key, []).append((start, value))
+    for key, several in parts.items():
+        several.sort(key=lambda part: part[0])
+        for (start, value), (following, _) in pairwise(several):
+            end = start + memoryview(value).nbytes
+            if following < end:
+                raise ValueError(
+                    f"expected ranges of {key} that do not overlap, found [{start}, {end}) and one from {following} on"
+                )
+    return parts
+
+
+def patched(value: Value | None, parts: Sequence[tuple[int, Value]]) -> bytes:
+    """A value with other bytes in some places, grown by zeros where it is too short.
+
+    Examples
+    --------
+    >>> patched(b"abcdef", [(1, b"XY"), (8, b"Z")])
+    b'aXYdef\\x00\\x00Z'
+    """
+    changed = bytearray(b"" if value is None else value)
+    for start, part in parts:
+        view = memoryview(part).cast("B")
+        if start > len(changed):
+            changed.extend(bytes(start - len(changed)))
+        changed[start : start + len(view)] = view
+    return bytes(changed)
+
+
+def _patch(store: Store, key: str, parts: Sequence[tuple[int, Value]]) -> None:
+    replace = getattr(store, "replace", None)
+    for _ in range(_ATTEMPTS):
+        old = store.get(key)
+        new = patched(old, parts)
+        if replace(key, old, new) if replace is not None else replace_value(store, key, old, new):
+            return
+    raise ConflictError(
+        f"somebody else changed the value {_ATTEMPTS} times in a row; try again", key=key, store=str(store)
+    )

@@ -1,0 +1,162 @@
+"""Which names and URIs mean which storage transformer, and what documents and users list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from blizzarr.problems import MISSING, Problems, describe, extension
+from blizzarr.transformers.base import StorageTransformer
+
+__all__ = ["MAX_TRANSFORMERS", "decode", "decode_draft", "register", "transformers_of"]
+
+MAX_TRANSFORMERS: Final = 16
+"""The most storage transformers of one array."""
+
+_REGISTRY: Final[dict[str, type[StorageTransformer]]] = {}
+_POINT: Final = "storage transformer"
+_NOT_HERE: Final = (
+    "nobody has registered it; import the package that does, or ask whoever wrote the array: without it the chunks "
+    "cannot be found"
+)
+
+T = TypeVar("T", bound=StorageTransformer)
+
+
+def register(transformer: type[T]) -> type[T]:
+    """Have a storage transformer found by its name, its URI and its other spellings. Can be used as a decorator.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from blizzarr.transformers import RenamingStore, StorageTransformer, register
+    >>> class Planes(RenamingStore):
+    ...     def stored(self, name): return "plane-" + name.removeprefix("c/").partition("/")[0] + "/" + name
+    ...     def original(self, name): return name.partition("/")[2]
+    >>> @register
+    ... @dataclass(frozen=True)
+    ... class PlanesTransformer(StorageTransformer):
+    ...     name = "example.planes"
+    ...     extension = "https://example.org/storage-transformers/planes/1.0"
+    ...     type = "first"
+    ...     def wrap(self, store, keys): return Planes(store, keys)
+    >>> transformers_of("example.planes", rank=3)
+    (PlanesTransformer(),)
+    """
+    names = (transformer.name, transformer.extension, *transformer.spellings)
+    for name in names:
+        there = _REGISTRY.get(name, transformer)
+        # The same class anew, as when a cell of a notebook runs again, takes the place of the old one.
+        if (there.__module__, there.__qualname__) != (transformer.__module__, transformer.__qualname__):
+            raise ValueError(
+                f"expected a name of its own for {transformer.__qualname__}, found {name!r}, "
+                f"which is {there.__module__}.{there.__qualname__}"
+            )
+    _REGISTRY.update(dict.fromkeys(names, transformer))
+    return transformer
+
+
+def decode(
+    value: Any, rank: int | None, problems: Problems, path: str = "storage_transformers"
+) -> tuple[StorageTransformer, ...]:
+    """The list in a document of Zarr v3: objects with a name, or names. What is wrong is added to `problems`."""
+    found = []
+    for item, here in _items(value, path, problems):
+        named = extension(item, here, problems, _POINT, optional=True)
+        if named is None:
+            continue
+        row = _REGISTRY.get(named[0])
+        if row is None:
+            problems.unknown(f"{here}.name" if type(item) is dict else here, _POINT, named[0], _NOT_HERE)
+        else:
+            found.append(row.from_configuration(named[1], here, problems, rank))
+    return tuple(transformer for transformer in found if transformer is not None)
+
+
+def decode_draft(
+    value: Any, rank: int | None, problems: Problems, path: str = "storage_transformers"
+) -> tuple[StorageTransformer, ...]:
+    """The list in a document of the draft: objects with `extension` and `type`, perhaps `configuration`."""
+    found = []
+    for item, here in _items(value, path, problems):
+        if type(item) is not dict:
+            problems.add(here, f"the {_POINT}: an object with extension and type", item)
+            continue
+        before = len(problems.items)
+        uri, kind = item.get("extension", MISSING), item.get("type", MISSING)
+        configuration = item.get("configuration", {})
+        if type(uri) is not str:
+            problems.add(f"{here}.extension", f"the URI of a {_POINT}", uri)
+        if type(kind) is not str:
+            problems.add(f"{here}.type", "a string", kind)
+        if type(configuration) is not dict:
+            problems.add(f"{here}.configuration", "an object", configuration)
+        for member in item.keys() - {"extension", "type", "configuration"}:
+            problems.add(f"{here}.{member}", "no such member", item[member])
+        if len(problems.items) > before:
+            continue
+        row = _REGISTRY.get(uri)
+        if row is None:
+            problems.unknown(f"{here}.extension", _POINT, uri, _NOT_HERE)
+            continue
+        if kind != row.type:
+            problems.add(f"{here}.type", describe(row.type), kind)
+        found.append(row.from_configuration(configuration, here, problems, rank))
+    return tuple(transformer for transformer in found if transformer is not None)
+
+
+def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
+    """What a user means: storage transformers, names, objects as in documents of Zarr v3; one, several or None.
+
+    Options that have a default may be left out.
+
+    Raises
+    ------
+    MetadataError
+        Listing everything that is wrong for an array of so many dimensions.
+
+    Examples
+    --------
+    >>> transformers_of(["blizzarr.hashed"], rank=2)
+    (HashedTransformer(levels=2, width=2),)
+    >>> transformers_of({"name": "blizzarr.hashed", "configuration": {"levels": 1}}, rank=2)
+    (HashedTransformer(levels=1, width=2),)
+    """
+    given = list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
+    problems = Problems()
+    found = []
+    for item, here in _items(given, "storage_transformers", problems):
+        transformer = item if isinstance(item, StorageTransformer) else _from_user(item, here, problems)
+        if transformer is None:
+            continue
+        if _REGISTRY.get(transformer.name) is not type(transformer):
+            # Nothing is created that could not be opened again.
+            problems.add(here, f"a registered {_POINT} (see blizzarr.transformers.register)", repr(transformer))
+        transformer.check(rank, here, problems)
+        found.append(transformer)
+    problems.raise_any()
+    return tuple(found)
+
+
+def _from_user(item: Any, here: str, problems: Problems) -> StorageTransformer | None:
+    named = extension(dict(item) if isinstance(item, Mapping) else item, here, problems, _POINT)
+    if named is None:
+        return None
+    name, configuration = named
+    row = _REGISTRY.get(name)
+    if row is None:
+        known = sorted({transformer.name for transformer in _REGISTRY.values()})
+        problems.unknown(here, _POINT, name, f"there are {', '.join(known)}")
+        return None
+    return row.from_configuration({**row.defaults(), **configuration}, here, problems, None)
+
+
+def _items(value: Any, path: str, problems: Problems) -> list[tuple[Any, str]]:
+    """The items of a list, each with its place."""
+    if type(value) is not list:
+        problems.add(path, f"a list of {_POINT}s", value)
+        return []
+    if len(value) > MAX_TRANSFORMERS:
+        problems.limit(path, f"at most {MAX_TRANSFORMERS} {_POINT}s", len(value))
+        return []
+    return [(item, f"{path}[{index}]") for index, item in enumerate(value)]

@@ -1,0 +1,139 @@
+"""The binary format ``indexed`` of a shard: chunks one after the other, then an index of all of them.
+
+The index has an entry for each chunk that the shard may hold, in C order, also for those beyond the edge of the array:
+two little-endian unsigned 64-bit numbers, where the chunk begins and how many bytes it has. Both are 2^64 - 1 for a
+chunk that is not there. Chunks may lie in any order and with gaps between them; there is no checksum.
+
+>>> raw = encode((2,), {1: b"chunk"})
+>>> raw[:5], raw[5:] == b"\\xff" * 16 + (0).to_bytes(8, "little") + (5).to_bytes(8, "little")
+(b'chunk', True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.errors import ShardIndexError
+
+__all__ = ["ENTRY", "Index", "Place", "encode"]
+
+ENTRY: Final = 16
+"""Bytes of the index for each chunk."""
+
+_MISSING: Final = np.uint64(2**64 - 1)
+_LONGEST: Final = np.uint64(2**63 - 1)
+_NUMBERS: Final = np.dtype("<u8")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which shard it is, for errors: its key, its position in the grid of shards, and how many chunks it has."""
+
+    key: str
+    position: tuple[int, ...]
+    grid: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """How many chunks it has, if all are there."""
+        return prod(self.grid)
+
+    @property
+    def index_bytes(self) -> int:
+        """The length of its index."""
+        return ENTRY * self.count
+
+    def chunk(self, entry: int) -> tuple[int, ...]:
+        """The position of one of its chunks in the grid of chunks."""
+        inner = np.unravel_index(entry, self.grid) if self.grid else ()
+        return tuple(
+            shard * count + int(offset) for shard, count, offset in zip(self.position, self.grid, inner, strict=True)
+        )
+
+    def wrong(self, entry: int | None, reason: str) -> ShardIndexError:
+        """An error about the shard, or one of its chunks."""
+        inner = () if entry is None or not self.grid else tuple(map(int, np.unravel_index(entry, self.grid)))
+        return ShardIndexError(reason, key=self.key, chunk=(*self.position, *inner), codec="sharding", direction="read")
+
+
+class Index:
+    """Where each chunk of a shard lies.
+
+    Entries are checked as a whole: an index that is wrong about one chunk is not trusted about another.
+    """
+
+    __slots__ = ("_entries", "place", "raw")
+
+    def __init__(self, raw: bytes, place: Place) -> None:
+        if len(raw) != place.index_bytes:
+            raise place.wrong(
+                None, f"expected a shard that ends with an index of {place.index_bytes} bytes, found {len(raw)} bytes"
+            )
+        self.raw = raw
+        self.place = place
+        self._entries: npt.NDArray[np.uint64] = np.frombuffer(raw, _NUMBERS).reshape(-1, 2)
+        self._check()
+
+    def get(self, entry: int) -> tuple[int, int] | None:
+        """Offset and length of a chunk; None when it is not there."""
+        offset, length = self._entries[entry].tolist()
+        return None if offset == length == _MISSING else (offset, length)
+
+    def spans(self) -> list[tuple[int, int, int]]:
+        """Number, offset and length of each chunk that is there."""
+        numbers = np.flatnonzero(self._entries[:, 0] != _MISSING)
+        offsets, lengths = self._entries[numbers].T.tolist()
+        return list(zip(numbers.tolist(), offsets, lengths, strict=True))
+
+    def check_size(self, size: int) -> None:
+        """Refuse chunks that are not in front of the index of a shard of so many bytes."""
+        body = np.uint64(max(0, size - self.place.index_bytes))
+        ends = self._entries[:, 0] + self._entries[:, 1]
+        beyond = (self._entries[:, 0] != _MISSING) & (ends > body)
+        if beyond.any():
+            raise self._wrong(int(beyond.argmax()), f"reaches beyond the {body} bytes of chunks in the shard")
+
+    def _check(self) -> None:
+        missing = self._entries == _MISSING
+        half = missing[:, 0] != missing[:, 1]
+        if half.any():
+            raise self._wrong(int(half.argmax()), "is half missing")
+        offsets, lengths = self._entries[~missing[:, 0]].T
+        numbers = np.flatnonzero(~missing[:, 0])
+        # Compared without adding, which could pass 2^64.
+        long = (offsets > _LONGEST) | (lengths > _LONGEST - np.minimum(offsets, _LONGEST))
+        if long.any():
+            raise self._wrong(int(numbers[long.argmax()]), "reaches beyond 2^63 bytes")
+        # The same bytes may stand for several chunks; otherwise each byte is one chunk's.
+        there = lengths > 0
+        order = np.lexsort((lengths[there], offsets[there]))
+        starts, ends = offsets[there][order], (offsets + lengths)[there][order]
+        same = (starts[1:] == starts[:-1]) & (ends[1:] == ends[:-1])
+        shared = (starts[1:] < ends[:-1]) & ~same
+        if shared.any():
+            number = int(numbers[there][order][shared.argmax() + 1])
+            raise self._wrong(number, "overlaps another one")
+
+    def _wrong(self, entry: int, found: str) -> ShardIndexError:
+        offset, length = self._entries[entry].tolist()
+        place = f"index entry {entry} of {len(self._entries)} (offset {offset}, length {length})"
+        return self.place.wrong(entry, f"expected chunks that lie apart in the shard, found that {place} {found}")
+
+
+def encode(grid: tuple[int, ...], chunks: Mapping[int, Any]) -> bytes:
+    """A shard of these chunks, by their numbers: in C order, without gaps, as the engine writes it."""
+    index = np.full((prod(grid), 2), _MISSING, _NUMBERS)
+    parts = []
+    offset = 0
+    for entry in sorted(chunks):
+        length = memoryview(chunks[entry]).nbytes
+        index[entry] = offset, length
+        parts.append(chunks[entry])
+        offset += length
+    return b"".join([*parts, index.tobytes()])

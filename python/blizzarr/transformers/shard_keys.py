@@ -1,0 +1,77 @@
+"""Which shard a chunk is in, and what prefixes of chunks are as prefixes of shards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from blizzarr.transformers.array_keys import ArrayKeys
+from blizzarr.transformers.shard import Place
+
+__all__ = ["ShardKeys"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShardKeys:
+    """The keys of chunks and those of shards, which look alike.
+
+    Examples
+    --------
+    >>> keys = ShardKeys(ArrayKeys("data/foo/", "c", "/", "c", 2), (32, 2))
+    >>> place, entry = keys.locate("data/foo/c97/19")
+    >>> place.key, entry, keys.chunk(place, entry)
+    ('data/foo/c3/9', 3, 'data/foo/c97/19')
+    >>> keys.inside("data/foo/c97/"), list(keys.outside("data/foo/c3/"))[:2]
+    ('data/foo/c3/', ['data/foo/c96/', 'data/foo/c97/'])
+    """
+
+    keys: ArrayKeys
+    chunks_per_shard: tuple[int, ...]
+
+    def locate(self, key: str) -> tuple[Place, int] | None:
+        """The shard that a chunk is in, and its number there; None for a key of something else."""
+        position = self.keys.position(key)
+        if position is None:
+            return None
+        shard, entry = [], 0
+        for index, count in zip(position, self.chunks_per_shard, strict=True):
+            outer, inner = divmod(index, count)
+            shard.append(outer)
+            entry = entry * count + inner
+        return self._place(tuple(shard)), entry
+
+    def shard(self, key: str) -> Place | None:
+        """The shard that is stored under a key; None when that is of something else."""
+        position = self.keys.position(key)
+        return None if position is None else self._place(position)
+
+    def chunk(self, place: Place, entry: int) -> str:
+        """The key of a chunk, from its number in a shard."""
+        return self.keys.key(place.chunk(entry))
+
+    def inside(self, prefix: str) -> str:
+        """The prefix of all shards that have chunks under a prefix."""
+        leading = self.keys.leading(prefix)
+        if leading is None:
+            return prefix
+        pairs = zip(leading, self.chunks_per_shard, strict=False)
+        return self.keys.prefix_of(tuple(index // count for index, count in pairs))
+
+    def outside(self, prefix: str) -> Iterator[str]:
+        """The prefixes that chunks of the shards under a prefix may have."""
+        leading = self.keys.leading(prefix)
+        if leading is None:
+            yield prefix
+            return
+        pairs = zip(leading, self.chunks_per_shard, strict=False)
+        for chunk in product(*(range(index * count, (index + 1) * count) for index, count in pairs)):
+            yield self.keys.prefix_of(chunk)
+
+    def is_whole(self, prefix: str) -> bool:
+        """Whether each shard with a chunk under a prefix has all its chunks there."""
+        leading = self.keys.leading(prefix) or ()
+        return all(count == 1 for count in self.chunks_per_shard[: len(leading)])
+
+    def _place(self, position: tuple[int, ...]) -> Place:
+        return Place(self.keys.key(position), position, self.chunks_per_shard)

@@ -1,0 +1,244 @@
+"""A store of chunks over a store of shards.
+
+Reading asks for the indices of all shards that are needed, then for all parts of chunks: two requests. Shards may be
+replaced in between, so the second one asks for the indices again, and if they are others, all begins anew.
+
+Each change of a shard reads it, puts the chunks that stay and the new ones together, and replaces it as a whole: who
+reads finds the old shard or the new one. Threads of this process take turns at a shard; others who change it meanwhile
+are noticed where the store can compare before it replaces, and then the change is made again. (Nobody can compare
+before deleting: while the last chunk of a shard is erased, another process must not set one in it. And writers of the
+array, who take turns by the locks of the engine, do not know of those who write single keys here.)
+"""
+
+from __future__ import annotations
+
+import builtins
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+from blizzarr.errors import ConflictError, UnsupportedOperationError
+from blizzarr.stores import ByteRange, Listing, Store, StoreWrapper, Value
+from blizzarr.stores.keys import check_prefix
+from blizzarr.stores.locks import NamedLocks
+from blizzarr.stores.place import place_of
+from blizzarr.transformers.array_keys import ArrayKeys
+from blizzarr.transformers.partial import KeyRange, KeyStartValue, by_key, patched, set_partial_values
+from blizzarr.transformers.shard import Place, encode
+from blizzarr.transformers.shard_keys import ShardKeys
+from blizzarr.transformers.shard_reader import read_indices, read_parts, take_apart
+
+__all__ = ["ShardedStore"]
+
+_ATTEMPTS: Final = 100
+_LISTED: Final = 256
+"""How many indices are read at a time to list what is there."""
+
+
+class ShardedStore(StoreWrapper):
+    """What `ShardingTransformer` makes of a store; besides the usual methods, those that take many keys at once."""
+
+    def __init__(self, store: Store, keys: ArrayKeys, chunks_per_shard: tuple[int, ...]) -> None:
+        super().__init__(store)
+        self._keys = ShardKeys(keys, chunks_per_shard)
+        self._place = place_of(store)
+        self._locks = _locks(_depth(store))
+
+    def get(self, key: str) -> Value | None:
+        """The value, or None when there is none."""
+        if self._keys.locate(key) is None:
+            return self.store.get(key)
+        return self.get_partial_values([(key, (0, None))])[0]
+
+    def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
+        """The values under many keys, in two requests where the store can."""
+        return self.get_partial_values([(key, (0, None)) for key in keys])
+
+    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
+        """Parts of the value; None when there is no value."""
+        if self._keys.locate(key) is None:
+            return self.store.get_ranges(key, ranges)
+        # Without a range there would be nothing to say whether there is a value.
+        parts = self.get_partial_values([(key, part) for part in (*ranges, (0, 0))])
+        return None if parts[-1] is None else [part for part in parts[:-1] if part is not None]
+
+    def get_partial_values(self, key_ranges: Iterable[KeyRange]) -> builtins.list[Value | None]:
+        """Parts of values in the order asked for, None for each whose key is missing."""
+        return read_parts(self.store, [(key, part, self._keys.locate(key)) for key, part in key_ranges])
+
+    def size(self, key: str) -> int | None:
+        """The length of the value in bytes; None when there is none."""
+        found = self._keys.locate(key)
+        if found is None:
+            return super().size(key)
+        place, entry = found
+        for index in read_indices(self.store, [place]):
+            chunk = index.get(entry)
+            return None if chunk is None else chunk[1]
+        return None
+
+    def set(self, key: str, value: Value) -> None:
+        """Replace the value."""
+        self.set_many([(key, value)])
+
+    def set_many(self, items: Iterable[tuple[str, Value]]) -> None:
+        """Replace several values; each shard is written once, and read only if some of its chunks stay."""
+        chunks: dict[Place, dict[int, Value]] = {}
+        for key, value in items:
+            found = self._keys.locate(key)
+            if found is None:
+                self.store.set(key, value)
+            else:
+                chunks.setdefault(found[0], {})[found[1]] = value
+        for place, new in chunks.items():
+            if len(new) == place.count:
+                self._check_writable(place.key)
+                with self._lock(place):
+                    self.store.set(place.key, encode(place.grid, new))
+            else:
+                self._change(place, lambda old, new=new: {**old, **new})  # type: ignore[misc]
+
+    def set_partial_values(self, key_start_values: Iterable[KeyStartValue]) -> None:
+        """Put bytes into values; the parts of one value may not overlap. Each shard is replaced once."""
+        chunks: dict[Place, dict[int, builtins.list[tuple[int, Value]]]] = {}
+        others: builtins.list[KeyStartValue] = []
+        for key, parts in by_key(key_start_values).items():
+            found = self._keys.locate(key)
+            if found is None:
+                others += [(key, start, value) for start, value in parts]
+            else:
+                chunks.setdefault(found[0], {})[found[1]] = parts
+        if others:
+            set_partial_values(self.store, others)
+        for place, several in chunks.items():
+
+            def change(
+                old: dict[int, Value], several: dict[int, builtins.list[tuple[int, Value]]] = several
+            ) -> dict[int, Value]:
+                return {**old, **{entry: patched(old.get(entry), parts) for entry, parts in several.items()}}
+
+            self._change(place, change)
+
+    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+        """Set the value only if it still is `expected`; excludes whoever the store can exclude."""
+        found = self._keys.locate(key)
+        if found is None:
+            return super().replace(key, expected, value)
+        place, entry = found
+
+        def change(old: dict[int, Value]) -> dict[int, Value] | None:
+            here = old.get(entry)
+            if (here is None) != (expected is None) or (here is not None and bytes(here) != expected):
+                return None
+            return {**old, entry: value}
+
+        return self._change(place, change)
+
+    def delete(self, key: str) -> bool:
+        """Remove the value; False when there was none."""
+        found = self._keys.locate(key)
+        if found is None:
+            return bool(self.store.delete(key))
+        place, entry = found
+        return self._erase(place, {entry})
+
+    def erase_values(self, keys: Iterable[str]) -> None:
+        """Remove several values; each shard is replaced once, and one whose chunks are all named is not read."""
+        chunks: dict[Place, builtins.set[int]] = {}
+        for key in keys:
+            found = self._keys.locate(key)
+            if found is None:
+                self.store.delete(key)
+            else:
+                chunks.setdefault(found[0], builtins.set()).add(found[1])
+        for place, entries in chunks.items():
+            self._erase(place, entries)
+
+    def delete_prefix(self, prefix: str) -> None:
+        """Remove every key under the prefix; shards of which nothing stays are not read."""
+        prefix = check_prefix(prefix)
+        if self._keys.is_whole(prefix):
+            super().delete_prefix(prefix)
+        else:
+            self.erase_values(self.list(prefix))
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        """All keys under the prefix, sorted; those of chunks are what the indices say."""
+        prefix = check_prefix(prefix)
+        return self._originals(self.store.list(self._keys.inside(prefix)), prefix)
+
+    def list_dir(self, prefix: str = "") -> Listing:
+        """The keys and prefixes directly under the prefix.
+
+        Keys are there. Prefixes are those of all chunks that the shards may have: not all of them need have one.
+        """
+        prefix = check_prefix(prefix)
+        keys, prefixes = self.store.list_dir(self._keys.inside(prefix))
+        below = [outside for inside in prefixes for outside in self._keys.outside(inside) if outside.startswith(prefix)]
+        return Listing(tuple(self._originals(keys, prefix)), tuple(sorted(below)))
+
+    def _originals(self, keys: Iterable[str], prefix: str) -> builtins.list[str]:
+        """The keys of what is stored under these ones, as far as they are under the prefix."""
+        found, places = [], []
+        for key in keys:
+            place = self._keys.shard(key)
+            if place is None:
+                found.append(key)
+            else:
+                places.append(place)
+        for start in range(0, len(places), _LISTED):
+            for index in read_indices(self.store, places[start : start + _LISTED]):
+                found += [self._keys.chunk(index.place, entry) for entry, _, _ in index.spans()]
+        return sorted(key for key in found if key.startswith(prefix))
+
+    def _erase(self, place: Place, entries: builtins.set[int]) -> bool:
+        if not self.supports_delete:
+            raise UnsupportedOperationError(
+                "this kind of store cannot delete", key=place.key, store=str(self), direction="delete"
+            )
+        if len(entries) == place.count:
+            with self._lock(place):
+                return bool(self.store.delete(place.key))
+
+        def change(old: dict[int, Value]) -> dict[int, Value] | None:
+            kept = {entry: value for entry, value in old.items() if entry not in entries}
+            return None if len(kept) == len(old) else kept
+
+        return self._change(place, change)
+
+    def _change(self, place: Place, change: Callable[[dict[int, Value]], dict[int, Value] | None]) -> bool:
+        """Replace a shard by one of other chunks; False when `change` wants none."""
+        self._check_writable(place.key)
+        with self._lock(place):
+            for _ in range(_ATTEMPTS):
+                old = self.store.get(place.key)
+                new = change({} if old is None else take_apart(old, place))
+                if new is None:
+                    return False
+                if not new:
+                    self.store.delete(place.key)
+                    return True
+                if super().replace(place.key, old, encode(place.grid, new)):
+                    return True
+        raise ConflictError(
+            f"somebody else changed the shard {_ATTEMPTS} times in a row; try again", key=place.key, store=str(self)
+        )
+
+    def _lock(self, place: Place) -> threading.RLock:
+        return self._locks[f"{self._place}:{place.key}"]
+
+
+def _depth(store: Store | None) -> int:
+    """How many stores of shards there are within each other below this one."""
+    depth = 0
+    while isinstance(store, StoreWrapper):
+        depth += isinstance(store, ShardedStore)
+        store = store.store
+    return depth
+
+
+@lru_cache
+def _locks(depth: int) -> NamedLocks:
+    """The locks of all stores of this depth: who holds one takes only those of lesser depths."""
+    return NamedLocks()
