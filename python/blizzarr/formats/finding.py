@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from errno import EISDIR
+from errno import EISDIR, ENOTDIR
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, StoreError
@@ -20,6 +20,8 @@ from blizzarr.model.names import join
 
 __all__ = ["below", "detect", "find", "find_many", "get_many", "read_node"]
 
+_NO_VALUE: Final = (EISDIR, ENOTDIR)
+
 _SEARCHES: Final[list[Any]] = []
 """Functions ``(store, path) -> Found | None`` of formats with nodes that no document shows."""
 
@@ -30,17 +32,20 @@ def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
     try:
         return [store.get(key) for key in keys] if at_once is None else list(at_once(keys))
     except StoreError as error:
-        if error.errno != EISDIR:
+        if error.errno not in _NO_VALUE:
             raise
     return [_get(store, key) for key in keys]
 
 
 def _get(store: Store, key: str) -> Any:
-    """A value; a directory at its place is none: the document of one format may be the directory of another."""
+    """A value; a directory in its place, or a file in that of a directory above it, is none.
+
+    The document of one format may have the key of a directory of another.
+    """
     try:
         return store.get(key)
     except StoreError as error:
-        if error.errno == EISDIR:
+        if error.errno in _NO_VALUE:
             return None
         raise
 
@@ -135,19 +140,13 @@ def _warn_of_others(store: Store, path: str, found: Found) -> None:
     newest = format_of(found.meta)
     older = [form for form in FORMATS.values() if form.zarr_format < newest.zarr_format]
     keys = [key for form in older for key in form.node_keys(path)]
-    there = getattr(store, "size", None) or store.get
-    for key in keys:
-        try:
-            if there(key) is not None:
-                break
-        except StoreError as error:
-            if error.errno != EISDIR:
-                raise
-    else:
+    look = getattr(store, "present", None)
+    there = [key for key in keys if _get(store, key) is not None] if look is None else look(keys)
+    if not there:
         return
     warnings.warn(
-        f"/{path} in {store} is there in two formats: {', '.join(found.documents)} ({newest.name}) counts, {key} is "
-        "ignored; remove the documents of the one that is out of date",
+        f"/{path} in {store} is there in two formats: {', '.join(found.documents)} ({newest.name}) counts, "
+        f"{', '.join(there)} is ignored; remove what is out of date",
         UserWarning,
         stacklevel=4,
     )

@@ -31,6 +31,13 @@ class NativeStore(BaseStore):
         values: builtins.list[Value | None] = self.native.get_many(keys)
         return values
 
+    def present(self, keys: Sequence[str]) -> builtins.list[str]:
+        """Those of the keys that have a value, without reading any."""
+        for key in keys:
+            check_key(key)
+        there: builtins.list[str] = self.native.present(keys)
+        return there
+
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         """Parts of one version of the value; None when there is no value."""
         parts: builtins.list[Value] | None = self.native.get_ranges(check_key(key), ranges)

@@ -115,6 +115,19 @@ impl NativeStore {
     fn size(&self, py: Python<'_>, key: &str) -> PyResult<Option<u64>> {
         self.run(py, |store| store.size(key))
     }
+
+    /// Those of the keys that have a value, without reading any.
+    fn present(&self, py: Python<'_>, keys: Vec<String>) -> PyResult<Vec<String>> {
+        self.run(py, |store| {
+            let mut present = Vec::new();
+            for key in keys {
+                if store.has(&key)? {
+                    present.push(key);
+                }
+            }
+            Ok(present)
+        })
+    }
 }
 
 impl NativeStore {

@@ -69,6 +69,11 @@ pub trait Store: Send + Sync {
             None => Ok(None),
         }
     }
+
+    /// Whether there is a value.
+    fn has(&self, key: &str) -> Result<bool> {
+        Ok(self.size(key)?.is_some())
+    }
 }
 
 /// Keys and prefixes directly under a prefix, both in full and sorted; prefixes end with `/`.

@@ -94,6 +94,10 @@ impl Store for LocalStore {
     fn size(&self, key: &str) -> Result<Option<u64>> {
         self.at(key, |path| read::size(key, path))
     }
+
+    fn has(&self, key: &str) -> Result<bool> {
+        self.at(key, |path| read::has(key, path))
+    }
 }
 
 impl ListableStore for LocalStore {

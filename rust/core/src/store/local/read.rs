@@ -68,6 +68,16 @@ pub fn size(key: &str, path: &Path) -> Result<Option<u64>> {
     }
 }
 
+/// Whether there is a value in this file, looked up without opening it; not where a directory is in its place, or a file
+/// in the place of a directory above it.
+pub fn has(key: &str, path: &Path) -> Result<bool> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.is_file()),
+        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
+        Err(cause) => Err(Error::io(key, "look up", &cause)),
+    }
+}
+
 /// What is at a path.
 enum Found {
     File(u64),

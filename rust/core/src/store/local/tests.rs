@@ -60,6 +60,11 @@ fn fault_74_what_is_not_a_file_is_an_error_and_never_missing() {
     }
     assert_eq!(store.get("directory").expect_err("directory").errno, Some(libc::EISDIR));
     assert_eq!(store.get("directory/inner/below").expect_err("file in the way").errno, Some(libc::ENOTDIR));
+    assert!(store.has("directory/inner").expect("a file"));
+    assert!(
+        !store.has("directory").expect("a directory") && !store.has("directory/inner/below").expect("below a file")
+    );
+    assert!(!store.has("directory/missing").expect("nothing"));
     for key in ["directory", "directory/inner/below"] {
         let error = store.set(key, &[b"x"]).expect_err(key);
         assert_eq!((error.kind, error.key.as_deref()), (Kind::Store, Some(key)), "{error}");
