@@ -9,7 +9,7 @@
 use crate::array::{Array, Options};
 use crate::chain::{Chain, Serializer};
 use crate::error::Result;
-use crate::memory::Target;
+use crate::memory::{Origin, Target};
 use crate::pool;
 use crate::read_raw::read_raw;
 use crate::read_shard::read_shard;
@@ -114,6 +114,27 @@ fn decode_elements(chain: &Chain, encoded: &[u8], region: &Region, target: &Targ
     scratch::with_bytes(chain.length, |cell| {
         chain.decode_exact(encoded, cell)?;
         chain.elements.decode(cell);
+        keep_wanted(chain, region, cell)?;
         target.scatter(region, cell, 0, &chain.strides, itemsize)
+    })
+}
+
+/// One element in this many is few.
+const FEW: usize = 4;
+
+/// Lets go of what unwanted elements of a decoded cell stand for, where elements stand for something and few are wanted:
+/// a column of a wide table needs no more memory than it has elements.
+fn keep_wanted(chain: &Chain, region: &Region, cell: &mut [u8]) -> Result<()> {
+    let Some(codec) = chain.codecs.first().filter(|codec| codec.keeps()) else { return Ok(()) };
+    let itemsize = chain.elements.itemsize;
+    let wanted = region.len() * itemsize;
+    if wanted > cell.len() / FEW {
+        return Ok(());
+    }
+    let packed = region.packed(itemsize);
+    scratch::with_bytes(wanted, |elements| {
+        Target::of(elements).scatter(&packed, cell, 0, &chain.strides, itemsize)?;
+        codec.keep(elements)?;
+        Origin::of(elements).gather(&packed, cell, &chain.strides, itemsize)
     })
 }

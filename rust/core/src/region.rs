@@ -85,6 +85,32 @@ impl Region {
         }
     }
 
+    /// The same elements, one after the other in memory.
+    pub fn packed(&self, itemsize: usize) -> Self {
+        let mut stride = itemsize as isize;
+        let mut groups = Vec::with_capacity(self.groups.len());
+        for points in &self.groups {
+            // Only the points of this cell: there may be many more of others.
+            let count = points.range.len();
+            groups.push(Points {
+                coords: points.coords.iter().map(|list| list[points.range.clone()].to_vec()).collect(),
+                offsets: (0..count as isize).map(|point| point * stride).collect(),
+                range: 0..count,
+                origin: points.origin.clone(),
+            });
+            stride *= count as isize;
+        }
+        let axes = self.axes.iter().map(|axis| match *axis {
+            Axis::Strided { start, step, count, .. } => {
+                let packed = Axis::Strided { start, step, count, stride };
+                stride *= count as isize;
+                packed
+            }
+            Axis::Listed { group, member } => Axis::Listed { group, member },
+        });
+        Region { base: 0, axes: axes.collect(), groups }
+    }
+
     /// First and past-the-last byte of the wanted elements in a cell whose elements lie `strides` bytes apart.
     /// `None` when nothing is wanted.
     pub fn span(&self, strides: &[isize], itemsize: usize) -> Option<Range<usize>> {

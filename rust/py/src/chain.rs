@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::codecs::bytes_to_bytes;
+use crate::codecs::{bytes_to_bytes, of_elements};
 use crate::errors::raise;
 
 /// Shards inside shards, at most.
@@ -94,6 +94,11 @@ fn build(
             "bytes" => {
                 swap = Swap::new(step.get_item(1)?.extract()?).map_err(|error| raise(py, error, None))?;
                 serializer = Some(Serializer::Elements);
+            }
+            "elements" => {
+                // Of variable length: what the engine has in their place are tokens.
+                serializer = Some(Serializer::Elements);
+                codecs.push(of_elements(step)?);
             }
             "shard" => {
                 let stored = stored_shape(&shape, order.as_deref());

@@ -1,9 +1,12 @@
 //! Bytes-to-bytes codecs from the plain tuples of `_native.Chain`.
 
+use std::sync::Arc;
+
 use blizzarr_core::codec::blosc::Blosc;
 use blizzarr_core::codec::crc32c::Crc32c;
 use blizzarr_core::codec::foreign::Foreign;
 use blizzarr_core::codec::gzip::Gzip;
+use blizzarr_core::codec::vlen::Vlen;
 use blizzarr_core::codec::zlib::Zlib;
 use blizzarr_core::codec::zstd::Zstd;
 use blizzarr_core::codec::BytesToBytes;
@@ -11,6 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::elements::ElementTable;
 use crate::errors::raise;
 use crate::foreign::PythonCodec;
 
@@ -28,11 +32,21 @@ pub fn bytes_to_bytes(py: Python<'_>, name: &str, step: &Bound<'_, PyTuple>) -> 
                 step.extract()?;
             Box::new(Blosc::new(&cname, clevel, shuffle, typesize, blocksize).map_err(fail)?)
         }
-        "python" => {
-            let object = option(1)?;
-            let name = object.getattr("name").and_then(|name| name.extract()).unwrap_or_else(|_| "python".to_owned());
-            Box::new(Foreign::new(&name, Box::new(PythonCodec { object: object.unbind() })))
-        }
+        "python" => python(option(1)?),
         _ => return Err(PyValueError::new_err(format!("the engine has no codec named {name:?}"))),
     })
+}
+
+/// The codec that turns tokens into bytes in `step`, `("elements", table or codec)`.
+pub fn of_elements(step: &Bound<'_, PyTuple>) -> PyResult<Box<dyn BytesToBytes>> {
+    let object = step.get_item(1)?;
+    if let Ok(elements) = object.cast::<ElementTable>() {
+        return Ok(Box::new(Vlen::new(Arc::clone(&elements.get().table))));
+    }
+    Ok(python(object))
+}
+
+fn python(object: Bound<'_, PyAny>) -> Box<dyn BytesToBytes> {
+    let name = object.getattr("name").and_then(|name| name.extract()).unwrap_or_else(|_| "python".to_owned());
+    Box::new(Foreign::new(&name, Box::new(PythonCodec { object: object.unbind() })))
 }

@@ -9,6 +9,7 @@ mod array;
 mod buffer;
 mod chain;
 mod codecs;
+mod elements;
 mod errors;
 mod foreign;
 mod request;
@@ -46,6 +47,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Before there are other threads, one of which could fork while the handler is being registered.
     blizzarr_core::fork::generation();
     module.add_class::<array::ArrayHandle>()?;
+    module.add_class::<elements::ElementTable>()?;
     module.add_class::<chain::PyChain>()?;
     module.add_class::<results::ResultMemory>()?;
     module.add_class::<stores::NativeStore>()?;

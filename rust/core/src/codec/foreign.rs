@@ -54,7 +54,7 @@ impl Foreign {
 }
 
 /// Names live as long as the program, since errors carry them; each is kept once, and there are few.
-fn interned(name: &str) -> &'static str {
+pub(super) fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(known) = names.get(name) {

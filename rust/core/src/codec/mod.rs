@@ -12,6 +12,7 @@ mod report;
 pub(crate) mod room;
 #[cfg(test)]
 mod tests;
+pub mod vlen;
 pub mod zlib;
 pub mod zstd;
 mod zstd_part;
@@ -45,6 +46,17 @@ pub trait BytesToBytes: Send + Sync {
     /// Whether `encode` may be given memory that another thread changes meanwhile: it stays within its bounds, and makes bytes
     /// that decode, to some mixture. Not so where a checksum is taken in a pass of its own, or room is measured in one.
     fn source_may_change(&self) -> bool {
+        false
+    }
+
+    /// Told of a decoded cell's elements which of them are wanted, when these are few: what stands behind the others need
+    /// not be kept. Only for elements that stand for something, and may be changed to stand for it elsewhere.
+    fn keep(&self, _elements: &mut [u8]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether decoded elements stand for something that is kept in memory (see `keep`).
+    fn keeps(&self) -> bool {
         false
     }
 

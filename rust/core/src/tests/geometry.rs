@@ -37,6 +37,35 @@ fn a_split_keeps_every_element_and_its_place() {
     }
 }
 
+/// A packed region has the same elements, one after the other in memory from the start.
+#[test]
+fn a_packed_region_has_the_same_elements() {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let rank = random.range(0, 4);
+        let shape: Vec<usize> = (0..rank).map(|_| random.range(0, 9)).collect();
+        let cell: Vec<usize> = (0..rank).map(|_| random.range(1, 5)).collect();
+        let (region, _) = random.region(&shape, 2);
+        let split = Split::new(&region, &cell);
+        let (mut place, mut part) = (Vec::new(), Region::default());
+        for number in 0..split.count {
+            split.cell(number, &mut place, &mut part);
+            let (mut expected, mut found) = (elements(&part), elements(&part.packed(8)));
+            let mut offsets: Vec<_> = found.iter().map(|(_, offset)| *offset).collect();
+            offsets.sort();
+            assert!(
+                offsets.iter().enumerate().all(|(n, &offset)| offset == 8 * n as isize),
+                "seed {seed}: {offsets:?}"
+            );
+            expected.sort();
+            found.sort();
+            let positions =
+                |list: &[(Vec<i64>, isize)]| list.iter().map(|(place, _)| place.clone()).collect::<Vec<_>>();
+            assert_eq!(positions(&found), positions(&expected), "seed {seed}");
+        }
+    }
+}
+
 /// However many cells an evenly spaced region touches, taking it apart costs nothing, and any of them can be asked for.
 #[test]
 fn a_split_of_very_many_cells_is_no_table() {

@@ -7,6 +7,7 @@ mod deflate;
 mod element;
 mod foreign;
 mod vectors;
+mod vlen;
 mod zstd;
 
 use super::BytesToBytes;

@@ -1,0 +1,148 @@
+//! `vlen-utf8`, `vlen-bytes`, `vlen-array`: elements of variable length.
+//!
+//! A chunk is the number of its elements and, for each of them in C order, its length and its bytes; numbers are
+//! unsigned, little-endian, of 32 bits.
+//!
+//! The engine moves elements of eight bytes, and here these are *tokens*: each says where in a [`Table`] its element is.
+//! So whatever is done with numbers (selections, parts of chunks, shards, chunks of nothing but fill) is done with text.
+
+mod table;
+
+use std::sync::Arc;
+
+use table::{append, read};
+pub use table::{Blocks, Source, Table, TOKEN};
+
+use super::{report, BytesToBytes};
+use crate::error::{Error, Kind, Result};
+
+/// Bytes of a length, and of the number of elements.
+const PREFIX: usize = 4;
+
+/// No chunk is longer, decompressed: its elements have any length, so the shape does not bound it. As much as Blosc takes.
+pub const MAX_LEN: usize = i32::MAX as usize;
+
+/// The codec over the table of one operation.
+pub struct Vlen {
+    table: Arc<Table>,
+}
+
+impl Vlen {
+    pub fn new(table: Arc<Table>) -> Self {
+        Vlen { table }
+    }
+}
+
+/// The number at the start of `bytes`.
+fn number(bytes: &[u8]) -> Option<usize> {
+    bytes.first_chunk::<PREFIX>().map(|bytes| u32::from_le_bytes(*bytes) as usize)
+}
+
+/// The element whose length stands at `at`.
+fn element(block: &[u8], at: usize) -> Option<&[u8]> {
+    let rest = block.get(at..)?;
+    rest[PREFIX.min(rest.len())..].get(..number(rest)?)
+}
+
+impl BytesToBytes for Vlen {
+    fn name(&self) -> &'static str {
+        self.table.name
+    }
+
+    fn max_encoded_len(&self, _decoded: usize) -> usize {
+        MAX_LEN
+    }
+
+    fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        let name = self.table.name;
+        let expected = dst.len() / TOKEN;
+        let count = number(src).ok_or_else(|| report::cut(name, src.len(), PREFIX))?;
+        if count != expected {
+            let (expected, count) = (report::grouped(expected), report::grouped(count));
+            return Err(Error::decode(name, format!("expected {expected} elements, found a count of {count}")));
+        }
+        let block = self.table.reserve();
+        let mut at = PREFIX;
+        for (index, token) in dst.chunks_exact_mut(TOKEN).enumerate() {
+            let Some(element) = element(src, at) else {
+                self.table.release(block);
+                return Err(ended(name, index, count, &src[at.min(src.len())..]));
+            };
+            if let Some(reason) = self.table.refuses(element) {
+                self.table.release(block);
+                let (index, count) = (report::grouped(index), report::grouped(count));
+                return Err(Error::decode(name, format!("element {index} of {count} is {reason}")));
+            }
+            token.copy_from_slice(&self.table.token(block, at, element).to_ne_bytes());
+            at += PREFIX + element.len();
+        }
+        if at != src.len() {
+            self.table.release(block);
+            return Err(report::trailing(name, src.len() - at));
+        }
+        self.table.fill_in(block, src)
+    }
+
+    fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
+        let count = number(src).ok_or_else(|| report::cut(self.table.name, src.len(), PREFIX))?;
+        // Each element takes at least its length: no count is worth more memory than the bytes that are there.
+        if count * TOKEN > limit || count > src.len() / PREFIX {
+            return Err(ended(self.table.name, src.len() / PREFIX, count, &[]));
+        }
+        dst.clear();
+        dst.resize(count * TOKEN, 0);
+        self.decode_exact(src, dst)
+    }
+
+    /// Tokens are looked up one by one, each with a check.
+    fn source_may_change(&self) -> bool {
+        true
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
+        let before = dst.len();
+        let count = u32::try_from(src.len() / TOKEN).map_err(|_| too_long(self.table.name, src.len()))?;
+        dst.extend_from_slice(&count.to_le_bytes());
+        let blocks = self.table.blocks();
+        for token in src.chunks_exact(TOKEN) {
+            let element = blocks.element(read(token))?;
+            let length = dst.len() - before + PREFIX + element.len();
+            if length > MAX_LEN {
+                return Err(too_long(self.table.name, length));
+            }
+            append(dst, element)?;
+        }
+        // What was decoded to be merged with what is written now belongs to this chunk only, which is done.
+        self.table.release_all(&blocks, src);
+        Ok(())
+    }
+
+    fn keeps(&self) -> bool {
+        true
+    }
+
+    fn keep(&self, tokens: &mut [u8]) -> Result<()> {
+        self.table.keep(tokens)
+    }
+}
+
+/// A chunk that would have more bytes than one may have.
+fn too_long(name: &'static str, length: usize) -> Error {
+    let (most, length) = (report::grouped(MAX_LEN), report::grouped(length));
+    let reason =
+        format!("expected at most {most} bytes of elements in a chunk, found {length} or more; use smaller chunks");
+    Error { kind: Kind::Limit, ..Error::encode(name, reason) }
+}
+
+/// The data end within an element, of which `rest` is there.
+fn ended(name: &'static str, index: usize, count: usize, rest: &[u8]) -> Error {
+    let place = format!("element {} of {}", report::grouped(index), report::grouped(count));
+    let reason = match number(rest) {
+        None => format!("data ended before {place}"),
+        Some(length) => {
+            let (found, length) = (report::grouped(rest.len() - PREFIX), report::grouped(length));
+            format!("data ended after {found} of {length} bytes of {place}")
+        }
+    };
+    Error::decode(name, reason)
+}

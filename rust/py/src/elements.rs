@@ -1,0 +1,81 @@
+//! `_native.ElementTable`: texts and byte strings on their way into the engine and out of it.
+
+use std::sync::Arc;
+
+use blizzarr_core::codec::vlen::{Table, TOKEN};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use crate::buffer::Buffer;
+use crate::errors::raise;
+
+/// What the tokens of one operation stand for.
+#[pyclass(module = "blizzarr._native", frozen)]
+pub struct ElementTable {
+    pub table: Arc<Table>,
+    /// Elements are `str`; else `bytes`.
+    text: bool,
+    fill: Py<PyAny>,
+}
+
+#[pymethods]
+impl ElementTable {
+    /// A table for the codec `name`, whose token 0 stands for `fill`: a `str` in tables of text, else `bytes`.
+    #[new]
+    fn new(name: &str, fill: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let text = fill.is_instance_of::<PyString>();
+        let table = with_bytes(fill, text, |bytes| Arc::new(Table::new(name, text, bytes)))?;
+        Ok(ElementTable { table, text, fill: fill.clone().unbind() })
+    }
+
+    /// The tokens of these elements, as bytes. A table takes the caller's elements once.
+    fn put<'py>(&self, elements: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyBytes>> {
+        let py = elements.py();
+        let mut source = self.table.source();
+        let tokens = PyBytes::new_with(py, elements.len() * TOKEN, |tokens| {
+            for (element, token) in elements.iter().zip(tokens.chunks_exact_mut(TOKEN)) {
+                let pushed = with_bytes(&element, self.text, |bytes| source.push(bytes))?;
+                token.copy_from_slice(&pushed.map_err(|error| raise(py, error, None))?.to_ne_bytes());
+            }
+            Ok(())
+        })?;
+        source.finish();
+        Ok(tokens)
+    }
+
+    /// The elements of these tokens, a contiguous buffer.
+    fn take<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let py = tokens.py();
+        let buffer = Buffer::reading(tokens)?;
+        let blocks = self.table.blocks();
+        let elements = PyList::empty(py);
+        for token in buffer.bytes()?.chunks_exact(TOKEN) {
+            let token = token.try_into().map_or(0, u64::from_ne_bytes);
+            if token == 0 {
+                elements.append(&self.fill)?;
+                continue;
+            }
+            let element = blocks.element(token).map_err(|error| raise(py, error, None))?;
+            if self.text {
+                elements.append(PyString::from_bytes(py, element)?)?;
+            } else {
+                elements.append(PyBytes::new(py, element))?;
+            }
+        }
+        Ok(elements)
+    }
+}
+
+/// Lends `work` the bytes of an element; `TypeError` when it is not what the table holds.
+fn with_bytes<R>(element: &Bound<'_, PyAny>, text: bool, work: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
+    if text {
+        if let Ok(text) = element.cast::<PyString>() {
+            return Ok(work(text.to_str()?.as_bytes()));
+        }
+    } else if let Ok(bytes) = element.cast::<PyBytes>() {
+        return Ok(work(bytes.as_bytes()));
+    }
+    let expected = if text { "str" } else { "bytes" };
+    Err(PyTypeError::new_err(format!("expected {expected}, found {}", element.get_type().name()?)))
+}
