@@ -58,6 +58,21 @@ class Problems:
         """Adds something that conforms but is too big for us; reported only when there is no problem."""
         self.limits.append(Problem(path, expected, describe(found)))
 
+    def adopt(self, part: Problems, place: str) -> None:
+        """Takes over the problems of a part of the document, which is at this place.
+
+        Examples
+        --------
+        >>> part, whole = Problems(), Problems()
+        >>> part.add("shape[0]", "an integer >= 0", -1)
+        >>> whole.adopt(part, "metadata.x")
+        >>> str(whole.items[0])
+        'metadata.x.shape[0]: expected an integer >= 0, found -1'
+        """
+        for mine, others in ((self.items, part.items), (self.limits, part.limits)):
+            mine += [problem._replace(path=f"{place}.{problem.path}" if problem.path else place) for problem in others]
+        self.extensions += part.extensions
+
     def raise_any(self, *, key: str | None = None, document: Mapping[str, Any] | None = None) -> None:
         """Raises one error for everything collected; returns when there is nothing."""
         if self.items:

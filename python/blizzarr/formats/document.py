@@ -47,8 +47,11 @@ _STRICT: Final = json.JSONDecoder(object_pairs_hook=_unique)
 _LENIENT: Final = json.JSONDecoder()
 
 
-def load(raw: bytes, problems: Problems) -> dict[str, Any] | None:
-    """The object that a document holds; `None` when a problem was added."""
+def load(raw: bytes, problems: Problems, *, attributes: bool = False) -> dict[str, Any] | None:
+    """The object that a document holds; `None` when a problem was added.
+
+    `attributes` says that it holds nothing but attributes.
+    """
     if len(raw) > MAX_BYTES:
         problems.items.append(Problem("", f"at most {MAX_BYTES:,} bytes", f"{len(raw):,}"))
         return None
@@ -62,7 +65,7 @@ def load(raw: bytes, problems: Problems) -> dict[str, Any] | None:
     except _DuplicateError:
         value = _parse(text, _LENIENT, problems)
         if value is not MISSING:
-            _report_duplicates(text, problems)
+            _report_duplicates(text, problems, attributes)
     if type(value) is dict:
         return value
     if value is not MISSING:
@@ -106,7 +109,7 @@ def _remember(pairs: list[tuple[str, Any]]) -> _Object:
     return made
 
 
-def _report_duplicates(text: str, problems: Problems) -> None:
+def _report_duplicates(text: str, problems: Problems, attributes: bool) -> None:
     """Parses once more to find where the duplicates are."""
     marked = json.loads(text, object_pairs_hook=_remember)
     stack: list[tuple[str, Any]] = [("", marked)]
@@ -117,7 +120,7 @@ def _report_duplicates(text: str, problems: Problems) -> None:
         elif isinstance(item, _Object):
             for name in item.twice:
                 place = f"{path}.{name}" if path else name
-                if _in_attributes(path):
+                if attributes or _in_attributes(path):
                     warnings.warn(f"{place} is there more than once; the last one counts", UserWarning, stacklevel=2)
                 else:
                     problems.items.append(Problem(place, "each name once", "it more than once"))
@@ -125,7 +128,9 @@ def _report_duplicates(text: str, problems: Problems) -> None:
 
 
 def _in_attributes(path: str) -> bool:
-    return path == "attributes" or path.startswith(("attributes.", "attributes[")) or ".attributes" in path
+    # Those of other nodes are in consolidated metadata.
+    inside = path == "attributes" or path.startswith(("attributes.", "attributes["))
+    return inside or ".attributes" in path or ".zattrs" in path
 
 
 def is_deeper(value: Any, depth: int) -> bool:

@@ -6,15 +6,15 @@ https://zarr-specs.readthedocs.io/en/latest/v3/core/#array-metadata
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
 from typing import Any, Final
 
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
 from blizzarr.errors import Problem
 from blizzarr.formats.document import MAX_DEPTH, is_deeper
-from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, RegularGrid
-from blizzarr.problems import INT64_MAX, MISSING, Problems, extension, lengths, members
+from blizzarr.formats.shapes import array_shape, chunk_shape
+from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
+from blizzarr.problems import MISSING, Problems, extension, members
 
 __all__ = ["decode", "encode"]
 
@@ -47,12 +47,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     """The array that a document describes; `None` when a problem was added."""
     before = len(problems.items)
     get = document.get
-    shape = lengths(get("shape", MISSING), "shape", problems, 0)
-    if shape is not None:
-        if len(shape) > MAX_RANK:
-            problems.add("shape", f"at most {MAX_RANK} dimensions", len(shape))
-        elif prod(shape) > INT64_MAX:
-            problems.add("shape", "fewer than 2^63 elements", list(shape))
+    shape = array_shape(get("shape", MISSING), "shape", problems)
     rank = None if shape is None else len(shape)
     dtype = DataType.from_json(get("data_type", MISSING), "data_type", problems)
     fill_value: Any = None
@@ -61,9 +56,9 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         fill_value = dtype.fill_from_json(value, "fill_value", problems)
     elif value is MISSING:
         problems.add("fill_value", "a value of the data type", MISSING)
-    chunk_shape = _chunk_shape(get("chunk_grid", MISSING), rank, dtype, problems)
+    lengths = _chunk_shape(get("chunk_grid", MISSING), rank, dtype, problems)
     chunk_keys = _chunk_keys(get("chunk_key_encoding", MISSING), problems)
-    codecs = CodecChain.from_json(get("codecs", MISSING), dtype=dtype, chunk_shape=chunk_shape, problems=problems)
+    codecs = CodecChain.from_json(get("codecs", MISSING), dtype=dtype, chunk_shape=lengths, problems=problems)
     attributes = decode_attributes(document, problems)
     names = get("dimension_names", MISSING)
     dimension_names = None if names is MISSING else _dimension_names(names, rank, problems)
@@ -74,12 +69,12 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     if len(problems.items) > before:
         return None
     # Each of them is there, or there would be a problem (or a limit, which is reported when there are no problems).
-    if shape is None or dtype is None or chunk_shape is None or chunk_keys is None or codecs is None:
+    if shape is None or dtype is None or lengths is None or chunk_keys is None or codecs is None:
         return None
     return ArrayMeta(
         shape,
         dtype,
-        RegularGrid(chunk_shape),
+        RegularGrid(lengths),
         chunk_keys,
         fill_value,
         codecs,
@@ -102,18 +97,10 @@ def _chunk_shape(value: Any, rank: int | None, dtype: DataType | None, problems:
         known = "chunks of different lengths; zarr-python 3.2 reads it" if name == "rectilinear" else _NOT_HERE
         problems.unknown("chunk_grid.name" if type(value) is dict else "chunk_grid", "chunk grid", name, known)
         return None
-    path = "chunk_grid.configuration.chunk_shape"
     if len(configuration) > 1:
         members(configuration, "chunk_grid", problems, ("chunk_shape",))
-    shape = lengths(configuration.get("chunk_shape", MISSING), path, problems, 1)
-    if shape is None:
-        return None
-    if rank is not None and len(shape) != rank:
-        problems.add(path, f"{rank} lengths, one for each dimension", list(shape))
-        return None
-    if prod(shape) * (1 if dtype is None else dtype.itemsize) > INT64_MAX:
-        problems.add(path, "chunks of fewer than 2^63 bytes", list(shape))
-    return shape
+    path = "chunk_grid.configuration.chunk_shape"
+    return chunk_shape(configuration.get("chunk_shape", MISSING), path, rank, dtype, problems)
 
 
 def _chunk_keys(value: Any, problems: Problems) -> ChunkKeys | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from blizzarr.formats import consolidated, v3_array
+from blizzarr.formats import v3_array, v3_consolidated
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.problems import MISSING, Problems
@@ -25,9 +25,9 @@ def decode(document: dict[str, Any], problems: Problems, key: str) -> GroupMeta 
     extra = v3_array.unknown_members(document, _MEMBERS, problems)
     below = None
     if "consolidated_metadata" in document:
-        documents = consolidated.check(document["consolidated_metadata"], problems)
+        documents = v3_consolidated.check(document["consolidated_metadata"], problems)
         if documents is not None:
-            below = Consolidated(documents, decode_node, key)
+            below = Consolidated(documents, _decode_below, key, "v3")
     if len(problems.items) > before:
         return None
     return GroupMeta(attributes, below, extra, "v3", document)
@@ -47,6 +47,14 @@ def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.j
         return decode(document, problems, key)
     problems.add("node_type", '"array" or "group"', kind)
     return None
+
+
+def _decode_below(path: str, document: dict[str, Any], problems: Problems) -> ArrayMeta | GroupMeta | None:
+    """The node whose copy is in the consolidated metadata at this path."""
+    found = Problems()
+    node = decode_node(document, found)
+    problems.adopt(found, v3_consolidated.place(path))
+    return node
 
 
 def encode(meta: GroupMeta) -> dict[str, Any]:
@@ -70,7 +78,7 @@ def encode(meta: GroupMeta) -> dict[str, Any]:
 
 def _encode_below(nodes: Mapping[str, ArrayMeta | GroupMeta]) -> dict[str, Any]:
     """The documents of the nodes below a group; those that came from a document stay as they were, damaged or not."""
-    if isinstance(nodes, Consolidated):
+    if isinstance(nodes, Consolidated) and nodes.format == "v3":
         return dict(nodes.documents)
     return {path: encode_node(node) for path, node in sorted(nodes.items())}
 

@@ -1,0 +1,52 @@
+"""The shapes in array documents, as all formats check them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from blizzarr.dtypes import DataType
+from blizzarr.model import MAX_RANK
+from blizzarr.problems import INT64_MAX, Problems, lengths
+
+__all__ = ["array_shape", "chunk_shape", "without_zeros"]
+
+
+def array_shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | None:
+    """The shape of an array; `None` when it is no list of lengths."""
+    shape = lengths(value, path, problems, 0)
+    if shape is not None:
+        if len(shape) > MAX_RANK:
+            problems.add(path, f"at most {MAX_RANK} dimensions", len(shape))
+        elif prod(shape) > INT64_MAX:
+            problems.add(path, "fewer than 2^63 elements", list(shape))
+    return shape
+
+
+def chunk_shape(
+    value: Any, path: str, rank: int | None, dtype: DataType | None, problems: Problems
+) -> tuple[int, ...] | None:
+    """The shape of the chunks of an array; `None` when it is no list of lengths, or one of another rank."""
+    shape = lengths(value, path, problems, 1)
+    if shape is None:
+        return None
+    if rank is not None and len(shape) != rank:
+        problems.add(path, f"{rank} lengths, one for each dimension", list(shape))
+        return None
+    if prod(shape) * (1 if dtype is None else dtype.itemsize) > INT64_MAX:
+        problems.add(path, "chunks of fewer than 2^63 bytes", list(shape))
+    return shape
+
+
+def without_zeros(value: Any, shape: Sequence[int] | None) -> Any:
+    """The lengths of chunks with 1 for 0 along axes without elements, where they may be 0: there are no such chunks.
+
+    Examples
+    --------
+    >>> without_zeros([0, 0, 5], (0, 4, 9))
+    [1, 0, 5]
+    """
+    if type(value) is not list or shape is None or 0 not in shape or len(value) != len(shape):
+        return value
+    return [1 if type(item) is int and item == length == 0 else item for item, length in zip(value, shape, strict=True)]
