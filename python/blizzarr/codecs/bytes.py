@@ -40,7 +40,7 @@ class BytesCodec(Codec):
         return codec if codec.fits(chunk, path, problems) else None
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
-        if self.endian is None and chunk.dtype is not None and chunk.dtype.swap_unit:
+        if self.endian is None and chunk.dtype is not None and chunk.dtype.swap_unit and not chunk.order_optional:
             problems.add(f"{path}.configuration.endian", f'"little" or "big", for {chunk.dtype}', MISSING)
             return False
         return True

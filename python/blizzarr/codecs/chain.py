@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from blizzarr.codecs.catalogue import CATALOGUE, supplier
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
+from blizzarr.codecs.numcodecs import ArrayFilter, ArraySerializer, FilterRun
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
 from blizzarr.problems import Problems, describe, extension
@@ -142,8 +143,25 @@ class CodecChain:
     def steps(self, dtype: DataType, chunk_shape: tuple[int, ...]) -> list[Step]:
         """The chain as the native engine takes it, for chunks of this type and shape."""
         chunk = Chunk(dtype, chunk_shape)
+        filters = [codec for codec in self.filters if isinstance(codec, ArrayFilter)]
         steps = []
-        for codec in self.all:
+        for codec in self.filters:
+            # A filter that is not elementwise makes one axis, and there is nothing to be turned.
+            if isinstance(codec, TransposeCodec) and len(codec.order) > 1:
+                steps.append(codec.step(chunk))
+                chunk = codec.after(chunk)
+        if filters or isinstance(self.serializer, ArraySerializer):
+            if self.is_sharded:
+                # They are elementwise. The engine knows shards of elements, so they run in the inner chunks.
+                steps.append(self.serializer.filtered(filters).step(chunk))
+            else:
+                steps += [("bytes", 0), ("python", FilterRun(filters, self.serializer, chunk))]
+        else:
+            steps.append(self.serializer.step(chunk))
+        for codec in filters:
+            chunk = codec.after(chunk)
+        chunk = self.serializer.after(chunk)
+        for codec in self.compressors:
             steps.append(codec.step(chunk))
             chunk = codec.after(chunk)
         return steps
@@ -202,6 +220,8 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
             stages[row.stage].append(codec)
             chunk = codec.after(chunk)
     _check_order(order, complete, path, problems)
+    if stages[1] and stages[1][0].inner() is not None:
+        _check_filters(stages[0], order, problems)
     if len(problems.items) > before or not stages[1]:
         return None
     return CodecChain(tuple(stages[0]), stages[1][0], tuple(stages[2]))
@@ -221,6 +241,16 @@ def _check_order(order: list[tuple[Stage, str, str]], complete: bool, path: str,
     # A codec that is not known may have been the one.
     if complete and not serializers:
         problems.add(path, f"one {Stage.SERIALIZER} codec, like bytes", [name for _, name, _ in order])
+
+
+def _check_filters(filters: Sequence[Codec], order: list[tuple[Stage, str, str]], problems: Problems) -> None:
+    """Of filters of several elements, what a shard is cut into would have to be put together first."""
+    places = {name: here for _, name, here in reversed(order)}
+    for codec in filters:
+        if isinstance(codec, ArrayFilter) and not codec.elementwise:
+            problems.add(
+                places[codec.name], "filters of several elements among the codecs of the inner chunks", codec.name
+            )
 
 
 def resolve(codecs: Any, chunk: Chunk) -> CodecChain:

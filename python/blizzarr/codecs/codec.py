@@ -11,7 +11,7 @@ classes differ in their table of options and in at most four answers:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
@@ -50,6 +50,9 @@ class Chunk(NamedTuple):
     shape: tuple[int, ...] | None
     depth: int = 0
     """How many shards it is in."""
+    order_optional: bool = False
+    """Whether a byte order may be left unsaid though elements have one, since it is filters that made them so large:
+    zarr-python looks at the elements of the array. They are little-endian then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,10 @@ class Codec:
     def inner(self) -> tuple[tuple[int, ...], CodecChain] | None:
         """Shape and codecs of the inner chunks, for a codec whose output can be read in parts."""
         return None
+
+    def filtered(self, filters: Sequence[Codec]) -> Codec:
+        """The same with filters before those of the inner chunks, for a codec whose output can be read in parts."""
+        raise NotImplementedError
 
     def to_json(self) -> dict[str, Any]:
         """The codec as documents have it, with all its options."""

@@ -11,7 +11,7 @@ whose output must have a fixed size so that it can be found from either end of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from operator import index
@@ -91,6 +91,10 @@ class ShardingCodec(Codec):
         steps = _resolved(self.codecs).steps(chunk.dtype, self.chunk_shape)
         index_steps = _resolved(self.index_codecs).steps(_INDEX_TYPE, (*grid, 2))
         return ("shard", self.chunk_shape, steps, index_steps, self.index_location == "start")
+
+    def filtered(self, filters: Sequence[Codec]) -> Self:
+        codecs = _resolved(self.codecs)
+        return replace(self, codecs=replace(codecs, filters=(*filters, *codecs.filters)))
 
     def configuration(self) -> dict[str, Any]:
         return {

@@ -32,6 +32,10 @@ class NumcodecsCodec(Codec):
         """The codec that does the same under a registered name, for chunks of this type; itself where there is none."""
         return self
 
+    def to_json(self) -> dict[str, Any]:
+        # zarr-python wants a configuration, empty or not.
+        return {"name": self.name, "configuration": self.configuration()}
+
     def config(self) -> dict[str, Any]:
         """The codec as v1 and v2 documents have it: an object with an id, and the options beside it."""
         return {"id": self.name.removeprefix(PREFIX), **self.configuration()}

@@ -1,0 +1,110 @@
+"""What the array-to-array codecs of numcodecs have in common: they take memory for elements of a type of their own.
+
+A filter is given an array. It looks at its memory as elements of `decoded_type`, whatever they were, and makes elements
+of `encoded_type`. In memory these have the byte order that the option says, little-endian where the filter keeps the
+type that it is given; the serializer behind the last filter puts them into the order of the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import prod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from blizzarr.codecs.codec import Chunk, Stage, Step
+from blizzarr.codecs.numcodecs.element_type import element_type, in_order
+from blizzarr.codecs.numcodecs.row import NumcodecsCodec
+from blizzarr.dtypes import DataType
+from blizzarr.errors import MetadataError
+from blizzarr.problems import Problems
+
+__all__ = ["ArrayFilter", "memory_type"]
+
+
+def memory_type(dtype: DataType) -> np.dtype[Any]:
+    """The elements of an array as its first filter sees them."""
+    return in_order(dtype.numpy, "little")
+
+
+class ArrayFilter(NumcodecsCodec):
+    """The base of filters; they run one after the other within one step of the engine (`FilterRun`)."""
+
+    __slots__ = ()
+
+    stage: ClassVar[Stage] = Stage.FILTER
+    fixed_size: ClassVar[bool] = True
+    elementwise: ClassVar[bool] = False
+    """Whether each element is encoded by itself and stays at its place: then it does not matter whether axes are turned
+    or chunks are cut into inner ones before or after."""
+    type_options: ClassVar[tuple[str, ...]] = ()
+    """The options that are element types, if any: that of what is encoded, and that of what is made of it."""
+
+    def decoded_type(self, given: np.dtype[Any]) -> np.dtype[Any]:
+        """What the memory of elements of the type `given` is taken for."""
+        return self._type(0) or given
+
+    def encoded_type(self, taken: np.dtype[Any]) -> np.dtype[Any]:
+        """The type of what is made of elements that are taken for `taken`."""
+        return self._type(1) or taken
+
+    def _type(self, position: int) -> np.dtype[Any] | None:
+        spelling = getattr(self, self.type_options[position]) if self.type_options else None
+        return None if spelling is None else element_type(spelling)
+
+    def encoded_count(self, count: int) -> int:
+        """How many elements are made of so many."""
+        return count
+
+    def resolve(self, chunk: Chunk) -> Self:
+        if chunk.dtype is None or not self.type_options:
+            return self
+        # Spelled as numcodecs does, with the byte order: "float32" is "<f4".
+        taken = self.decoded_type(memory_type(chunk.dtype))
+        types = taken.str, self.encoded_type(taken).str
+        return replace(self, **dict(zip(self.type_options, types, strict=True)))  # type: ignore[type-var]
+
+    def ordered(self, endian: str) -> Self:
+        """The same filter of elements with their bytes in this order, ``"little"`` or ``"big"``."""
+        types = {option: self._type(position) for position, option in enumerate(self.type_options)}
+        spelled = {option: in_order(dtype, endian).str for option, dtype in types.items() if dtype is not None}
+        return replace(self, **spelled)  # type: ignore[type-var]
+
+    @classmethod
+    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
+        codec = super().from_json(configuration, path, problems, chunk)
+        return None if codec is None else codec.resolve(chunk)
+
+    def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
+        if chunk.dtype is None:
+            return True
+        given = memory_type(chunk.dtype)
+        taken = self.decoded_type(given)
+        size = given.itemsize * (1 if chunk.shape is None or self.elementwise else prod(chunk.shape))
+        if size % taken.itemsize or (self.elementwise and size != taken.itemsize):
+            place = f"{path}.configuration.{self.type_options[0]}"
+            problems.add(place, f"a type that the {size} bytes of {chunk.dtype} divide into", taken.str)
+            return False
+        try:
+            DataType.parse(self.encoded_type(taken))
+        except MetadataError:
+            problems.add(path, "a filter that makes elements of a supported data type", self.encoded_type(taken).str)
+            return False
+        return True
+
+    def after(self, chunk: Chunk) -> Chunk:
+        if chunk.dtype is None:
+            return chunk
+        given = memory_type(chunk.dtype)
+        taken = self.decoded_type(given)
+        made = self.encoded_type(taken)
+        dtype = chunk.dtype if made == given else DataType.parse(made)
+        shape = chunk.shape
+        if shape is not None and not self.elementwise:
+            shape = (self.encoded_count(prod(shape) * given.itemsize // taken.itemsize),)
+        return chunk._replace(dtype=dtype, shape=shape, order_optional=chunk.dtype.swap_unit == 0)
+
+    def step(self, chunk: Chunk) -> Step:
+        raise AssertionError("filters run within a step for all of them")

@@ -1,0 +1,166 @@
+"""Checksums of 32 bits that numcodecs puts before or behind the data (bytes -> bytes).
+
+https://numcodecs.readthedocs.io/en/stable/checksum32.html
+
+>>> CRC32Codec(location="end").encode(b"abc")
+b'abc\xc2A$5'
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from blizzarr import _native
+from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer, one_of
+from blizzarr.codecs.crc32c import Crc32cCodec
+from blizzarr.codecs.numcodecs import library
+from blizzarr.codecs.numcodecs.row import NumcodecsCodec
+from blizzarr.errors import ChecksumError, CodecError
+
+__all__ = ["Adler32Codec", "CRC32Codec", "Fletcher32Codec", "JenkinsLookup3Codec", "NumcodecsCrc32c"]
+
+_LENGTH = 4
+_LOCATION = one_of("location", ("start", "end"), required=False)
+
+
+class _Checksum(NumcodecsCodec):
+    """A checksum; `_sum` computes it."""
+
+    __slots__ = ()
+
+    stage: ClassVar[Stage] = Stage.COMPRESSOR
+    fixed_size: ClassVar[bool] = True
+
+    @property
+    def at_start(self) -> bool:
+        """Whether it stands before the data."""
+        return False
+
+    def _sum(self, data: memoryview) -> int:
+        raise NotImplementedError
+
+    def step(self, chunk: Chunk) -> Step:
+        return ("python", self)
+
+    def encoded_size(self, decoded: int) -> int:
+        """How many bytes so many become."""
+        return decoded + _LENGTH
+
+    def encode(self, decoded: bytes) -> bytes:
+        """The data and their checksum."""
+        found = self._sum(memoryview(decoded)).to_bytes(_LENGTH, "little")
+        return found + decoded if self.at_start else decoded + found
+
+    def decode(self, encoded: bytes, max_size: int) -> memoryview:
+        """The data, whose checksum is right."""
+        data, stored, computed = self._apart(encoded, self.at_start)
+        if stored != computed:
+            raise ChecksumError(f"checksum stored is {stored:08x}, that of the data is {computed:08x}")
+        return data
+
+    def _apart(self, encoded: bytes, at_start: bool) -> tuple[memoryview, int, int]:
+        """The data, the checksum that is stored and the one that they have."""
+        if len(encoded) < _LENGTH:
+            raise CodecError(f"data ended after {len(encoded)} encoded bytes")
+        view = memoryview(encoded)
+        stored, data = (view[:_LENGTH], view[_LENGTH:]) if at_start else (view[-_LENGTH:], view[:-_LENGTH])
+        return data, int.from_bytes(stored, "little"), self._sum(data)
+
+
+@dataclass(frozen=True, slots=True)
+class CRC32Codec(_Checksum):
+    """The CRC-32 of zlib and PNG; it stands at the start unless `location` says ``"end"``."""
+
+    name: ClassVar[str] = "numcodecs.crc32"
+    options: ClassVar[tuple[Option, ...]] = (_LOCATION,)
+
+    location: str | None = None
+
+    @property
+    def at_start(self) -> bool:
+        return self.location != "end"
+
+    def _sum(self, data: memoryview) -> int:
+        return zlib.crc32(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Adler32Codec(_Checksum):
+    """The Adler-32 of zlib; it stands at the start unless `location` says ``"end"``."""
+
+    name: ClassVar[str] = "numcodecs.adler32"
+    options: ClassVar[tuple[Option, ...]] = (_LOCATION,)
+
+    location: str | None = None
+
+    @property
+    def at_start(self) -> bool:
+        return self.location != "end"
+
+    def _sum(self, data: memoryview) -> int:
+        return zlib.adler32(data)
+
+
+@dataclass(frozen=True, slots=True)
+class NumcodecsCrc32c(_Checksum):
+    """The CRC-32C; it stands at the end unless `location` says ``"start"``.
+
+    Where documents leave the location out, numcodecs 0.13 wrote it at the start and later ones at the end: whichever is
+    right is taken.
+    """
+
+    name: ClassVar[str] = "numcodecs.crc32c"
+    options: ClassVar[tuple[Option, ...]] = (_LOCATION,)
+
+    location: str | None = None
+
+    @property
+    def at_start(self) -> bool:
+        return self.location == "start"
+
+    def standard(self, chunk: Chunk) -> Codec:
+        return Crc32cCodec() if self.location == "end" else self
+
+    def step(self, chunk: Chunk) -> Step:
+        return ("crc32c",) if self.location == "end" else ("python", self)
+
+    def decode(self, encoded: bytes, max_size: int) -> memoryview:
+        try:
+            return super(NumcodecsCrc32c, self).decode(encoded, max_size)
+        except ChecksumError:
+            data, stored, computed = self._apart(encoded, True)
+            if self.location is None and stored == computed:
+                return data
+            raise
+
+    def _sum(self, data: memoryview) -> int:
+        chain = _native.Chain((1,), 1, b"\0", False, [("bytes", 0), ("crc32c",)])
+        return int.from_bytes(chain.encode(bytes(data))[-_LENGTH:], "little")
+
+
+@dataclass(frozen=True, slots=True)
+class Fletcher32Codec(_Checksum):
+    """The checksum of HDF5's filter of this name, at the end."""
+
+    name: ClassVar[str] = "numcodecs.fletcher32"
+
+    def _sum(self, data: memoryview) -> int:
+        encoded: Any = library.make(self.config()).encode(np.frombuffer(data, np.uint8))
+        return int.from_bytes(encoded[-_LENGTH:], "little")
+
+
+@dataclass(frozen=True, slots=True)
+class JenkinsLookup3Codec(_Checksum):
+    """The checksum of HDF5's metadata, at the end; `initval` is what it begins with."""
+
+    name: ClassVar[str] = "numcodecs.jenkins_lookup3"
+    options: ClassVar[tuple[Option, ...]] = (integer("initval", 0, 2**32 - 1, required=False),)
+
+    initval: int = 0
+
+    def _sum(self, data: memoryview) -> int:
+        return int(library.module("jenkins").jenkins_lookup3(np.frombuffer(data, np.uint8), self.initval))

@@ -1,0 +1,54 @@
+"""Element types as options of filters: strings of NumPy that say a byte order, like ``"<f8"``."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from blizzarr.codecs.codec import Option
+
+__all__ = ["element_type", "in_order", "order_of", "type_option"]
+
+# Also names like float32 and datetime64[10ms]; no lists of types, no sub-arrays, and nothing that is a Python object.
+_SPELLINGS: Final = re.compile(r"[<>|=]?[A-Za-z]+[0-9]*(\[[0-9]*[A-Za-z]+\])?\Z")
+_KINDS: Final = "biufcmMSU"
+
+
+@lru_cache(256)
+def element_type(spelling: str) -> np.dtype[Any] | None:
+    """The type that a string means; `None` when it means none that elements can have.
+
+    Examples
+    --------
+    >>> element_type(">i4"), element_type("float32"), element_type("O")
+    (dtype('>i4'), dtype('float32'), None)
+    """
+    if not _SPELLINGS.match(spelling):
+        return None
+    try:
+        dtype = np.dtype(spelling)
+    except (TypeError, ValueError):
+        return None
+    return dtype if dtype.kind in _KINDS and dtype.itemsize else None
+
+
+def type_option(name: str, required: bool = True) -> Option:
+    """An option that is an element type."""
+    return Option(name, 'a data type of NumPy, like "<f8"', _is_type, required)
+
+
+def _is_type(value: Any) -> bool:
+    return type(value) is str and element_type(value) is not None
+
+
+def order_of(dtype: np.dtype[Any]) -> str | None:
+    """``"<"`` or ``">"``; `None` where there is but one byte, or none that have an order."""
+    return dtype.str[0] if dtype.str[0] in "<>" else None
+
+
+def in_order(dtype: np.dtype[Any], endian: str | None) -> np.dtype[Any]:
+    """The type with its bytes in this order, ``"little"`` or ``"big"``; where none is said, in the former."""
+    return dtype.newbyteorder(">" if endian == "big" else "<")

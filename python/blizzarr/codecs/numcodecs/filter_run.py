@@ -1,0 +1,126 @@
+"""The one step of the engine in which all filters of a chain run, and what makes bytes of their result.
+
+To the engine it is a codec of bytes: those of a chunk's elements on one side, as they lie in memory behind the
+transpositions, and what the next compressor sees on the other. All sizes follow from the size of the chunk, so that
+damaged data are found out before a filter sees them; those of numcodecs would make something of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.codecs.bytes import BytesCodec
+from blizzarr.codecs.codec import Chunk, Codec
+from blizzarr.codecs.numcodecs import library
+from blizzarr.codecs.numcodecs.array_filter import ArrayFilter, memory_type
+from blizzarr.codecs.numcodecs.array_serializer import ArraySerializer
+from blizzarr.codecs.numcodecs.element_type import in_order, order_of
+from blizzarr.errors import CodecError
+
+__all__ = ["FilterRun"]
+
+
+class _Stage(NamedTuple):
+    """One filter, prepared."""
+
+    filter: ArrayFilter
+    codec: Any
+    """What numcodecs made for it."""
+    taken: np.dtype[Any]
+    made: np.dtype[Any]
+
+    def made_size(self, size: int) -> int:
+        """How many bytes are made of so many."""
+        return self.filter.encoded_count(size // self.taken.itemsize) * self.made.itemsize
+
+
+class FilterRun:
+    """Filters and a serializer, for chunks of one type and shape.
+
+    Examples
+    --------
+    >>> from blizzarr.codecs.numcodecs import DeltaCodec
+    >>> from blizzarr.dtypes import DataType
+    >>> run = FilterRun([DeltaCodec("<u2", "|u1")], BytesCodec(None), Chunk(DataType.parse("uint16"), (4,)))
+    >>> encoded = bytes(run.encode(np.array([7, 8, 10, 13], "u2").tobytes()))
+    >>> encoded.hex()
+    '07010203'
+    >>> np.frombuffer(run.decode(encoded, 8), "u2")
+    array([ 7,  8, 10, 13], dtype=uint16)
+    """
+
+    def __init__(self, filters: Sequence[ArrayFilter], serializer: Codec, chunk: Chunk) -> None:
+        assert chunk.dtype is not None
+        self.name = "+".join(codec.name for codec in filters) or serializer.name
+        self._native = chunk.dtype.numpy
+        self._given = memory_type(chunk.dtype)
+        self._stages: list[_Stage] = []
+        dtype = self._given
+        for codec in filters:
+            taken = codec.decoded_type(dtype)
+            dtype = codec.encoded_type(taken)
+            self._stages.append(_Stage(codec, library.make(codec.config()), taken, dtype))
+            chunk = codec.after(chunk)
+        self._serializer = serializer
+        self._chunk = chunk
+        self._made = dtype
+        # The type of the stored elements, for a serializer that only writes them down.
+        self._stored = dtype
+        if isinstance(serializer, BytesCodec) and order_of(dtype):
+            self._stored = in_order(dtype, serializer.endian)
+        self.fixed_size = serializer.fixed_size
+        """Whether `encoded_size` is exact."""
+
+    def encoded_size(self, decoded: int) -> int:
+        """The most bytes that a chunk of so many bytes becomes."""
+        size = self._sizes(decoded)[-1]
+        if isinstance(self._serializer, ArraySerializer):
+            return self._serializer.max_encoded_size(size)
+        return size
+
+    def _sizes(self, decoded: int) -> list[int]:
+        """The size in bytes of a chunk, and of what each filter makes of it."""
+        sizes = [decoded]
+        for stage in self._stages:
+            sizes.append(stage.made_size(sizes[-1]))
+        return sizes
+
+    def encode(self, decoded: bytes) -> Any:
+        """A chunk's elements, through all filters."""
+        array = np.frombuffer(decoded, self._native).astype(self._given, copy=False)
+        for stage in self._stages:
+            array = np.asarray(stage.codec.encode(array)).reshape(-1)
+            if array.dtype.itemsize != stage.made.itemsize:
+                raise CodecError(f"{stage.filter.name} made {array.dtype.str} where {stage.made.str} was expected")
+        if isinstance(self._serializer, ArraySerializer):
+            return self._serializer.encode_array(array.view(self._made), self._chunk)
+        # Rounded floats come as integers of the same bits.
+        return np.ascontiguousarray(array.view(self._made).astype(self._stored, copy=False)).view(np.uint8)
+
+    def decode(self, encoded: bytes, max_size: int) -> Any:
+        """The elements of a chunk of `max_size` bytes."""
+        sizes = self._sizes(max_size)
+        array = self._deserialized(encoded, sizes[-1])
+        for stage, size in zip(reversed(self._stages), reversed(sizes[:-1]), strict=True):
+            array = np.asarray(stage.codec.decode(array.view(stage.made))).reshape(-1)
+            if array.nbytes != size:
+                raise CodecError(f"expected {size:,} bytes from {stage.filter.name}, found {array.nbytes:,}")
+        if sys.byteorder == "big":
+            array = array.view(self._given).astype(self._native, copy=False)
+        return np.ascontiguousarray(array).view(np.uint8)
+
+    def _deserialized(self, encoded: bytes, size: int) -> npt.NDArray[Any]:
+        """What the last filter made, of which there are `size` bytes."""
+        if isinstance(self._serializer, ArraySerializer):
+            array = self._serializer.decode_array(encoded, self._made, self._chunk)
+            if array.nbytes == size:
+                return array.reshape(-1)
+            raise CodecError(f"expected {size:,} bytes, found {array.nbytes:,}")
+        if len(encoded) != size:
+            raise CodecError(f"expected {size:,} bytes, found {len(encoded):,}")
+        return np.frombuffer(encoded, self._stored).astype(self._made, copy=False)

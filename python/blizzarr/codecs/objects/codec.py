@@ -1,0 +1,68 @@
+"""What the codecs of objects have in common: elements of variable length, which the engine moves as tokens.
+
+For the engine an array of objects is one of 64-bit tokens. Each operation has a `Table`, which knows the object behind
+each token: writing puts the user's objects into it, reading takes objects out of it, and between the two a chunk's bytes
+become tokens and tokens bytes. Token 0 is the fill value. Selections, chunks of which a part is written, shards, locks, and
+the rule that chunks of nothing but the fill value are not stored, are therefore the engine's, as for numbers.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Protocol
+
+from blizzarr.codecs.codec import Chunk, Stage, Step
+from blizzarr.codecs.numcodecs.row import NumcodecsCodec
+from blizzarr.dtypes import Kind
+from blizzarr.problems import Problems
+
+__all__ = ["TOKEN_BYTES", "ObjectCodec", "Table"]
+
+TOKEN_BYTES = 8
+"""What an element of an array of objects takes in the engine."""
+
+
+class Table(Protocol):
+    """The objects of one operation, by token."""
+
+    def put(self, elements: list[Any], /) -> bytes:
+        """The tokens of these objects, of 64 bits each.
+
+        Raises
+        ------
+        TypeError, ValueError
+            When an object is none that the codec can encode.
+        """
+
+    def take(self, tokens: Any, /) -> list[Any]:
+        """The objects of these tokens, a contiguous buffer."""
+
+    def engine_codec(self, shape: tuple[int, ...], /) -> Any:
+        """What the engine calls for chunks of this shape: tokens to bytes, and back."""
+
+
+class ObjectCodec(NumcodecsCodec):
+    """The base of codecs of objects; they are the serializers of arrays whose NumPy data type is ``object``."""
+
+    __slots__ = ()
+
+    stage: ClassVar[Stage] = Stage.SERIALIZER
+    element_type: ClassVar[str]
+    """The name of the data type that arrays with this codec have; in v2, all of them are ``|O``."""
+    lays_out: ClassVar[bool] = True
+    """Whether chunks lie as the array's order says. Otherwise the encoding has axes of its own, always in C order."""
+
+    @abstractmethod
+    def table(self, fill: Any) -> Table:
+        """A new table, for one operation on an array with this fill value."""
+
+    def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
+        dtype = chunk.dtype
+        if dtype is None or (dtype.kind is Kind.OBJECT and dtype.name == self.element_type):
+            return True
+        problems.add(path, f"a codec for elements of {dtype}; {self.name} encodes {self.element_type}", self.name)
+        return False
+
+    def step(self, chunk: Chunk) -> Step:
+        # Of which table is known only when an operation begins.
+        return ("elements", self, chunk.shape)

@@ -1,0 +1,59 @@
+"""``vlen-utf8`` and ``vlen-bytes`` (array -> bytes): texts and byte strings, each behind its length.
+
+https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-utf8
+https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-bytes
+
+A chunk is the number of its elements, then for each of them its length and its bytes; numbers are 32-bit little-endian.
+In v2 they have the same names.
+
+>>> VlenUtf8Codec().to_json(), VlenUtf8Codec().config()
+({'name': 'vlen-utf8'}, {'id': 'vlen-utf8'})
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from blizzarr import _native
+from blizzarr.codecs.objects.codec import ObjectCodec, Table
+
+__all__ = ["NativeTable", "VlenBytesCodec", "VlenUtf8Codec"]
+
+
+@dataclass(frozen=True, slots=True)
+class NativeTable:
+    """A table that the engine has itself: chunks are decoded and encoded without Python."""
+
+    native: _native.ElementTable
+
+    def put(self, elements: list[Any]) -> bytes:
+        return self.native.put(elements)
+
+    def take(self, tokens: Any) -> list[Any]:
+        return self.native.take(tokens)
+
+    def engine_codec(self, shape: tuple[int, ...]) -> Any:
+        return self.native
+
+
+@dataclass(frozen=True, slots=True)
+class VlenUtf8Codec(ObjectCodec):
+    """Texts, in UTF-8."""
+
+    name: ClassVar[str] = "vlen-utf8"
+    element_type: ClassVar[str] = "string"
+
+    def table(self, fill: Any) -> Table:
+        return NativeTable(_native.ElementTable(self.name, fill))
+
+
+@dataclass(frozen=True, slots=True)
+class VlenBytesCodec(ObjectCodec):
+    """Byte strings."""
+
+    name: ClassVar[str] = "vlen-bytes"
+    element_type: ClassVar[str] = "bytes"
+
+    def table(self, fill: Any) -> Table:
+        return NativeTable(_native.ElementTable(self.name, fill))
