@@ -1,7 +1,7 @@
 """The engine, as Python sees it. Plain data crosses; `ARCHITECTURE.md` says what every argument means."""
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from _typeshed import ReadableBuffer as Buffer
@@ -23,6 +23,13 @@ class LocalStore(NativeStore):
 
 class MemoryStore(NativeStore):
     def __init__(self) -> None: ...
+
+class RenamedStore:
+    """A native store whose values lie under other keys: `rename(key)` says which."""
+
+    def __init__(self, native: NativeStore, rename: Callable[[str], str]) -> None: ...
+    @staticmethod
+    def hashed(native: NativeStore, prefix: str, levels: int, width: int) -> RenamedStore: ...
 
 class Chain:
     """A codec chain, prepared once per array."""
@@ -50,6 +57,7 @@ class ArrayHandle:
         separator: str,
         scalar_key: str,
         place: str = "",
+        locks: NativeStore | RenamedStore | None = None,
     ) -> None: ...
     def read(self, out: Buffer, axes: tuple[Any, ...], threads: int = 0) -> None: ...
     def write(self, source: Buffer, axes: tuple[Any, ...], write_empty: bool = False, threads: int = 0) -> None: ...

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 from zlib import crc32
 
+from blizzarr import _native
 from blizzarr.problems import MISSING, Problems
 from blizzarr.stores import Store
 from blizzarr.transformers.array_keys import ArrayKeys
@@ -74,6 +75,7 @@ class HashedStore(RenamingStore):
 
     def __init__(self, store: Store, keys: ArrayKeys, levels: int, width: int) -> None:
         super().__init__(store, keys)
+        self.levels, self.width = levels, width
         self._cuts = [slice(level * width, (level + 1) * width) for level in range(levels)]
         self._added = levels * (width + 1)
 
@@ -85,6 +87,9 @@ class HashedStore(RenamingStore):
     def original(self, name: str) -> str:
         """The name without directories."""
         return name[self._added :]
+
+    def _renamed(self, inner: _native.NativeStore) -> _native.RenamedStore:
+        return _native.RenamedStore.hashed(inner, self.keys.prefix, self.levels, self.width)
 
 
 def _count(configuration: Mapping[str, Any], option: str, path: str, problems: Problems) -> int:

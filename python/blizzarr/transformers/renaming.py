@@ -5,7 +5,9 @@ from __future__ import annotations
 import builtins
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
+from blizzarr import _native
 from blizzarr.stores import ByteRange, Listing, Store, StoreWrapper, Value
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.listing import list_sorted_dir
@@ -48,6 +50,14 @@ class RenamingStore(StoreWrapper):
 
         Whether there is such a chunk is checked by asking where it is stored, so a guess is good enough.
         """
+
+    @property
+    def native(self) -> Any:
+        """The engine's handle, which asks here for nothing but names; there is none over a store written in Python."""
+        inner = getattr(self.store, "native", None)
+        if not isinstance(inner, _native.NativeStore):
+            raise AttributeError("native")
+        return self._renamed(inner)
 
     def get(self, key: str) -> Value | None:
         """The value, or None when there is none."""
@@ -101,6 +111,10 @@ class RenamingStore(StoreWrapper):
     def size(self, key: str) -> int | None:
         """The length of the value in bytes; None when there is none."""
         return super().size(self._inside(key))
+
+    def _renamed(self, inner: _native.NativeStore) -> _native.RenamedStore:
+        # Made anew each time: kept here, it would keep this store, and be kept by it, for ever.
+        return _native.RenamedStore(inner, self._inside)
 
     def _is_inside(self, prefix: str) -> bool:
         """Whether the prefix takes only a part of the array's keys."""

@@ -32,7 +32,7 @@ pub struct ArrayHandle {
 #[pymethods]
 impl ArrayHandle {
     #[new]
-    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new()))]
+    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None))]
     #[allow(clippy::too_many_arguments)] // One call per open array; each is a plain value.
     fn new(
         store: &Bound<'_, PyAny>,
@@ -45,9 +45,10 @@ impl ArrayHandle {
         separator: String,
         scalar_key: String,
         place: String,
+        locks: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let keys = Keys { prefix, head, separator, scalar: scalar_key };
-        let made = Array::new(store_of(store, place)?, keys, lock_key, shape, Arc::clone(&chain.chain));
+        let made = Array::new(store_of(store, place, locks)?, keys, lock_key, shape, Arc::clone(&chain.chain));
         let path = array;
         match made {
             Ok(array) => Ok(ArrayHandle { array, path }),

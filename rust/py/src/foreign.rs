@@ -1,5 +1,7 @@
 //! Stores and codecs written in Python, as steps of the engine.
 
+use std::sync::Arc;
+
 use blizzarr_core::codec::foreign::{ForeignCodec, Length, Take};
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::fork::PerProcess;
@@ -16,14 +18,16 @@ pub struct PythonStore {
     object: Py<PyAny>,
     /// What all handles of one place have in common: writers exclude each other by it.
     place: String,
+    /// The store underneath whose locks writers exclude each other by instead, other processes too.
+    locks: Option<Arc<dyn Store>>,
 }
 
 /// Who writes which chunk of a Python store, in the whole process.
 static WRITERS: PerProcess<Exclusion> = PerProcess::new(Exclusion::default);
 
 impl PythonStore {
-    pub fn new(object: Py<PyAny>, place: String) -> Self {
-        PythonStore { object, place }
+    pub fn new(object: Py<PyAny>, place: String, locks: Option<Arc<dyn Store>>) -> Self {
+        PythonStore { object, place, locks }
     }
 
     fn call<R>(&self, key: &str, work: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<R>) -> Result<R> {
@@ -57,8 +61,11 @@ impl Store for PythonStore {
         })
     }
 
-    fn locker<'a>(&'a self, _lock_key: &'a str) -> Result<Box<dyn Locker + 'a>> {
-        Ok(Box::new(PlaceLocker { place: &self.place }))
+    fn locker<'a>(&'a self, lock_key: &'a str) -> Result<Box<dyn Locker + 'a>> {
+        match &self.locks {
+            Some(store) => store.locker(lock_key),
+            None => Ok(Box::new(PlaceLocker { place: &self.place })),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `_native.LocalStore` and `_native.MemoryStore`: the engine's own stores, for Python.
+//! `_native.LocalStore`, `_native.MemoryStore` and `_native.RenamedStore`: the engine's own stores, for Python.
 
 use std::sync::Arc;
 
@@ -6,12 +6,14 @@ use blizzarr_core::error::Result;
 use blizzarr_core::pool;
 use blizzarr_core::store::local::LocalStore;
 use blizzarr_core::store::memory::MemoryStore;
-use blizzarr_core::store::{ListableStore, Store};
+use blizzarr_core::store::renamed::RenamedStore;
+use blizzarr_core::store::{hashed, ListableStore, Store};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::buffer::Buffer;
-use crate::errors::raise;
+use crate::errors::{foreign, raise};
 use crate::foreign::{values, PythonStore};
 
 /// A store that the engine reaches without Python.
@@ -137,12 +139,58 @@ impl NativeStore {
     }
 }
 
+/// A native store whose values lie under other keys: `rename(key)` says which, and is all that is called back.
+#[pyclass(name = "RenamedStore", module = "blizzarr._native", frozen)]
+pub struct PyRenamedStore {
+    store: Arc<dyn Store>,
+}
+
+#[pymethods]
+impl PyRenamedStore {
+    #[new]
+    fn new(native: PyRef<'_, NativeStore>, rename: Py<PyAny>) -> Self {
+        let rename = move |key: &str| {
+            Python::attach(|py| {
+                let renamed = rename.bind(py).call1((key,)).and_then(|found| found.extract());
+                renamed.map_err(|raised| foreign(py, raised).at_key(key))
+            })
+        };
+        PyRenamedStore { store: Arc::new(RenamedStore::new(native.store.clone(), rename)) }
+    }
+
+    /// One whose values lie in directories by the hash of their names, which needs no calling back.
+    #[staticmethod]
+    fn hashed(native: PyRef<'_, NativeStore>, prefix: String, levels: usize, width: usize) -> PyResult<Self> {
+        if levels.saturating_mul(width) > hashed::DIGITS {
+            return Err(PyValueError::new_err(format!("expected at most {} digits of a hash", hashed::DIGITS)));
+        }
+        let rename = hashed::directories(prefix, levels, width);
+        Ok(PyRenamedStore { store: Arc::new(RenamedStore::new(native.store.clone(), rename)) })
+    }
+}
+
 /// The engine's view of a store: a native handle as it is, anything else called back. Of the latter `place` says which
-/// are handles of one place.
-pub fn store_of(object: &Bound<'_, PyAny>, place: String) -> PyResult<Arc<dyn Store>> {
+/// are handles of one place, and `locks` is the native store underneath, if there is one, that writers exclude each
+/// other by.
+pub fn store_of(
+    object: &Bound<'_, PyAny>,
+    place: String,
+    locks: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Arc<dyn Store>> {
+    if let Some(native) = native(object) {
+        return Ok(native);
+    }
+    let locks = match locks {
+        None => None,
+        Some(given) => Some(native(given).ok_or_else(|| PyTypeError::new_err("expected a native store as locks"))?),
+    };
+    Ok(Arc::new(PythonStore::new(object.clone().unbind(), place, locks)))
+}
+
+fn native(object: &Bound<'_, PyAny>) -> Option<Arc<dyn Store>> {
     if let Ok(native) = object.cast::<NativeStore>() {
         let store: Arc<dyn Store> = native.get().store.clone();
-        return Ok(store);
+        return Some(store);
     }
-    Ok(Arc::new(PythonStore::new(object.clone().unbind(), place)))
+    object.cast::<PyRenamedStore>().ok().map(|renamed| renamed.get().store.clone())
 }

@@ -40,9 +40,7 @@ impl MemoryStore {
 
 impl Store for MemoryStore {
     fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>> {
-        key::check(key)?;
-        let value = self.read().get(key).cloned();
-        Ok(value.map(|value| Box::new(Shared { key, value }) as Box<dyn Reader + 'a>))
+        self.open_as(key, key)
     }
 
     fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
@@ -83,6 +81,12 @@ impl Locker for MemoryLocker<'_> {
 }
 
 impl ListableStore for MemoryStore {
+    fn open_as<'a>(&'a self, key: &'a str, stored: &str) -> Result<Option<Box<dyn Reader + 'a>>> {
+        key::check(stored)?;
+        let value = self.read().get(stored).cloned();
+        Ok(value.map(|value| Box::new(Shared { key, value }) as Box<dyn Reader + 'a>))
+    }
+
     fn list(&self, prefix: &str) -> Result<Vec<String>> {
         let start = directory(key::check_prefix(prefix)?);
         let values = self.read();

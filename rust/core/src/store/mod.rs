@@ -1,10 +1,12 @@
 //! Stores: where values live under keys. Only "not found" is `None` or `false`; anything else is an error.
 
 pub mod exclusion;
+pub mod hashed;
 pub mod key;
 pub mod local;
 pub mod memory;
 pub mod ranges;
+pub mod renamed;
 
 use crate::error::Result;
 use ranges::ByteRange;
@@ -87,6 +89,9 @@ pub struct Listing {
 ///
 /// A prefix is empty (everything) or a key with or without a final `/`; what is under it begins with `prefix + "/"`.
 pub trait ListableStore: Store {
+    /// Opens the value under `stored` for somebody who knows it as `key`, which is what errors name.
+    fn open_as<'a>(&'a self, key: &'a str, stored: &str) -> Result<Option<Box<dyn Reader + 'a>>>;
+
     /// All keys under the prefix, sorted.
     fn list(&self, prefix: &str) -> Result<Vec<String>>;
 

@@ -75,8 +75,7 @@ fn failed(prefix: &str, what: &str, cause: &std::io::Error) -> Error {
 
 impl Store for LocalStore {
     fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>> {
-        let opened = self.at(key, |path| read::OpenFile::open(key, path))?;
-        Ok(opened.map(|file| Box::new(file) as Box<dyn Reader + 'a>))
+        self.open_as(key, key)
     }
 
     fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
@@ -101,6 +100,11 @@ impl Store for LocalStore {
 }
 
 impl ListableStore for LocalStore {
+    fn open_as<'a>(&'a self, key: &'a str, stored: &str) -> Result<Option<Box<dyn Reader + 'a>>> {
+        let opened = self.at(stored, |path| read::OpenFile::open(key, path))?;
+        Ok(opened.map(|file| Box::new(file) as Box<dyn Reader + 'a>))
+    }
+
     fn list(&self, prefix: &str) -> Result<Vec<String>> {
         list::list(&self.root, key::check_prefix(prefix)?)
     }
