@@ -15,7 +15,7 @@ pub const MAX_CHUNK_BYTES: usize = 1 << 40;
 pub const MAX_INDEX_BYTES: usize = 1 << 30;
 
 /// How elements lie in stored bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elements {
     pub itemsize: usize,
     pub swap: Swap,

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use blizzarr_core::chain::{Chain, Elements, Serializer, Shard};
-use blizzarr_core::codec::element::Swap;
+use blizzarr_core::codec::element::{Run, Swap};
 use blizzarr_core::codec::BytesToBytes;
+use blizzarr_core::error::{Error, Kind, Result};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -58,6 +59,17 @@ impl PyChain {
     }
 }
 
+/// The units that are reversed: a number of bytes, or the runs `(length, unit)` of an element that has fields.
+fn swapped(units: &Bound<'_, PyAny>, itemsize: usize) -> Result<Swap> {
+    if let Ok(unit) = units.extract::<usize>() {
+        return Swap::new(unit);
+    }
+    let runs: Vec<(usize, usize)> = units.extract().map_err(|error| {
+        Error::new(Kind::Request, format!("expected a swap unit, or runs of (length, unit): {error}"))
+    })?;
+    Swap::fields(runs.into_iter().map(|(length, unit)| Run { length, unit }).collect(), itemsize)
+}
+
 /// What all chains of one array share.
 struct Cell<'a> {
     itemsize: usize,
@@ -92,7 +104,7 @@ fn build(
                 });
             }
             "bytes" => {
-                swap = Swap::new(step.get_item(1)?.extract()?).map_err(|error| raise(py, error, None))?;
+                swap = swapped(&step.get_item(1)?, cell.itemsize).map_err(|error| raise(py, error, None))?;
                 serializer = Some(Serializer::Elements);
             }
             "elements" => {

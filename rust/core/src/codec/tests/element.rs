@@ -1,6 +1,6 @@
 //! The elements of the `bytes` codec.
 
-use super::super::element::{normalise_booleans, Swap};
+use super::super::element::{normalise_booleans, Run, Swap};
 use super::*;
 
 #[test]
@@ -55,4 +55,36 @@ fn booleans_are_0_or_1() {
     normalise_booleans(&mut data);
     assert_eq!(data[0], 0);
     assert!(data[1..].iter().all(|byte| *byte == 1));
+}
+
+#[test]
+fn fields_are_swapped_one_by_one() {
+    let run = |length, unit| Run { length, unit };
+    // A 32-bit number, a byte, two 16-bit numbers: nine bytes an element, twice, and a part of a third.
+    let swap = Swap::fields(vec![run(4, 4), run(1, 1), run(4, 2)], 9).unwrap();
+    let stored: Vec<u8> = (0..22).collect();
+    let expected = [3, 2, 1, 0, 4, 6, 5, 8, 7, 12, 11, 10, 9, 13, 15, 14, 17, 16, 18, 19, 20, 21];
+    let mut data = stored.clone();
+    swap.apply(&mut data);
+    assert_eq!(data, expected);
+    let mut copied = vec![0; stored.len()];
+    swap.copy(&stored, &mut copied);
+    assert_eq!(copied, expected);
+    swap.apply(&mut data);
+    assert_eq!(data, stored, "twice is not at all");
+}
+
+#[test]
+fn fields_that_do_not_make_an_element_are_refused() {
+    let run = |length, unit| Run { length, unit };
+    for (runs, itemsize) in [
+        (vec![run(4, 4)], 5),
+        (vec![run(3, 2), run(2, 1)], 5),
+        (vec![run(0, 1), run(5, 1)], 5),
+        (vec![run(usize::MAX, 1), run(6, 1)], 5),
+        (vec![run(5, 3)], 5),
+    ] {
+        assert_eq!(Swap::fields(runs, itemsize).unwrap_err().codec, Some("bytes"));
+    }
+    assert_eq!(Swap::fields(vec![run(2, 1), run(3, 0)], 5).unwrap(), Swap::None);
 }
