@@ -1,7 +1,8 @@
 """One change of an array's shape at a time, so that two appends do not write their rows to the same place.
 
 Threads of this process exclude each other for every store. Processes exclude each other on local directories, by a
-lock on the directory of the array that the system drops when its holder dies; nothing is left behind. For other
+lock on the directory of the array's document that the system drops when its holder dies; nothing is left behind. Where
+a format keeps the documents of several arrays in one directory, processes change one of them at a time. For other
 stores the change of the document is conditional, so that of two processes one gets a `ConflictError`.
 """
 
@@ -24,8 +25,11 @@ _locks = NamedLocks()
 
 
 @contextmanager
-def exclusive(store: Store, path: str) -> Iterator[None]:
-    """Wait until nobody else changes the shape of the array at `path`, and keep others waiting."""
+def exclusive(store: Store, path: str, key: str) -> Iterator[None]:
+    """Wait until nobody else changes the shape of the array at `path`, and keep others waiting.
+
+    `key` is that of its document.
+    """
     root = getattr(store, "root", None)
     with _locks[path]:
         if not isinstance(root, Path) or sys.platform == "win32":
@@ -34,7 +38,7 @@ def exclusive(store: Store, path: str) -> Iterator[None]:
         import fcntl
 
         try:
-            directory = os.open(root / path, os.O_RDONLY)
+            directory = os.open((root / key).parent, os.O_RDONLY)
         except OSError as error:
             raise StoreError(
                 f"cannot open the array's directory to lock it: {error.strerror}",

@@ -20,7 +20,7 @@ from blizzarr.array.binding import same_chunks
 from blizzarr.array.erase import erase_outside
 from blizzarr.array.exclusive import exclusive
 from blizzarr.errors import ConflictError, NodeTypeError
-from blizzarr.formats import read_node
+from blizzarr.formats import lock_key, read_node
 from blizzarr.hierarchy.documents import revise
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, check_writable
@@ -49,7 +49,7 @@ def resize(store: Store, path: str, metadata: ArrayMeta, binding: Binding, shape
     new = _checked_shape(shape, old)
     if new == old:
         return metadata
-    with exclusive(store, path):
+    with exclusive(store, path, lock_key(path, metadata)):
         # Before anything is erased, as well as when the shape is published.
         _with_shape(_stored(store, path, metadata), old, new, path)
         if any(size > before for size, before in zip(new, old, strict=True)):
@@ -69,7 +69,7 @@ def append(store: Store, path: str, metadata: ArrayMeta, binding: Binding, data:
         raise ValueError(f"expected an axis in [{-rank}, {rank}) to append to, found {axis}")
     axis %= rank
     added = np.asarray(data, binding.dtype)
-    with exclusive(store, path):
+    with exclusive(store, path, lock_key(path, metadata)):
         old = _stored(store, path, metadata).shape
         _check_added(added.shape, old, axis)
         new = (*old[:axis], old[axis] + added.shape[axis], *old[axis + 1 :])

@@ -20,10 +20,10 @@ def test_threads_wait_for_each_other(local: bool, tmp_path: Path) -> None:
     order: list[str] = []
 
     def second() -> None:
-        with exclusive(store, "a"):
+        with exclusive(store, "a", "a/zarr.json"):
             order.append("second")
 
-    with exclusive(store, "a"):
+    with exclusive(store, "a", "a/zarr.json"):
         thread = threading.Thread(target=second)
         thread.start()
         time.sleep(0.05)
@@ -33,7 +33,7 @@ def test_threads_wait_for_each_other(local: bool, tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
-    with exclusive(LocalStore(tmp_path), ""):
+    with exclusive(LocalStore(tmp_path), "", "zarr.json"):
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -43,7 +43,7 @@ def test_a_directory_that_is_gone_is_an_error_with_its_place(tmp_path: Path) -> 
         pytest.raises(
             StoreError, match=r"/a in .*: cannot open the array's directory to lock it: No such file"
         ) as caught,
-        exclusive(LocalStore(tmp_path), "a"),
+        exclusive(LocalStore(tmp_path), "a", "a/zarr.json"),
     ):
         pass
     assert caught.value.array == "/a"
