@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
+from blizzarr.formats.dimension_names import ATTRIBUTE
 from blizzarr.formats.format import Format, Node
 from blizzarr.model import ArrayMeta
 
 __all__ = ["translate"]
-
-_DIMENSIONS: Final = "_ARRAY_DIMENSIONS"
-"""The attribute in which the names of dimensions are kept where a format has no place for them."""
 
 
 def translate(meta: Node, form: Format) -> tuple[Node, list[str]]:
@@ -38,9 +35,9 @@ def translate(meta: Node, form: Format) -> tuple[Node, list[str]]:
         return replace(meta, format=form.name, consolidated=None, extra={}, source=None), notes
     attributes = meta.attributes
     names = meta.dimension_names
-    if names is not None and attributes.get(_DIMENSIONS) == list(names) and form.has_dimension_names:
-        attributes = {name: value for name, value in attributes.items() if name != _DIMENSIONS}
-        notes.append(f"the attribute {_DIMENSIONS} becomes the names of the dimensions")
+    if names is not None and attributes.get(ATTRIBUTE) == list(names) and form.has_dimension_names:
+        attributes = {name: value for name, value in attributes.items() if name != ATTRIBUTE}
+        notes.append(f"the attribute {ATTRIBUTE} becomes the names of the dimensions")
     if meta.fill_undefined and not form.has_null_fill:
         notes.append(f"the fill value, which was null, becomes {meta.fill_value!r}")
     made = replace(

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from blizzarr.errors import LimitError, MetadataError
 from blizzarr.formats import v3_group
+from blizzarr.formats.beside import chunk_prefix, entry_documents, groups_above, listing_prefix, node_prefixes
 from blizzarr.formats.document import dump, load
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.names import name_problem
@@ -70,32 +71,6 @@ def node_of(key: str) -> str | None:
     """The path of the node that a document with this key belongs to; `None` for other keys."""
     path, _, last = key.rpartition("/")
     return path if last == _DOCUMENT else None
-
-
-def entry_documents() -> dict[str, bytes]:
-    """What a hierarchy must have as a whole: nothing."""
-    return {}
-
-
-def groups_above(path: str) -> tuple[str, ...]:
-    """The paths at which there must be groups so that a node can be at this one: all above it."""
-    names = path.split("/") if path else []
-    return tuple("/".join(names[:depth]) for depth in range(len(names)))
-
-
-def chunk_prefix(path: str) -> str:
-    """The prefix that the keys of an array's chunks have."""
-    return f"{path}/" if path else ""
-
-
-def node_prefixes(path: str) -> tuple[str, ...]:
-    """The prefix of all keys that belong to a node and to what is below it."""
-    return (chunk_prefix(path),)
-
-
-def listing_prefix(path: str) -> str:
-    """The prefix below which the children of a group show up in a listing."""
-    return chunk_prefix(path)
 
 
 def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:

@@ -1,0 +1,40 @@
+"""Keys in formats whose documents lie beside the node's children and chunks, below the path of the node.
+
+Every group on the way to a node has a document of its own, and the hierarchy as a whole has none.
+"""
+
+from __future__ import annotations
+
+__all__ = ["chunk_prefix", "entry_documents", "groups_above", "listing_prefix", "node_prefixes"]
+
+
+def entry_documents() -> dict[str, bytes]:
+    """What a hierarchy must have as a whole: nothing."""
+    return {}
+
+
+def groups_above(path: str) -> tuple[str, ...]:
+    """The paths at which there must be groups so that a node can be at this one: all above it.
+
+    Examples
+    --------
+    >>> groups_above("foo/bar/baz")
+    ('', 'foo', 'foo/bar')
+    """
+    names = path.split("/") if path else []
+    return tuple("/".join(names[:depth]) for depth in range(len(names)))
+
+
+def chunk_prefix(path: str) -> str:
+    """The prefix that the keys of an array's chunks have."""
+    return f"{path}/" if path else ""
+
+
+def node_prefixes(path: str) -> tuple[str, ...]:
+    """The prefix of all keys that belong to a node and to what is below it."""
+    return (chunk_prefix(path),)
+
+
+def listing_prefix(path: str) -> str:
+    """The prefix below which the children of a group show up in a listing."""
+    return chunk_prefix(path)

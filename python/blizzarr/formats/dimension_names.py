@@ -1,0 +1,48 @@
+"""Names of dimensions in an attribute, where a format has no other place for them.
+
+Xarray began to keep them so, NCZarr and GDAL do the same: a list of strings, one for each dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from blizzarr.problems import Problems
+
+__all__ = ["ATTRIBUTE", "names_in", "with_names"]
+
+ATTRIBUTE: Final = "_ARRAY_DIMENSIONS"
+
+
+def names_in(attributes: Mapping[str, Any], rank: int) -> tuple[str, ...] | None:
+    """The names in the attributes of an array; `None` where there are none, or something else stands there.
+
+    Examples
+    --------
+    >>> names_in({"_ARRAY_DIMENSIONS": ["y", "x"]}, 2), names_in({"_ARRAY_DIMENSIONS": ["y", "x"]}, 3)
+    (('y', 'x'), None)
+    """
+    value = attributes.get(ATTRIBUTE)
+    if type(value) is list and len(value) == rank and all(type(name) is str for name in value):
+        return tuple(value)
+    return None
+
+
+def with_names(
+    attributes: dict[str, Any], names: tuple[str | None, ...] | None, rank: int, problems: Problems
+) -> dict[str, Any]:
+    """The attributes of an array whose dimensions have these names.
+
+    Examples
+    --------
+    >>> with_names({"units": "K"}, ("y", "x"), 2, Problems())
+    {'units': 'K', '_ARRAY_DIMENSIONS': ['y', 'x']}
+    """
+    if names is None or names_in(attributes, rank) == names or (names and not any(name is not None for name in names)):
+        return attributes
+    if None in names:
+        problems.add("dimension_names", "a name for each dimension, or for none", list(names))
+    elif ATTRIBUTE in attributes:
+        problems.add(f"attributes.{ATTRIBUTE}", f"the names of the dimensions, {list(names)}", attributes[ATTRIBUTE])
+    return {**attributes, ATTRIBUTE: list(names)}

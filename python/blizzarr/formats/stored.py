@@ -1,0 +1,40 @@
+"""What a node came from: a parsed document that still has the bytes.
+
+Where a node has several documents, a change to one of them must not touch the others, not even their white space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["Stored"]
+
+
+class Stored(dict[str, Any]):
+    """The document that makes a node, parsed, with the bytes of all documents of that node.
+
+    Parameters
+    ----------
+    document
+        The parsed document.
+    raw
+        The bytes of each document of the node, by the last part of its key.
+
+    Examples
+    --------
+    >>> stored = Stored({"zarr_format": 2}, {".zgroup": b'{"zarr_format":2}'})
+    >>> stored["zarr_format"], stored.raw[".zgroup"]
+    (2, b'{"zarr_format":2}')
+    """
+
+    __slots__ = ("raw",)
+
+    raw: Mapping[str, bytes]
+
+    def __init__(self, document: Mapping[str, Any], raw: Mapping[str, bytes]) -> None:
+        super().__init__(document)
+        self.raw = raw
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Stored, (dict(self), dict(self.raw))
