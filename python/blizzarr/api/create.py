@@ -52,6 +52,7 @@ def create_array(
     order: Literal["C", "F"] | None = None,
     chunk_key_encoding: ChunkKeysLike = None,
     dimension_names: Iterable[str | None] | None = None,
+    storage_transformers: Any = None,
     attributes: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     zarr_format: ZarrFormat = None,
@@ -91,6 +92,9 @@ def create_array(
         ``"default"`` (keys like ``c/0/1``) or ``"v2"`` (``0.1``), with a separator as in ``("v2", "/")``.
     dimension_names
         A name or None for each dimension.
+    storage_transformers
+        What stands between the array and the store: storage transformers, names, objects as in documents; see
+        `blizzarr.transformers`.
     attributes
         What JSON can say.
     overwrite
@@ -124,6 +128,7 @@ def create_array(
         order=order,
         chunk_key_encoding=chunk_key_encoding,
         dimension_names=dimension_names,
+        storage_transformers=storage_transformers,
         attributes=attributes,
         overwrite=overwrite,
         zarr_format=zarr_format,

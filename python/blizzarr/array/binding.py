@@ -7,7 +7,7 @@ from functools import lru_cache
 from blizzarr import _native
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
-from blizzarr.formats import chunk_prefix, lock_key
+from blizzarr.formats import chunk_prefix, chunk_store, lock_key
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.place import place_of
@@ -24,6 +24,7 @@ def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
     chain = _chain(metadata.write_shape, metadata.dtype, fill, metadata.codecs)
     keys = metadata.chunk_keys
+    store = chunk_store(store, path, metadata)
     native = getattr(store, "native", None)
     handle = _native.ArrayHandle(
         store if native is None else native,
@@ -36,6 +37,7 @@ def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
         keys.separator,
         keys.scalar,
         "" if native is not None else place_of(store),
+        getattr(store, "locks", None),
     )
     return Binding(handle, metadata.dtype.numpy, metadata.fill_undefined)
 
@@ -51,6 +53,7 @@ def same_chunks(one: ArrayMeta, other: ArrayMeta) -> bool:
     return (
         one.chunk_grid == other.chunk_grid
         and one.chunk_keys == other.chunk_keys
+        and one.storage_transformers == other.storage_transformers
         and one.dtype == other.dtype
         and one.codecs == other.codecs
         and one.dtype.fill_bytes(one.fill_value) == other.dtype.fill_bytes(other.fill_value)

@@ -19,7 +19,7 @@ from math import prod
 import numpy as np
 
 from blizzarr.array.info import stored_chunks
-from blizzarr.formats import chunk_prefix
+from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
@@ -53,11 +53,12 @@ def erase_outside(
         )
     else:
         cells_there = stored_chunks(store, path, metadata)
+    chunks = chunk_store(store, path, metadata)
     for key, cell in cells_there:
         if all(index < whole for index, whole in zip(cell, inside, strict=True)):
             continue
         if deletes and any(index * length >= size for index, length, size in zip(cell, grid, keep, strict=True)):
-            store.delete(key)
+            chunks.delete(key)
         else:
             _fill_outside(binding, metadata.fill_value, cell, grid, keep, write_empty=not deletes)
 

@@ -14,6 +14,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.node import Node
 from blizzarr.stores import Store
 from blizzarr.transfer import Binding
+from blizzarr.transformers import StorageTransformer
 
 __all__ = ["ArrayFacts"]
 
@@ -93,6 +94,11 @@ class ArrayFacts(Node):
     def shards(self) -> tuple[int, ...] | None:
         """The shape of a shard: of what is written as one object; None when chunks are stored one by one."""
         return self._metadata.shard_shape
+
+    @property
+    def storage_transformers(self) -> tuple[StorageTransformer, ...]:
+        """What stands between it and its store; the first is nearest to it."""
+        return self._metadata.storage_transformers
 
     @property
     def filters(self) -> tuple[Codec, ...]:

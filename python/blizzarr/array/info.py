@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any
 
-from blizzarr.formats import chunk_prefix, document_keys, node_prefixes
+from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_prefixes
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import printable
 from blizzarr.stores import Store
@@ -19,7 +19,8 @@ __all__ = ["ArrayInfo", "stored_bytes", "stored_chunks"]
 def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tuple[str, tuple[int, ...]]]:
     """The keys of an array's chunks (shards, where there are) that are stored, with their positions in the grid.
 
-    Those outside the array's shape too: an interrupted change of shape may have left some.
+    The keys are those in `chunk_store`. Those outside the array's shape too: an interrupted change of shape may have
+    left some.
     """
     prefix = chunk_prefix(path, metadata)
     keys = metadata.chunk_keys
@@ -31,7 +32,7 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
         pattern = re.compile(re.escape(prefix + keys.head) + index)
     # The narrowest prefix that all of them have, so that documents and nodes beside them are not listed.
     within = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
-    for key in store.list(within.rstrip("/")):
+    for key in chunk_store(store, path, metadata).list(within.rstrip("/")):
         found = pattern.fullmatch(key)
         if found is not None:
             yield key, tuple(map(int, found.groups()))
@@ -72,6 +73,7 @@ class ArrayInfo:
     filters: tuple[str, ...]
     serializer: str
     compressors: tuple[str, ...]
+    storage_transformers: tuple[str, ...]
     bytes: int
     bytes_stored: int | None = None
     chunks_stored: int | None = None
@@ -97,6 +99,7 @@ class ArrayInfo:
             filters=tuple(map(repr, codecs.filters)),
             serializer=repr(codecs.serializer),
             compressors=tuple(map(repr, codecs.compressors)),
+            storage_transformers=tuple(map(repr, metadata.storage_transformers)),
             bytes=prod(metadata.shape) * metadata.dtype.itemsize,
             bytes_stored=stored_bytes(store, path, metadata) if complete else None,
             chunks_stored=sum(1 for _ in stored_chunks(store, path, metadata)) if complete else None,
@@ -125,6 +128,10 @@ class ArrayInfo:
             ("Filters", ", ".join(self.filters) or "none"),
             ("Serializer", self.serializer),
             ("Compressors", ", ".join(self.compressors) or "none"),
+        ]
+        if self.storage_transformers:
+            rows.append(("Transformers", ", ".join(self.storage_transformers)))
+        rows += [
             ("Store", self.store),
             ("Read-only", self.read_only),
             ("Bytes", _size(self.bytes)),

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from blizzarr.array import Array
 from blizzarr.array.info import stored_chunks
 from blizzarr.errors import UnsupportedOperationError
-from blizzarr.formats import chunk_prefix
+from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.model import ArrayMeta
 
 __all__ = ["copy_stored", "same_layout", "stored_objects"]
@@ -56,11 +56,12 @@ def copy_stored(
     """Copy these objects, from number `done` on; `after` is called with how many are done and how many came."""
     old, new = source.metadata, target.metadata
     old_prefix, new_prefix = chunk_prefix(source.path, old), chunk_prefix(target.path, new)
+    here, there = chunk_store(source.store, source.path, old), chunk_store(target.store, target.path, new)
 
     def one(position: tuple[int, ...]) -> None:
-        value = source.store.get(old_prefix + old.chunk_keys.key(position))
+        value = here.get(old_prefix + old.chunk_keys.key(position))
         if value is not None:
-            target.store.set(new_prefix + new.chunk_keys.key(position), value)
+            there.set(new_prefix + new.chunk_keys.key(position), value)
 
     with ThreadPoolExecutor(min(16, 2 * (os.cpu_count() or 1))) as pool:
         for start in range(done, len(positions), BATCH):

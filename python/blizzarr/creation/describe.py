@@ -17,6 +17,7 @@ from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats import format_named
 from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
+from blizzarr.transformers import transformers_of
 
 __all__ = ["ChunkKeysLike", "ShapeLike", "ZarrFormat", "describe_array", "describe_group", "lengths_of"]
 
@@ -44,6 +45,7 @@ def describe_array(
     order: Literal["C", "F"] | None = None,
     chunk_key_encoding: ChunkKeysLike = None,
     dimension_names: Iterable[str | None] | None = None,
+    storage_transformers: Any = None,
     attributes: Mapping[str, Any] | None = None,
     zarr_format: ZarrFormat = None,
     **unknown: Any,
@@ -86,6 +88,7 @@ def describe_array(
         codecs=chain,
         attributes=check_attributes(attributes),
         dimension_names=_names(dimension_names, len(lengths)),
+        storage_transformers=transformers_of(storage_transformers, len(lengths)),
         format=form.name,
     )
 

@@ -25,7 +25,7 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     - with other `chunks` or `shards`, the codecs stay, and shards stay about as large, in whole chunks;
     - with other codecs, chunks and shards stay;
     - with another data type, chunks and shards stay, and codecs and fill value are chosen anew;
-    - with another format, all of this stays, if that format has it, but the keys of chunks.
+    - with another format, all of this stays, if that format has it, but the keys of chunks and what changes them.
 
     Examples
     --------
@@ -43,13 +43,15 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         "fill_value": meta.fill_value,
         "chunk_key_encoding": meta.chunk_keys,
         "dimension_names": meta.dimension_names,
+        "storage_transformers": meta.storage_transformers,
         "zarr_format": meta.format,
     }
     if options.get("zarr_format") not in (None, meta.format):
         # Each format has keys of its own.
-        del taken["chunk_key_encoding"]
+        del taken["chunk_key_encoding"], taken["storage_transformers"]
     if "shape" in options and _rank(options["shape"]) != len(meta.shape):
         del taken["dimension_names"]
+        taken.pop("storage_transformers", None)
         return taken | dict(options)
     if "dtype" in options:
         del taken["fill_value"]

@@ -11,6 +11,7 @@ from blizzarr.formats.missing import foreign
 from blizzarr.formats.nodes import (
     children,
     chunk_prefix,
+    chunk_store,
     document_keys,
     encode,
     lock_key,
@@ -29,6 +30,7 @@ __all__ = [
     "below",
     "children",
     "chunk_prefix",
+    "chunk_store",
     "detect",
     "document_keys",
     "encode",

@@ -8,8 +8,20 @@ from blizzarr.formats.finding import below
 from blizzarr.formats.format import Child, Format, Node, Store
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.stores import Store as ChunkStore
+from blizzarr.transformers import ArrayKeys, wrap
 
-__all__ = ["children", "chunk_prefix", "document_keys", "encode", "lock_key", "node_of", "node_prefixes", "write_node"]
+__all__ = [
+    "children",
+    "chunk_prefix",
+    "chunk_store",
+    "document_keys",
+    "encode",
+    "lock_key",
+    "node_of",
+    "node_prefixes",
+    "write_node",
+]
 
 
 def encode(meta: Node, path: str) -> dict[str, bytes]:
@@ -36,6 +48,14 @@ def lock_key(path: str, meta: ArrayMeta) -> str:
 def chunk_prefix(path: str, meta: Node) -> str:
     """What the keys of this array's chunks, or of those of the arrays in this group, begin with."""
     return format_of(meta).chunk_prefix(path)
+
+
+def chunk_store(store: ChunkStore, path: str, meta: ArrayMeta) -> ChunkStore:
+    """The store in which an array's chunks have the keys that its grid gives them: through its storage transformers."""
+    if not meta.storage_transformers:
+        return store
+    keys = ArrayKeys.of(chunk_prefix(path, meta), meta.chunk_keys, len(meta.shape))
+    return wrap(store, meta.storage_transformers, keys)
 
 
 def node_prefixes(path: str, meta: Node) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from blizzarr.formats.document import MAX_DEPTH, is_deeper
 from blizzarr.formats.shapes import array_shape, chunk_shape
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems, extension, members
+from blizzarr.transformers import decode as decode_transformers
 
 __all__ = ["decode", "encode"]
 
@@ -62,9 +63,8 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     attributes = decode_attributes(document, problems)
     names = get("dimension_names", MISSING)
     dimension_names = None if names is MISSING else _dimension_names(names, rank, problems)
-    transformers = get("storage_transformers")
-    if transformers or "storage_transformers" in document:
-        _check_transformers(transformers, problems)
+    listed = get("storage_transformers", MISSING)
+    transformers = () if listed is MISSING or listed == [] else decode_transformers(listed, rank, problems)
     extra = unknown_members(document, _MEMBERS, problems)
     if len(problems.items) > before:
         return None
@@ -80,7 +80,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         codecs,
         attributes,
         dimension_names,
-        (),
+        transformers,
         extra,
         "v3",
         document,
@@ -136,18 +136,6 @@ def _dimension_names(value: Any, rank: int | None, problems: Problems) -> tuple[
     return tuple(value)
 
 
-def _check_transformers(value: Any, problems: Problems) -> None:
-    """None are registered, so the list must be empty."""
-    if type(value) is not list:
-        problems.add("storage_transformers", "a list", value)
-        return
-    for index, item in enumerate(value):
-        path = f"storage_transformers[{index}]"
-        named = extension(item, path, problems, "storage transformer", optional=True)
-        if named is not None:
-            problems.unknown(path, "storage transformer", named[0], "none is registered")
-
-
 def decode_attributes(document: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     """The attributes of an array or a group."""
     attributes = document.get("attributes", MISSING)
@@ -200,7 +188,7 @@ def encode(meta: ArrayMeta) -> dict[str, Any]:
     }
     if meta.dimension_names is not None:
         document["dimension_names"] = list(meta.dimension_names)
-    document["storage_transformers"] = []
+    document["storage_transformers"] = [transformer.to_json() for transformer in meta.storage_transformers]
     document.update(meta.extra)
     if meta.source is None or meta.format != "v3":
         return document
@@ -220,11 +208,12 @@ def _respelled(document: dict[str, Any], meta: ArrayMeta) -> dict[str, Any]:
         "fill_value": original.fill_value.tobytes() == meta.fill_value.tobytes() and original.dtype == meta.dtype,
         "codecs": original.codecs == meta.codecs and not _has_letter_order(meta.source["codecs"]),
     }
+    same["storage_transformers"] = original.storage_transformers == meta.storage_transformers
     kept = {}
     for name, value in meta.source.items():
         if name in document:
             kept[name] = value if same.get(name) else document[name]
-    absent = {"attributes": not meta.attributes, "storage_transformers": True}
+    absent = {"attributes": not meta.attributes, "storage_transformers": not meta.storage_transformers}
     for name, value in document.items():
         if name not in kept and not absent.get(name):
             kept[name] = value

@@ -12,6 +12,7 @@ from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
 from blizzarr.model.chunk_grid import RegularGrid
 from blizzarr.model.chunk_keys import ChunkKeys
+from blizzarr.transformers import StorageTransformer
 
 __all__ = ["MAX_RANK", "ArrayMeta"]
 
@@ -35,7 +36,8 @@ class ArrayMeta:
     codecs: CodecChain
     attributes: dict[str, Any] = field(default_factory=dict)
     dimension_names: tuple[str | None, ...] | None = None
-    storage_transformers: tuple[Any, ...] = ()
+    storage_transformers: tuple[StorageTransformer, ...] = ()
+    """Between the chunks and the store; the first is nearest to the array."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Members of the document that are unknown but may be ignored; kept when it is written again."""
     format: str = "v3"
