@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blizzarr_core::codec::vlen::{Table, TOKEN};
+use blizzarr_core::codec::vlen::{Element, Table, TOKEN};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -21,11 +21,14 @@ pub struct ElementTable {
 
 #[pymethods]
 impl ElementTable {
-    /// A table for the codec `name`, whose token 0 stands for `fill`: a `str` in tables of text, else `bytes`.
+    /// A table for the codec `name`, whose token 0 stands for `fill`: a `str` in tables of text, else `bytes`. Byte
+    /// strings have a multiple of `unit` bytes.
     #[new]
-    fn new(name: &str, fill: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (name, fill, unit=1))]
+    fn new(name: &str, fill: &Bound<'_, PyAny>, unit: usize) -> PyResult<Self> {
         let text = fill.is_instance_of::<PyString>();
-        let table = with_bytes(fill, text, |bytes| Arc::new(Table::new(name, text, bytes)))?;
+        let kind = if text { Element::Text } else { Element::Bytes(unit) };
+        let table = with_bytes(fill, text, |bytes| Arc::new(Table::new(name, kind, bytes)))?;
         Ok(ElementTable { table, text, fill: fill.clone().unbind() })
     }
 

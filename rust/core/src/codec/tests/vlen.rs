@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::vlen::{Table, Vlen, TOKEN};
+use super::super::vlen::{Element, Table, Vlen, TOKEN};
 use super::*;
 use crate::error::Direction;
 
 fn table() -> Arc<Table> {
-    Arc::new(Table::new("vlen-utf8", true, b"none"))
+    Arc::new(Table::new("vlen-utf8", Element::Text, b"none"))
 }
 
 fn tokens(table: &Table, elements: &[&[u8]]) -> Vec<u8> {
@@ -92,8 +92,16 @@ fn cut_anywhere_or_too_long() {
 fn row_017_text_is_utf_8() {
     let error = decoded(&Vlen::new(table()), &chunk(&[b"a", b"bc\xff"]), 2 * TOKEN).unwrap_err();
     assert_eq!(error.to_string(), "vlen-utf8: element 1 of 2 is not UTF-8 text, from byte 2 on");
-    let bytes = Vlen::new(Arc::new(Table::new("vlen-bytes", false, b"")));
+    let bytes = Vlen::new(Arc::new(Table::new("vlen-bytes", Element::Bytes(1), b"")));
     assert!(decoded(&bytes, &chunk(&[b"a", b"bc\xff"]), 2 * TOKEN).is_ok());
+}
+
+#[test]
+fn arrays_have_whole_elements() {
+    let codec = Vlen::new(Arc::new(Table::new("vlen-array", Element::Bytes(4), b"")));
+    assert!(decoded(&codec, &chunk(&[b"12345678", b""]), 2 * TOKEN).is_ok());
+    let error = decoded(&codec, &chunk(&[b"12345678", b"12345"]), 2 * TOKEN).unwrap_err();
+    assert_eq!(error.to_string(), "vlen-array: element 1 of 2 has 5 bytes, not a multiple of 4");
 }
 
 #[test]

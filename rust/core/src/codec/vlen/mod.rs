@@ -11,7 +11,7 @@ mod table;
 use std::sync::Arc;
 
 use table::{append, read};
-pub use table::{Blocks, Source, Table, TOKEN};
+pub use table::{Blocks, Element, Source, Table, TOKEN};
 
 use super::{report, BytesToBytes};
 use crate::error::{Error, Kind, Result};
@@ -71,7 +71,7 @@ impl BytesToBytes for Vlen {
             if let Some(reason) = self.table.refuses(element) {
                 self.table.release(block);
                 let (index, count) = (report::grouped(index), report::grouped(count));
-                return Err(Error::decode(name, format!("element {index} of {count} is {reason}")));
+                return Err(Error::decode(name, format!("element {index} of {count} {reason}")));
             }
             token.copy_from_slice(&self.table.token(block, at, element).to_ne_bytes());
             at += PREFIX + element.len();

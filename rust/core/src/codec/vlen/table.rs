@@ -18,12 +18,21 @@ pub const TOKEN: usize = 8;
 /// Elements of the caller fill one block after the other.
 const SOURCE_LEN: usize = 1 << 30;
 
+/// What the elements of a table are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// UTF-8.
+    Text,
+    /// Bytes, as many as a multiple of this.
+    Bytes(usize),
+}
+
 /// Elements of variable length, by token.
 pub struct Table {
     /// The codec's, for error messages.
     pub name: &'static str,
-    /// Elements are UTF-8.
-    pub text: bool,
+    /// What each element must be.
+    kind: Element,
     /// The element of token 0.
     fill: Box<[u8]>,
     state: Mutex<State>,
@@ -66,8 +75,8 @@ impl Blocks<'_> {
 }
 
 impl Table {
-    pub fn new(name: &str, text: bool, fill: &[u8]) -> Self {
-        Table { name: interned(name), text, fill: fill.into(), state: Mutex::default() }
+    pub fn new(name: &str, kind: Element, fill: &[u8]) -> Self {
+        Table { name: interned(name), kind, fill: fill.into(), state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -87,10 +96,16 @@ impl Table {
 
     /// Why an element cannot be one of this table.
     pub(super) fn refuses(&self, element: &[u8]) -> Option<String> {
-        if !self.text {
-            return None;
+        match self.kind {
+            Element::Text => {
+                let error = std::str::from_utf8(element).err()?;
+                Some(format!("is not UTF-8 text, from byte {} on", error.valid_up_to()))
+            }
+            Element::Bytes(unit) if unit > 1 && element.len() % unit != 0 => {
+                Some(format!("has {} bytes, not a multiple of {unit}", element.len()))
+            }
+            Element::Bytes(_) => None,
         }
-        std::str::from_utf8(element).err().map(|error| format!("not UTF-8 text, from byte {} on", error.valid_up_to()))
     }
 
     /// The token of the element at this place.
