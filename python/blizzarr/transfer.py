@@ -78,7 +78,7 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
             # Large results lie in memory that is kept for the next one: the system need not clear it again.
             found = (
                 np.ndarray(shape, binding.dtype, cast("memoryview[int]", _native.ResultMemory(length)))
-                if _LARGE <= length < _HUGE
+                if _LARGE <= length < _HUGE and not binding.dtype.hasobject
                 else np.empty(shape, binding.dtype)
             )
         except (MemoryError, ValueError) as error:
@@ -100,7 +100,8 @@ def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:
     Where a selection has an element more than once, the last value counts.
     """
     shape, axes, scalar = lowered
-    if scalar and np.ndim(value):
+    # An object may be a list or an array itself.
+    if scalar and not binding.dtype.hasobject and binding.dtype.names is None and np.ndim(value):
         raise ValueError(f"expected a scalar for a single element, found a value of shape {np.shape(value)}")
     source = as_source(value, shape, binding.dtype)
     if source.size:
@@ -124,7 +125,7 @@ def as_source(value: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]
            [1, 2],
            [1, 2]], dtype=int16)
     """
-    source = np.asarray(value, dtype)
+    source = _as_objects(value, shape) if dtype.hasobject else np.asarray(value, dtype)
     if source.shape == shape:
         return source
     given = source.shape
@@ -138,6 +139,22 @@ def as_source(value: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]
         raise ValueError(
             f"expected a value that broadcasts to the selection's shape {shape}, found shape {given}"
         ) from None
+
+
+def _as_objects(value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """A value as an array of objects; which lists are sequences of elements, and which are elements, the shape tells."""
+    if isinstance(value, np.ndarray) and not value.ndim:
+        value = value[()]
+    if isinstance(value, np.ndarray) and shape:
+        return value.astype(np.object_, copy=False)
+    if not shape or value is None or isinstance(value, str | bytes):
+        shape = ()
+    made = np.empty(shape, np.object_)
+    try:
+        made[()] = value
+    except ValueError as error:
+        raise ValueError(f"expected a value that broadcasts to the selection's shape {shape} ({error})") from None
+    return made
 
 
 def _check_out(out: npt.NDArray[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:

@@ -40,7 +40,7 @@ class BytesCodec(Codec):
         return codec if codec.fits(chunk, path, problems) else None
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
-        if self.endian is None and chunk.dtype is not None and chunk.dtype.swap_unit and not chunk.order_optional:
+        if self.endian is None and chunk.dtype is not None and chunk.dtype.swap and not chunk.order_optional:
             problems.add(f"{path}.configuration.endian", f'"little" or "big", for {chunk.dtype}', MISSING)
             return False
         return True
@@ -48,11 +48,11 @@ class BytesCodec(Codec):
     def resolve(self, chunk: Chunk) -> Self:
         if chunk.dtype is None:
             return self
-        if chunk.dtype.swap_unit == 0:
+        if not chunk.dtype.swap:
             return replace(self, endian=None)
         return replace(self, endian=self.endian or "little")
 
     def step(self, chunk: Chunk) -> Step:
         assert chunk.dtype is not None
         swapped = self.endian is not None and self.endian != sys.byteorder
-        return ("bytes", chunk.dtype.swap_unit if swapped else 0)
+        return ("bytes", chunk.dtype.swap if swapped else 0)

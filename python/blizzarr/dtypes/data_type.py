@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,15 @@ from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.problems import Problems
 
-__all__ = ["DataType"]
+__all__ = ["DataType", "Field"]
+
+
+class Field(NamedTuple):
+    """A field of a struct; with a shape, several elements of its type."""
+
+    name: str
+    dtype: DataType
+    shape: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +44,39 @@ class DataType:
     name: str
     """The registered name, like ``float32``, ``r24`` or ``numpy.datetime64``."""
     numpy: np.dtype[Any]
-    """The type in memory, always in the machine's byte order."""
+    """The type in memory, in the machine's byte order; only fields of a struct that has both keep theirs."""
     kind: Kind
     swap_unit: int = 0
     """The bytes that are reversed when the byte order changes: half a complex number; 0 when none applies."""
     limits: tuple[float, float] | None = None
     """The least and the greatest finite value, for numbers."""
     configuration: Mapping[str, Any] = field(default_factory=dict)
+    fields: tuple[Field, ...] = ()
+    """The fields of a struct, in order."""
 
     @property
     def itemsize(self) -> int:
         """Bytes per element."""
         return self.numpy.itemsize
+
+    @property
+    def swap(self) -> int | tuple[tuple[int, int], ...]:
+        """What the engine reverses when the byte order changes: a unit, or for structs runs of ``(length, unit)``.
+
+        0 where there is nothing to reverse.
+
+        Examples
+        --------
+        >>> DataType.parse("complex64").swap, DataType.parse([("a", "i4"), ("b", "u1")]).swap
+        (4, ((4, 4), (1, 0)))
+        """
+        if not self.fields:
+            return self.swap_unit
+        if not all(inner.dtype.numpy.isnative for inner in self.fields):
+            # Fields of both orders are in memory as they are stored.
+            return 0
+        runs = tuple(run for inner in self.fields for run in _runs(inner))
+        return runs if any(unit for _, unit in runs) else 0
 
     @property
     def boolean(self) -> bool:
@@ -89,6 +119,11 @@ class DataType:
 
     def to_json(self) -> Any:
         """What a v3 document says: the name, or an object with the name and the configuration."""
+        if self.fields:
+            # Fields of several elements, and of another byte order than the rest, have no form in v3: names that no
+            # document may have keep such a struct from becoming one.
+            fields = [{"name": inner.name, "data_type": _field_json(inner)} for inner in self.fields]
+            return {"name": self.name, "configuration": {"fields": fields}}
         if self.configuration:
             return {"name": self.name, "configuration": dict(self.configuration)}
         return self.name
@@ -107,7 +142,12 @@ class DataType:
         return fill_json.encode(self, value)
 
     def fill_bytes(self, value: np.generic) -> bytes:
-        """The bytes of a fill value as one element has them in memory; scalars of text leave out trailing zeros."""
+        """The bytes of a fill value as one element has them in memory; scalars of text leave out trailing zeros.
+
+        For elements of variable length those of the token that stands for it: zeros.
+        """
+        if self.kind is Kind.OBJECT:
+            return bytes(8)
         return np.asarray(value, self.numpy).tobytes()
 
     def fill(self, value: Any) -> np.generic:
@@ -137,13 +177,25 @@ class DataType:
         return f"DataType({self.to_json()!r})"
 
     def __str__(self) -> str:
-        return str(self.numpy) if self.configuration else self.name
+        return str(self.numpy) if self.configuration or self.fields else self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (self.to_json(),)
+        values = (self.name, self.numpy, self.kind, self.swap_unit, self.limits, dict(self.configuration), self.fields)
+        return DataType, values
 
 
-def _unpickle(value: Any) -> DataType:
-    found = DataType.from_json(value)
-    assert found is not None
-    return found
+def _runs(inner: Field) -> Iterator[tuple[int, int]]:
+    count = prod(inner.shape)
+    swap = inner.dtype.swap
+    if isinstance(swap, tuple):
+        yield from swap * count
+    elif count:
+        yield inner.dtype.itemsize * count, swap
+
+
+def _field_json(inner: Field) -> Any:
+    if inner.shape:
+        return {"name": "subarray", "configuration": {"data_type": inner.dtype.to_json(), "shape": list(inner.shape)}}
+    if not inner.dtype.numpy.isnative:
+        return {"name": "swapped", "configuration": {"data_type": inner.dtype.to_json()}}
+    return inner.dtype.to_json()

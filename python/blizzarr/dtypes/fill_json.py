@@ -9,6 +9,9 @@ float     a finite number in range; "NaN", "Infinity", "-Infinity"; "0x7fc00001"
           (all bits as hexadecimal digits)                                        back; "NaN" only for those bits
 complex   a pair of such values                                                   the same
 raw       a list of bytes                                                         the same
+bytes     base64                                                                  the same
+text      a string                                                                the same
+struct    an object with a value for each field; base64 (zarr-python)             an object
 time      a number, "NaT"                                                         a number
 ========  ======================================================================  ================================
 
@@ -19,7 +22,7 @@ base64 for raw bytes.
 from __future__ import annotations
 
 import math
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,6 +60,9 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems) -> np.gen
         return _decode_complex(dtype, value, path, problems)
     if kind is Kind.RAW:
         return _decode_raw(dtype, value, path, problems)
+    if kind in _OTHERS:
+        scalar: np.generic | None = _OTHERS[kind](dtype, value, path, problems)
+        return scalar
     if value == "NaT":
         value = _NOT_A_TIME
     if type(value) is int and _NOT_A_TIME <= value < 2**63:
@@ -171,6 +177,80 @@ def _decode_raw(dtype: DataType, value: Any, path: str, problems: Problems) -> n
     return np.void(bytes(value)) if len(problems.items) == before else None
 
 
+def _decode_bytes(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
+    """Byte strings of a fixed length; zeros at the end do not count."""
+    data = _base64(value)
+    if data is None and type(value) is list and all(type(byte) is int and 0 <= byte <= 255 for byte in value):
+        data = bytes(value)
+    if data is not None and len(data) <= dtype.itemsize:
+        return np.bytes_(data)
+    problems.add(path, f"at most {dtype.itemsize} bytes in base64", value)
+    return None
+
+
+def _base64(value: Any) -> bytes | None:
+    if type(value) is not str:
+        return None
+    try:
+        return b64decode(value, validate=True)
+    except ValueError:
+        return None
+
+
+def _decode_text(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
+    if type(value) is str and len(value) <= dtype.itemsize // 4 and _is_text(value):
+        return np.str_(value)
+    problems.add(path, f"text of at most {dtype.itemsize // 4} characters", value)
+    return None
+
+
+def _is_text(value: str) -> bool:
+    """Whether there is no half of a surrogate pair in it, which no file can hold."""
+    return value == value.encode("utf-8", "replace").decode()
+
+
+def _decode_struct(dtype: DataType, value: Any, path: str, problems: Problems) -> Any:
+    data = _base64(value)
+    if data is not None and len(data) == dtype.itemsize:
+        return np.frombuffer(data, dtype.numpy)[0]
+    if type(value) is not dict or value.keys() != {field.name for field in dtype.fields}:
+        names = ", ".join(field.name for field in dtype.fields)
+        problems.add(path, f"an object with a value for each of {names}", value)
+        return None
+    made = np.zeros((), dtype.numpy)
+    before = len(problems.items)
+    for field in dtype.fields:
+        part = decode(field.dtype, value[field.name], f"{path}.{field.name}", problems)
+        if part is not None:
+            made[field.name] = part
+    scalar = made[()]
+    return scalar if len(problems.items) == before else None
+
+
+def _decode_object(dtype: DataType, value: Any, path: str, problems: Problems) -> Any:
+    if dtype.name == "string":
+        if type(value) is str and _is_text(value):
+            return value
+        problems.add(path, "text", value)
+        return None
+    if dtype.name == "bytes":
+        data = _base64(value)
+        if data is None and type(value) is list and all(type(byte) is int and 0 <= byte <= 255 for byte in value):
+            data = bytes(value)
+        if data is None:
+            problems.add(path, "bytes in base64, or a list of them", value)
+        return data
+    return value
+
+
+_OTHERS: Final = {
+    Kind.BYTES: _decode_bytes,
+    Kind.TEXT: _decode_text,
+    Kind.STRUCT: _decode_struct,
+    Kind.OBJECT: _decode_object,
+}
+
+
 def encode(dtype: DataType, value: np.generic) -> Any:
     """The JSON value that `decode` turns into exactly these bits."""
     kind = dtype.kind
@@ -185,7 +265,23 @@ def encode(dtype: DataType, value: np.generic) -> Any:
         return [_encode_real(real), _encode_real(imaginary)]
     if kind is Kind.RAW:
         return list(value.tobytes())
+    if kind is Kind.BYTES:
+        return b64encode(value.tobytes()).decode()
+    if kind is Kind.TEXT:
+        return str(value)
+    if kind is Kind.STRUCT:
+        return _encode_struct(dtype, value)
+    if kind is Kind.OBJECT:
+        return b64encode(value).decode() if isinstance(value, bytes) else value
     return int(value.view(np.int64))
+
+
+def _encode_struct(dtype: DataType, value: np.generic) -> dict[str, Any]:
+    made = {}
+    for field in dtype.fields:
+        part = value[field.name]  # type: ignore[index]  # a struct has fields
+        made[field.name] = encode(field.dtype, part) if not field.shape else None
+    return made
 
 
 def _encode_real(value: np.generic) -> float | str:

@@ -30,6 +30,8 @@ def default(dtype: DataType) -> np.generic:
     """Zero, false, or not-a-time."""
     if dtype.kind is Kind.TIME:
         return dtype.numpy.type("NaT", np.datetime_data(dtype.numpy))  # type: ignore[no-any-return]
+    if dtype.kind is Kind.OBJECT:
+        return _NOTHING.get(dtype.name)  # type: ignore[return-value]  # an object stands for itself
     scalar: np.generic = np.frombuffer(bytes(dtype.itemsize), dtype=dtype.numpy)[0]
     return scalar
 
@@ -42,7 +44,8 @@ def convert(dtype: DataType, value: Any) -> np.generic:
         value = value[()]
     if isinstance(value, np.generic) and value.dtype == dtype.numpy:
         return value
-    return _CONVERT[dtype.kind](dtype, value)
+    converted: np.generic = _CONVERT[dtype.kind](dtype, value)
+    return converted
 
 
 def _bool(dtype: DataType, value: Any) -> np.generic:
@@ -122,6 +125,54 @@ def _time(dtype: DataType, value: Any) -> np.generic:
     return made
 
 
+def _bytes(dtype: DataType, value: Any) -> np.generic:
+    data = value.encode("ascii", "replace") if isinstance(value, str) and value.isascii() else value
+    if isinstance(data, int) and data == 0:
+        data = b""
+    if isinstance(data, bytes | bytearray) and len(data.rstrip(b"\0")) <= dtype.itemsize:
+        return np.bytes_(data.rstrip(b"\0"))
+    raise RefusedError(f"at most {dtype.itemsize} bytes", value)
+
+
+def _text(dtype: DataType, value: Any) -> np.generic:
+    text = value.decode("ascii", "replace") if isinstance(value, bytes) and value.isascii() else value
+    if isinstance(text, int) and text == 0:
+        text = ""
+    if isinstance(text, str) and len(text.rstrip("\0")) <= dtype.itemsize // 4:
+        return np.str_(text.rstrip("\0"))
+    raise RefusedError(f"text of at most {dtype.itemsize // 4} characters", value)
+
+
+def _struct(dtype: DataType, value: Any) -> Any:
+    if isinstance(value, int) and value == 0:
+        return default(dtype)
+    names = [field.name for field in dtype.fields]
+    parts = dict(zip(names, value, strict=False)) if isinstance(value, tuple) else value
+    if isinstance(value, np.void) and value.dtype.names == tuple(names):
+        parts = {name: value[name] for name in names}
+    if not isinstance(parts, dict) or set(parts) != set(names):
+        raise RefusedError(f"a value for each of {', '.join(names)}", value)
+    made = np.zeros((), dtype.numpy)
+    for field in dtype.fields:
+        if field.shape:
+            made[field.name] = np.asarray(parts[field.name], field.dtype.numpy)
+        else:
+            made[field.name] = convert(field.dtype, parts[field.name])
+    return made[()]
+
+
+def _object(dtype: DataType, value: Any) -> Any:
+    wanted = {"string": str, "bytes": bytes}.get(dtype.name, object)
+    if isinstance(value, int) and value == 0 and wanted is not object:
+        return _NOTHING[dtype.name]
+    if not isinstance(value, wanted):
+        raise RefusedError("text" if wanted is str else "bytes", value)
+    return value
+
+
+_NOTHING = {"string": "", "bytes": b"", "object": 0}
+
+
 def _as_document(dtype: DataType, value: Any) -> np.generic:
     problems = Problems()
     scalar = fill_json.decode(dtype, value, "fill_value", problems)
@@ -137,4 +188,8 @@ _CONVERT = {
     Kind.COMPLEX: _complex,
     Kind.RAW: _raw,
     Kind.TIME: _time,
+    Kind.BYTES: _bytes,
+    Kind.TEXT: _text,
+    Kind.STRUCT: _struct,
+    Kind.OBJECT: _object,
 }

@@ -6,16 +6,9 @@ from typing import Final
 
 __all__ = ["is_known", "supplier"]
 
-_VARIABLE = "elements of variable length"
 _SUBBYTE = "a complex number with parts narrower than 16 bits; zarrs reads it"
 
 _KNOWN: Final[dict[str, str]] = {
-    "bytes": f"{_VARIABLE} (byte strings); zarr-python and zarrs read it",
-    "string": f"{_VARIABLE} (text); zarr-python, zarrs and zarrita read it",
-    "struct": "records of named fields; zarr-python 3.2 reads it",
-    "fixed_length_utf32": "text of a fixed number of characters; zarr-python and zarrs read it",
-    "null_terminated_bytes": "byte strings of a fixed length; zarr-python reads it",
-    "structured": "records of named fields (the older name of struct); zarr-python reads it",
     "complex_bfloat16": "a complex number with bfloat16 parts; zarrs reads it",
     "complex_float16": "a complex number with float16 parts; zarrs reads it",
     "complex_float4_e2m1fn": _SUBBYTE,

@@ -9,6 +9,11 @@ r8, r16, r24, ...                      Zarr v3 core, raw bits                   
 raw_bytes                              zarr-python, another name of raw bits        `_raw`
 bfloat16, int4, float8_e5m2, ...       zarr-extensions, need ``ml_dtypes``          `blizzarr.dtypes.ml`
 numpy.datetime64, numpy.timedelta64    zarr-extensions                              `blizzarr.dtypes.time`
+null_terminated_bytes                  zarr-python                                  `blizzarr.dtypes.fixed`
+fixed_length_utf32                     zarr-extensions                              `blizzarr.dtypes.fixed`
+struct, structured                     zarr-extensions                              `blizzarr.dtypes.struct`
+string, bytes                          zarr-extensions                              `blizzarr.dtypes.variable`
+variable_length_bytes                  zarr-python, another name of bytes           `_ALIASES`
 =====================================  ===========================================  ==========================
 """
 
@@ -18,7 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from blizzarr.dtypes import known, ml, time
+from blizzarr.dtypes import fixed, known, ml, struct, time, variable
 from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import Problem
@@ -46,7 +51,11 @@ _ROWS: Final = (
     ("complex64", Kind.COMPLEX, 4),
     ("complex128", Kind.COMPLEX, 8),
 )
-_ALIASES: Final = {"complex_float32": "complex64", "complex_float64": "complex128"}
+_ALIASES: Final = {
+    "complex_float32": "complex64",
+    "complex_float64": "complex128",
+    "variable_length_bytes": "bytes",
+}
 
 
 def _limits(dtype: np.dtype[Any], kind: Kind) -> tuple[float, float] | None:
@@ -65,11 +74,12 @@ def _row(name: str, kind: Kind, swap_unit: int) -> DataType:
 
 
 _TABLE: Final[dict[str, DataType]] = {row[0]: _row(*row) for row in _ROWS}
+_TABLE.update({dtype.name: dtype for dtype in (variable.STRING, variable.BYTES)})
 _TABLE.update({alias: _TABLE[name] for alias, name in _ALIASES.items()})
 
 
-def from_json(value: Any, path: str, problems: Problems) -> DataType | None:
-    """The data type that a v3 document names."""
+def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> DataType | None:
+    """The data type that a v3 document names; `depth` says how many structs it is in."""
     if type(value) is str and (found := _TABLE.get(value)) is not None:
         return found
     named = extension(value, path, problems, "data type")
@@ -78,6 +88,10 @@ def from_json(value: Any, path: str, problems: Problems) -> DataType | None:
     name, configuration = named
     if name in time.NAMES:
         return time.from_json(name, configuration, path, problems)
+    if name in fixed.NAMES:
+        return fixed.from_json(name, configuration, path, problems)
+    if name in struct.NAMES:
+        return struct.from_json(name, configuration, path, problems, depth)
     if name == "raw_bytes" and len(configuration) == 1 and type(size := configuration.get("length_bytes")) is int:
         # Not registered, but what zarr-python calls them.
         return _raw(size * 8, size, f"{path}.configuration.length_bytes", problems)
@@ -118,6 +132,8 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
     """The data type that a user means: a name of ours, else whatever NumPy takes for a dtype."""
     if isinstance(value, str | dict):
         name = value if isinstance(value, str) else value.get("name")
+        if name == "object":
+            return variable.OBJECT
         if name in _TABLE or name in ml.ROWS or isinstance(value, dict) or _is_raw(value):
             return from_json(value, "data_type", problems)
     try:
@@ -138,13 +154,15 @@ def from_numpy(dtype: np.dtype[Any], problems: Problems) -> DataType | None:
     """The data type of a NumPy dtype; its byte order does not matter."""
     if dtype.kind in "Mm":
         return time.from_numpy(dtype)
+    if dtype.kind in "SU":
+        return fixed.from_numpy(dtype, problems)
+    if dtype.kind == "V" and dtype.fields is not None:
+        return struct.from_numpy(dtype, "data_type", problems)
+    if dtype.kind in "OT":
+        return variable.OBJECT if dtype.kind == "O" else variable.STRING
     if dtype.kind == "V" and dtype.fields is None and dtype.subdtype is None and dtype.name not in ml.ROWS:
         return from_json(f"r{dtype.itemsize * 8}", "data_type", problems)
     if dtype.name in _TABLE or dtype.name in ml.ROWS:
         return from_json(dtype.name, "data_type", problems)
-    for kinds, name in (("U", "fixed_length_utf32"), ("S", "null_terminated_bytes"), ("OT", "string"), ("V", "struct")):
-        if dtype.kind in kinds:
-            problems.unknown("data_type", "data type", str(dtype), f"it would be {name}, {known.supplier(name)}")
-            return None
     problems.unknown("data_type", "data type", str(dtype), "no Zarr data type holds it")
     return None

@@ -1,0 +1,125 @@
+"""Fill values in documents of v1, v2 and zarr-python's draft of v3.
+
+========  =======================================================================  ==============================
+kind      read                                                                     written
+========  =======================================================================  ==============================
+bool      true, false, 0, 1                                                        true, false
+integer   a number in range without a fraction; true and false                     a number
+float     a number; "NaN", "Infinity", "-Infinity", "+Infinity"; the bare tokens   the shortest number that reads
+                                                                                   back; "NaN", "Infinity"
+complex   a pair of such values, or one of them                                    a pair
+bytes     base64; 0 for nothing                                                    base64
+text      text; 0 for nothing                                                      text
+raw       base64; 0 for zeros                                                      base64
+struct    base64 of the element as it is stored; 0 for zeros                       base64
+time      a number, "NaT"                                                          a number
+object    any value                                                                the value
+========  =======================================================================  ==============================
+
+`null`, which leaves the value open, is for the caller. NaN has one spelling: which NaN it was does not show.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from typing import Any, Final
+
+import numpy as np
+
+from blizzarr.dtypes import fill_json, fill_user
+from blizzarr.dtypes.data_type import DataType
+from blizzarr.dtypes.kinds import Kind
+from blizzarr.problems import Problems
+
+__all__ = ["decode", "encode"]
+
+_PACKED: Final = (Kind.BYTES, Kind.RAW, Kind.STRUCT)
+
+
+def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: str | None = None) -> Any:
+    """The scalar that a JSON value means; `None` when a problem was added. `endian` is that of the stored elements."""
+    kind = dtype.kind
+    if kind is Kind.OBJECT:
+        return _object(dtype, value)
+    if type(value) is int and value == 0 and kind in (*_PACKED, Kind.TEXT):
+        return fill_user.default(dtype)
+    if kind in _PACKED:
+        return _packed(dtype, value, path, problems, endian)
+    if kind is Kind.BOOL and type(value) is int and value in (0, 1):
+        return np.bool_(value)
+    if kind is Kind.INTEGER and type(value) is bool:
+        value = int(value)
+    if kind is Kind.INTEGER and type(value) is float and value.is_integer():
+        value = int(value)
+    if kind is Kind.FLOAT and type(value) is float and value != value:
+        value = "NaN"
+    if kind is Kind.FLOAT and type(value) is float and value in (float("inf"), float("-inf")):
+        value = "Infinity" if value > 0 else "-Infinity"
+    if kind is Kind.COMPLEX:
+        pair = value if type(value) is list else [value, 0.0]
+        value = [_token(part) for part in pair]
+    return fill_json.decode(dtype, value, path, problems)
+
+
+def _token(value: Any) -> Any:
+    """The name of a number that is not finite, where the bare token stands."""
+    if type(value) is float and value != value:
+        return "NaN"
+    if type(value) is float and value in (float("inf"), float("-inf")):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def _packed(dtype: DataType, value: Any, path: str, problems: Problems, endian: str | None) -> np.generic | None:
+    """Bytes of one element in base64; shorter ones are padded with zeros."""
+    data = None
+    if type(value) is str:
+        try:
+            data = b64decode(value, validate=True)
+        except ValueError:
+            data = None
+    exact = dtype.kind is not Kind.BYTES
+    if data is None or len(data) > dtype.itemsize or (exact and len(data) != dtype.itemsize):
+        size = f"{dtype.itemsize} bytes" if exact else f"at most {dtype.itemsize} bytes"
+        problems.add(path, f"{size} in base64", value)
+        return None
+    if dtype.kind is Kind.BYTES:
+        return np.bytes_(data.rstrip(b"\0"))
+    if dtype.kind is Kind.RAW:
+        return np.void(data)
+    scalar: np.generic = np.frombuffer(data, _ordered(dtype, endian)).astype(dtype.numpy)[0]
+    return scalar
+
+
+def _ordered(dtype: DataType, endian: str | None) -> np.dtype[Any]:
+    if endian is None:
+        return dtype.numpy
+    return dtype.numpy.newbyteorder("<" if endian == "little" else ">")
+
+
+def _object(dtype: DataType, value: Any) -> Any:
+    if dtype.name == "string" and type(value) is not str:
+        return ""
+    if dtype.name == "bytes":
+        return b64decode(value) if type(value) is str else b""
+    return value
+
+
+def encode(dtype: DataType, value: Any, endian: str | None = None) -> Any:
+    """The JSON value of a fill value; `endian` is that of the stored elements."""
+    kind = dtype.kind
+    if kind is Kind.BYTES:
+        return b64encode(bytes(value)).decode()
+    if kind is Kind.RAW:
+        return b64encode(value.tobytes()).decode()
+    if kind is Kind.STRUCT:
+        return b64encode(np.asarray(value, dtype.numpy).astype(_ordered(dtype, endian)).tobytes()).decode()
+    if kind is Kind.FLOAT and value != value:
+        return "NaN"
+    if kind is Kind.COMPLEX:
+        return ["NaN" if part != part else _half(part) for part in (value.real, value.imag)]
+    return fill_json.encode(dtype, value)
+
+
+def _half(part: Any) -> Any:
+    return fill_json.encode(DataType.parse(part.dtype), part)

@@ -1,0 +1,174 @@
+"""Data types as the array interface of NumPy spells them, which v1, v2 and zarr-python's draft of v3 use.
+
+https://numpy.org/doc/stable/reference/arrays.interface.html
+
+A string is a byte order (``<``, ``>``, or ``|`` where there is none), a letter, the bytes of an element (for ``U``, the
+characters), and for times a unit. A list has the fields of a struct: pairs of a name and a type, or triples with a
+shape. Nothing of a document is given to NumPy before its form and its size are known to be right.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from math import prod
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from blizzarr.dtypes import struct, table, variable
+from blizzarr.dtypes.data_type import DataType, Field
+from blizzarr.dtypes.kinds import Kind
+from blizzarr.dtypes.time import UNITS
+from blizzarr.errors import Problem
+from blizzarr.problems import Problems, lengths
+
+__all__ = ["Typestr", "from_typestr", "to_typestr"]
+
+_FORM: Final = re.compile(r"([<>|=]?)([biufcSUVMmO])(0|[1-9]\d{0,9})?(?:\[([1-9]\d{0,9})?(\w+)\])?")
+_SIZES: Final = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16), "M": (8,), "m": (8,)}
+_ENDIAN: Final = {"<": "little", ">": "big"}
+_MOST: Final = 2**31 - 1
+_EXPECTED: Final = 'a data type like "<f8", "|b1", "|S5", "<U4", "<M8[ns]" or a list of fields'
+
+
+class Typestr(NamedTuple):
+    """What such a spelling says: a data type, the byte order of its elements, and the shape of one element."""
+
+    dtype: DataType
+    endian: str | None
+    """``"little"`` or ``"big"``; None where there is no order, or each field of a struct has its own."""
+    shape: tuple[int, ...] = ()
+
+
+def from_typestr(value: Any, path: str, problems: Problems, depth: int = 0) -> Typestr | None:
+    """The data type that a document spells; `None` when a problem was added.
+
+    Examples
+    --------
+    >>> from_typestr(">i2", "dtype", Problems())
+    Typestr(dtype=DataType('int16'), endian='big', shape=())
+    >>> from_typestr([["r", "|u1"], ["v", "<f4", [2]]], "dtype", Problems()).dtype.numpy
+    dtype([('r', 'u1'), ('v', '<f4', (2,))])
+    """
+    if type(value) is str:
+        return _simple(value, path, problems)
+    if type(value) is list:
+        return _struct(value, path, problems, depth)
+    problems.add(path, _EXPECTED, value)
+    return None
+
+
+def _simple(value: str, path: str, problems: Problems) -> Typestr | None:
+    form = _FORM.fullmatch(value)
+    if form is None:
+        problems.add(path, _EXPECTED, value)
+        return None
+    order, letter, digits, scale, unit = form.groups()
+    size = 0 if digits is None else int(digits)
+    if letter == "O":
+        return Typestr(variable.OBJECT, None)
+    if unit is not None and (letter not in "Mm" or unit not in UNITS or unit == "generic" or int(scale or 1) >= 2**31):
+        problems.add(path, _EXPECTED, value)
+        return None
+    sizes = _SIZES.get(letter)
+    width = 4 if letter == "U" else 1
+    if (size not in sizes) if sizes is not None else not 0 < size <= _MOST // width:
+        some = f"a size of {' or '.join(map(str, sizes))} bytes" if sizes else f"a size from 1 to {_MOST // width}"
+        problems.add(path, f"{some} behind {letter}", value)
+        return None
+    if order in ("", "=") and (size > 1 or letter == "U") and letter not in "SV":
+        problems.add(path, 'a byte order, "<" or ">", in front', value)
+        return None
+    dtype = table.from_numpy(np.dtype(value.replace("=", "|").replace(">", "<")), problems)
+    if dtype is None:
+        return None
+    endian = _ENDIAN.get(order) if dtype.swap_unit else None
+    if dtype.swap_unit and endian is None:
+        problems.add(path, 'a byte order, "<" or ">", in front', value)
+        return None
+    return Typestr(dtype, endian)
+
+
+def _struct(value: list[Any], path: str, problems: Problems, depth: int) -> Typestr | None:
+    if not 0 < len(value) <= struct.MAX_FIELDS:
+        problems.add(path, f"at least one field, at most {struct.MAX_FIELDS:,}", value)
+        return None
+    if depth >= struct.MAX_DEPTH:
+        problems.items.append(Problem(path, f"structs at most {struct.MAX_DEPTH} deep", "deeper ones"))
+        return None
+    before = len(problems.items)
+    parts: list[tuple[str, Typestr, tuple[int, ...]]] = []
+    for position, item in enumerate(value):
+        here = f"{path}[{position}]"
+        if type(item) is not list or len(item) not in (2, 3):
+            problems.add(here, "a name and a data type, perhaps a shape", item)
+            continue
+        shape = _shape(item[2], f"{here}[2]", problems) if len(item) == 3 else ()
+        inner = from_typestr(item[1], f"{here}[1]", problems, depth + 1)
+        if inner is not None and shape is not None:
+            parts.append((item[0], inner, (*shape, *inner.shape)))
+    if len(problems.items) > before:
+        return None
+    orders = {inner.endian for _, inner, _ in parts if inner.dtype.swap}
+    endian = orders.pop() if len(orders) == 1 else None
+    fields = [Field(name, inner.dtype if not orders else _stored(inner), shape) for name, inner, shape in parts]
+    made = struct.make(fields, path, problems)
+    return None if made is None else Typestr(made, endian)
+
+
+def _shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | None:
+    given = [value] if type(value) is int else value
+    shape = lengths(given, path, problems, 1)
+    if shape is not None and (len(shape) > 32 or prod(shape) > _MOST):
+        problems.add(path, "a shape of at most 32 lengths and 2^31 elements", value)
+        return None
+    return shape
+
+
+def _stored(inner: Typestr) -> DataType:
+    """A field as it is stored, for structs whose fields have different byte orders."""
+    if not inner.dtype.swap or inner.endian is None:
+        return inner.dtype
+    numpy = inner.dtype.numpy.newbyteorder("<" if inner.endian == "little" else ">")
+    return replace(inner.dtype, numpy=numpy)
+
+
+def to_typestr(dtype: DataType, endian: str | None, path: str = "dtype", problems: Problems | None = None) -> Any:
+    """The spelling of a data type; `None` for one that has none, and then a problem was added.
+
+    Examples
+    --------
+    >>> to_typestr(DataType.parse("int16"), "big"), to_typestr(DataType.parse("bool"), None)
+    ('>i2', '|b1')
+    >>> to_typestr(DataType.parse([("a", "i4"), ("b", "S2")]), "little")
+    [['a', '<i4'], ['b', '|S2']]
+    """
+    spelled = _spelled(dtype, endian)
+    if spelled is None and problems is not None:
+        problems.add(path, "a data type that NumPy has", dtype.to_json())
+    return spelled
+
+
+def _spelled(dtype: DataType, endian: str | None) -> Any:
+    if dtype.kind is Kind.OBJECT:
+        return "|O"
+    if dtype.fields:
+        return _fields(dtype, endian)
+    if dtype.numpy.kind not in "biufcSUVMm" or (dtype.numpy.kind == "V" and dtype.kind is not Kind.RAW):
+        return None
+    if not dtype.swap_unit:
+        return dtype.numpy.str.replace("<", "|").replace(">", "|")
+    if not dtype.numpy.isnative or endian is None:
+        return dtype.numpy.str
+    return dtype.numpy.newbyteorder("<" if endian == "little" else ">").str
+
+
+def _fields(dtype: DataType, endian: str | None) -> list[list[Any]] | None:
+    listed = []
+    for field in dtype.fields:
+        inner = _spelled(field.dtype, endian)
+        if inner is None:
+            return None
+        listed.append([field.name, inner, list(field.shape)] if field.shape else [field.name, inner])
+    return listed

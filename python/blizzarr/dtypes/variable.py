@@ -1,0 +1,25 @@
+"""Elements of variable length; in memory they are Python objects.
+
+========  ==========  =========================================================
+name      elements    source
+========  ==========  =========================================================
+string    `str`       zarr-extensions
+bytes     `bytes`     zarr-extensions; zarr-python calls it variable_length_bytes
+object    any         Zarr v2's ``|O``: what they are, only their codec tells
+========  ==========  =========================================================
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from blizzarr.dtypes.data_type import DataType
+from blizzarr.dtypes.kinds import Kind
+
+__all__ = ["BYTES", "OBJECT", "STRING"]
+
+STRING: Final = DataType("string", np.dtype(object), Kind.OBJECT)
+BYTES: Final = DataType("bytes", np.dtype(object), Kind.OBJECT)
+OBJECT: Final = DataType("object", np.dtype(object), Kind.OBJECT)
