@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 
 from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError, UnsupportedOperationError
-from blizzarr.formats import Format, Found, encode, find, find_many, foreign, format_of, node_of, relatives
+from blizzarr.formats import Format, Found, chunk_store, encode, find, find_many, foreign, format_of, node_of, relatives
 from blizzarr.hierarchy.documents import Node, ancestors, forget_consolidated, put
-from blizzarr.hierarchy.remove import chunk_pattern, remove_node
+from blizzarr.hierarchy.remove import chunk_names, remove_chunks, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path
 from blizzarr.stores import Store, check_writable
@@ -59,6 +59,9 @@ def place_node(
     new[path] = encode(meta, path)
     if taken is not None:
         remove_node(store, path)
+        if isinstance(meta, ArrayMeta):
+            # What an interrupted removal has left, without a document that would say that it is an array's.
+            remove_chunks(store, path, meta)
     if before is not None:
         before()
     for key, value in form.entry_documents().items():
@@ -118,13 +121,13 @@ def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | No
     if isinstance(meta, ArrayMeta):
         # Without a document these are what an interrupted removal left; the new array would take them for its own.
         prefix = form.chunk_prefix(path)
-        pattern = chunk_pattern(meta)
+        pattern = chunk_names(meta)
         head = meta.chunk_keys.head.rstrip("/")
         first = re.compile((re.escape(head) if meta.chunk_keys.head.endswith("/") else head + r"\d+") + "/")
-        keys, inner = listings[prefix]
+        keys, inner = chunk_store(store, path, meta).list_dir(prefix) if meta.storage_transformers else listings[prefix]
         for name in (*keys, *inner):
             bare = name[len(prefix) :]
-            if (pattern is not None and pattern.fullmatch(bare)) or first.fullmatch(bare):
+            if pattern.fullmatch(bare) or first.fullmatch(bare):
                 return name
     return None
 

@@ -11,12 +11,22 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from blizzarr.errors import UnsupportedOperationError
-from blizzarr.formats import FORMATS, Format, Found, chunk_prefix, find_many, format_of, node_of, relatives
+from blizzarr.formats import (
+    FORMATS,
+    Format,
+    Found,
+    chunk_prefix,
+    chunk_store,
+    find_many,
+    format_of,
+    node_of,
+    relatives,
+)
 from blizzarr.hierarchy.documents import forget_consolidated, read_many
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, check_writable
 
-__all__ = ["PROGRESS", "chunk_pattern", "own_keys", "remove_node"]
+__all__ = ["PROGRESS", "chunk_names", "chunk_pattern", "own_keys", "remove_chunks", "remove_node"]
 
 PROGRESS = "blizzarr-copy.json"
 """Beside the document of an array that is being copied: how far the copy has come; see `blizzarr.copying`."""
@@ -26,11 +36,19 @@ _USUAL = re.compile(r"c(?:[/.]\d+)*")
 
 
 def chunk_pattern(meta: object) -> re.Pattern[str] | None:
-    """What the keys of a node's chunks look like, below its own prefix; None for a group."""
+    """What the keys of a node's stored chunks look like, below its own prefix; None when that cannot be said."""
     if isinstance(meta, GroupMeta):
         return None
     if not isinstance(meta, ArrayMeta):
         return _USUAL
+    if meta.storage_transformers:
+        # Only they know under which keys.
+        return None
+    return chunk_names(meta)
+
+
+def chunk_names(meta: ArrayMeta) -> re.Pattern[str]:
+    """The names of an array's chunks, below its prefix, as its grid gives them."""
     keys = meta.chunk_keys
     if not meta.shape:
         return re.compile(re.escape(keys.scalar))
@@ -81,7 +99,8 @@ def remove_node(store: Store, path: str) -> None:
     beside = {key for other in forms for key in other.document_keys(path)}.difference(keys)
     keys += [key for key in beside if store.get(key) is not None]
     places = sorted({place for key in keys if (place := node_of(key, forms)) is not None} | {path})
-    documents, chunks = own_keys(keys, dict(zip(places, read_many(store, places), strict=True)), forms)
+    nodes = dict(zip(places, read_many(store, places), strict=True))
+    documents, chunks = own_keys(keys, nodes, forms)
     if not documents and not chunks:
         return
     links = _links(store, prefix, (*documents, *chunks))
@@ -99,6 +118,9 @@ def remove_node(store: Store, path: str) -> None:
         store.delete_prefix(link)  # type: ignore[attr-defined]  # stores with links have it
     for key in documents:
         store.delete(key)
+    for place, meta in nodes.items():
+        if isinstance(meta, ArrayMeta) and meta.storage_transformers and not f"{place}/".startswith(links):
+            remove_chunks(store, place, meta)
     delete_prefix = getattr(store, "delete_prefix", None)
     if delete_prefix is not None and all(prefixes) and len(documents) + len(chunks) == len(keys):
         for several in prefixes:
@@ -106,6 +128,19 @@ def remove_node(store: Store, path: str) -> None:
     else:
         for key in chunks:
             store.delete(key)
+
+
+def remove_chunks(store: Store, path: str, meta: ArrayMeta) -> None:
+    """Remove everything that an array of these metadata would take for its chunks."""
+    chunks, prefix = chunk_store(store, path, meta), chunk_prefix(path, meta)
+    pattern = chunk_names(meta)
+    keys = [key for key in chunks.list(prefix) if pattern.fullmatch(key[len(prefix) :])]
+    erase_values = getattr(chunks, "erase_values", None)
+    if erase_values is not None:
+        erase_values(keys)
+        return
+    for key in keys:
+        chunks.delete(key)
 
 
 def _format(store: Store, path: str) -> Format:
