@@ -9,35 +9,22 @@ An adapter is a module with four functions, each from one message to another:
 ``read_group``          the answer maps each path found to its attributes, and to its values if it is an array
 ======================  ========================================================================================
 
-Elements cross as little-endian bytes in C order, whatever the array's own byte order. Nothing here needs pytest or
-blizzarr: a peer runs in an environment of its own.
+Elements cross as in :mod:`interop.elements`: little-endian, in C order, whatever the array's own orders. Nothing here
+needs pytest or blizzarr: a peer runs in an environment of its own.
 """
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from interop.case import numpy_dtype
+from interop.documents import Document, dtype_of
+from interop.elements import Packed, pack, unpack
 
 Message = dict[str, Any]
-
-
-def pack(array: NDArray[Any]) -> str:
-    """Return the elements as base64 text."""
-    array = np.asarray(array)
-    if array.dtype.kind != "V":
-        array = array.astype(array.dtype.newbyteorder("<"))
-    return base64.b64encode(array.tobytes()).decode()
-
-
-def unpack(text: str, data_type: str, shape: tuple[int, ...] | list[int]) -> NDArray[Any]:
-    """Return the elements of `pack` as an array that may be written to."""
-    return np.frombuffer(base64.b64decode(text), numpy_dtype(data_type)).reshape(shape).copy()
 
 
 def box_of(message: Message) -> tuple[slice, ...]:
@@ -47,25 +34,39 @@ def box_of(message: Message) -> tuple[slice, ...]:
 
 def values_of(message: Message) -> NDArray[Any]:
     """Return the values of a write message, in the shape of its box."""
-    return unpack(message["values"], message["document"]["data_type"], [stop - start for start, stop in message["box"]])
+    shape = [stop - start for start, stop in message["box"]]
+    return unpack(message["values"], dtype_of(message["document"]), shape)
+
+
+def all_values(node: Mapping[str, Any]) -> NDArray[Any]:
+    """Return the values of an array in a message about a group."""
+    document: Document = node["document"]
+    return unpack(node["values"], dtype_of(document), document["shape"])
 
 
 def array_answer(
     values: NDArray[Any],
     *,
-    data_type: str,
+    data_type: Any,
     fill: Any,
     attributes: Mapping[str, Any],
-    names: Any,
+    names: Any = None,
 ) -> Message:
-    """Say what was found in an array; `fill` is its fill value, `names` its dimension names or None."""
-    if not isinstance(fill, np.generic | np.ndarray):
-        fill = np.asarray(fill, numpy_dtype(data_type))
+    """Say what was found in an array; `fill` is its fill value or None, `names` its dimension names or None."""
     return {
         "shape": list(values.shape),
         "data_type": data_type,
         "values": pack(values),
-        "fill": pack(fill),
+        "fill": None if fill is None else pack_fill(fill, values.dtype),
         "attributes": dict(attributes),
         "dimension_names": None if names is None else list(names),
     }
+
+
+def pack_fill(fill: Any, dtype: np.dtype[Any]) -> Packed:
+    """Return a fill value as the elements of an array are."""
+    if isinstance(fill, np.generic | np.ndarray) and fill.dtype == dtype:
+        return pack(fill)
+    one = np.empty((), dtype)
+    one[()] = fill
+    return pack(one)

@@ -10,31 +10,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from interop.message import Message
 from interop.peer import InProcess, Link, PeerError, Subprocess
+from interop.rules import Direction, Rule, v2, v3
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
-Direction = Literal["writes", "reads"]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What a peer does not do: `reason` completes "this peer ..."."""
-
-    direction: Direction
-    tags: frozenset[str]
-    reason: str
-    unless: frozenset[str] = frozenset()
-    fatal: bool = False
-
-    def matches(self, direction: Direction, tags: frozenset[str]) -> bool:
-        return self.direction == direction and self.tags <= tags and not self.unless & tags
+ENVIRONMENTS = ROOT / ".envs"
 
 
 @dataclass(frozen=True)
@@ -44,6 +29,8 @@ class Peer:
     name: str
     link: Link
     rules: tuple[Rule, ...] = ()
+    formats: dict[Direction, tuple[str, ...]] = field(default_factory=lambda: both("v2", "v3"))
+    """The formats that it writes, and those that it reads."""
     no_groups: dict[Direction, str] = field(default_factory=dict)
     """Why it does not write, or read, groups."""
     no_consolidated: dict[Direction, str] = field(default_factory=dict)
@@ -65,117 +52,99 @@ class Peer:
         return next((rule for rule in self.rules if rule.matches(direction, tags)), None)
 
 
-def cannot(direction: Direction, reason: str, *tags: str, unless: tuple[str, ...] = (), fatal: bool = False) -> Rule:
-    return Rule(direction, frozenset(tags), reason, frozenset(unless), fatal)
+def both(*formats: str) -> dict[Direction, tuple[str, ...]]:
+    return {"writes": formats, "reads": formats}
 
 
-# Short-hand codec names are no reason not to read us: we store the long ones, for this very reason.
-ZARR_PYTHON = (
-    cannot("reads", "knows no r*, only its own raw_bytes", "raw bits"),
-    cannot("writes", "takes no short-hand codec names", "short-hand codec"),
-    cannot("writes", "checks a shard's inner shape before the transpose", "sharding_indexed", "codecs before sharding"),
-    cannot("reads", "checks a shard's inner shape before the transpose", "sharding_indexed", "codecs before sharding"),
-    cannot("writes", "writes every NaN as NaN, whatever its payload", "fill hex"),
-    cannot("reads", "loses the payload of a float16 NaN", "fill hex", "float16"),
-)
-# numcodecs compresses for zarr-python; zarrs brings its own blosc.
-SNAPPY = cannot("writes", "has numcodecs without snappy", "blosc snappy")
-SHARDS_HERE = (
-    cannot("writes", "fails at shards of rank 0", "rank 0", "sharding_indexed"),
-    cannot("writes", "fails at shards of raw bits", "raw bits", "sharding_indexed"),
-)
-# Beside us is the newest zarr-python for this Python: tests/interop/peers.txt.
-ZARR_PYTHON_HERE = (*ZARR_PYTHON, SNAPPY, *(SHARDS_HERE if sys.version_info < (3, 12) else ()))
-ZARRS_PYTHON = (
-    *ZARR_PYTHON,
-    cannot("writes", "knows no raw_bytes, as zarr-python names them", "raw bits"),
-    cannot("reads", "hands its metadata on through zarr-python, which loses the payload of a NaN", "fill hex"),
-    cannot("writes", "refuses a transpose of rank 0", "rank 0", "transpose"),
-    cannot("reads", "refuses a transpose of rank 0", "rank 0", "transpose"),
-    cannot("reads", "swaps a big-endian complex number as one, not as two", "complex", "big-endian"),
-    cannot("reads", "swaps a big-endian complex number as one, not as two", "complex", "inner big-endian"),
-)
-TENSORSTORE = (
-    cannot("writes", "ends the process with a failed check", "raw bits", fatal=True),
-    cannot("reads", "expects their fill value in base64, as version 2 has it", "raw bits"),
-    cannot("writes", "has no codecs of bytes after sharding", "codecs after sharding"),
-    cannot("reads", "has no codecs of bytes after sharding", "codecs after sharding"),
-    cannot("writes", "wants every dimension name once", "repeated dimension names"),
-    cannot("reads", "wants every dimension name once", "repeated dimension names"),
-    cannot("writes", "has attributes of 64 bits", "attribute larger"),
-    cannot("reads", "reads integers of more than 64 bits as float64", "attribute larger"),
-)
+def python_of(environment: str, adapter: str) -> Subprocess:
+    """Return the worker of an adapter in a virtual environment."""
+    python = ENVIRONMENTS / environment / "bin/python"
+    return _worker(str(python), adapter, environment, {})
+
+
+def debian_of(environment: str, adapter: str) -> Subprocess:
+    """Return the worker of an adapter under Debian's Python, with packages that lie beside the system."""
+    folder = ENVIRONMENTS / environment / "usr"
+    # Alternatives of a library lie one folder deeper; nothing has chosen among them here.
+    libraries = [folder / "lib", *folder.glob("lib/*-linux-gnu"), *folder.glob("lib/*-linux-gnu/*as*")]
+    variables = {
+        "LD_LIBRARY_PATH": ":".join(map(str, libraries)),
+        "GDAL_DATA": str(folder / "share/gdal"),
+        "PROJ_LIB": str(folder / "share/proj"),
+    }
+    return _worker("/usr/bin/python3", adapter, environment, variables, folder / "lib/python3/dist-packages")
+
+
+def _worker(python: str, adapter: str, environment: str, variables: dict[str, str], *packages: Path) -> Subprocess:
+    return Subprocess(
+        [python, "-m", "interop.worker", adapter],
+        missing=f"it is not installed: python tests/interop/environments.py {environment}",
+        needs=ENVIRONMENTS / environment / "made-from",
+        environment={**variables, "PYTHONPATH": os.pathsep.join(map(str, (HERE.parent, *packages)))},
+    )
+
+
 ARRAYS_ONLY: dict[Direction, str] = {"writes": "has arrays only", "reads": "has arrays only"}
-ZARRISTA = (
-    cannot("writes", "refuses a transpose of rank 0", "rank 0", "transpose"),
-    cannot("reads", "refuses a transpose of rank 0", "rank 0", "transpose"),
-    cannot("writes", "has attributes of 64 bits", "attribute larger"),
-    cannot("reads", "has attributes of 64 bits", "attribute larger"),
-)
-ZARRITA_DATA_TYPES = tuple(
-    cannot(direction, "has no such data type in this Node", tag)
-    for direction in ("writes", "reads")
-    for tag in ("raw bits", "complex", "float16")
-)
-ALL_MISSING = ("nothing written",)
-ZARRITA = (
-    *ZARRITA_DATA_TYPES,
-    cannot("writes", "writes no shards", "sharding_indexed"),
-    cannot("writes", "decodes gzip and does not encode it", "gzip"),
-    cannot("writes", "decodes crc32c and does not encode it", "crc32c"),
-    cannot("writes", "creates no arrays with chunk keys of v2", "keys v2"),
-    cannot("writes", "takes no short-hand codec names", "short-hand codec"),
-    cannot("writes", "takes the last of two transposes for both", "two transposes"),
-    cannot("writes", "refuses a selection of nothing", "nothing written"),
-    cannot("writes", "has numbers of 53 bits in JSON", "fill beyond 2**53"),
-    cannot("writes", "has numbers of 53 bits in JSON", "attribute large"),
-    cannot("writes", "has numbers of 53 bits in JSON", "attribute larger"),
-    cannot("writes", "writes -0.0 as 0", "fill -0.0"),
-    cannot("reads", "takes the last of two transposes for both", "two transposes"),
-    cannot("reads", "looks for every shard's index at the end", "index at the start", unless=ALL_MISSING),
-    cannot("reads", "ignores the codecs before sharding", "codecs before sharding", unless=ALL_MISSING),
-    cannot("reads", "ignores the codecs after sharding", "codecs after sharding", unless=ALL_MISSING),
-    cannot("reads", "has no shards in shards", "inner sharding_indexed", unless=ALL_MISSING),
-    cannot("reads", "has numbers of 53 bits in JSON", "fill that is no float64"),
-    cannot("reads", "has numbers of 53 bits in JSON", "attribute large"),
-    cannot("reads", "has numbers of 53 bits in JSON", "attribute larger"),
-    cannot("reads", "knows no hexadecimal fill values", "fill hex"),
-    cannot("reads", "refuses a selection of nothing", "empty"),
-)
 
 BLIZZARR = Peer("blizzarr", InProcess("interop.adapters.blizzarr", silent=False))
 PEERS: tuple[Peer, ...] = (
-    Peer("zarr-python", InProcess("interop.adapters.zarr_python"), ZARR_PYTHON_HERE),
-    Peer("zarrs-python", InProcess("interop.adapters.zarrs_python"), ZARRS_PYTHON),
-    Peer("tensorstore", InProcess("interop.adapters.tensorstore"), TENSORSTORE, no_groups=ARRAYS_ONLY),
+    Peer("zarr-python", InProcess("interop.adapters.zarr_python"), (*v3.ZARR_PYTHON_HERE, *v2.ZARR_PYTHON)),
+    Peer("zarrs-python", InProcess("interop.adapters.zarrs_python"), (*v3.ZARRS_PYTHON, *v2.ZARRS_PYTHON)),
+    Peer(
+        "tensorstore",
+        InProcess("interop.adapters.tensorstore"),
+        (*v3.TENSORSTORE, *v2.TENSORSTORE),
+        no_groups=ARRAYS_ONLY,
+    ),
     Peer(
         "zarrista",
         InProcess("interop.adapters.zarrista"),
-        ZARRISTA,
+        (*v3.ZARRISTA, *v2.ZARRISTA),
         no_groups={"writes": "opens groups and cannot create them"},
         own_attributes=frozenset({"_zarrs"}),
     ),
     Peer(
         "zarr-python newest",
-        Subprocess(
-            [str(ROOT / ".envs/zarr-python/bin/python"), "-m", "interop.worker", "zarr_python"],
-            missing="it is not installed: python tests/interop/environments.py zarr-python",
-            environment={"PYTHONPATH": str(HERE.parent)},
-        ),
-        (*ZARR_PYTHON, SNAPPY),
+        python_of("zarr-python", "zarr_python"),
+        (*v3.ZARR_PYTHON, v3.SNAPPY, *v2.ZARR_PYTHON),
+        quick=False,
+    ),
+    Peer(
+        "zarr-python 2",
+        python_of("zarr-python-2", "zarr_python_2"),
+        v2.ZARR_PYTHON_2,
+        formats=both("v2"),
         quick=False,
     ),
     Peer(
         "zarrita",
         Subprocess(
-            [shutil.which("node") or "node", str(HERE / "zarrita/peer.mjs"), str(ROOT / ".envs/zarrita")],
+            [shutil.which("node") or "node", str(HERE / "zarrita/peer.mjs"), str(ENVIRONMENTS / "zarrita")],
             missing="it is not installed: python tests/interop/environments.py zarrita",
-            needs=ROOT / ".envs/zarrita/made-from",
+            needs=ENVIRONMENTS / "zarrita/made-from",
         ),
-        ZARRITA,
+        (*v3.ZARRITA, *v2.ZARRITA),
+        formats={"writes": ("v3",), "reads": ("v2", "v3")},
         no_consolidated={"writes": "writes no consolidated metadata"},
         quick=False,
     ),
+    Peer(
+        "zarr-java",
+        Subprocess(
+            [
+                shutil.which("java") or "java",
+                "-cp",
+                f"{ENVIRONMENTS}/zarr-java/jars/*:{ENVIRONMENTS}/zarr-java/beside/*",
+                str(HERE / "zarr-java/Peer.java"),
+            ],
+            missing="it is not installed: python tests/interop/environments.py zarr-java",
+            needs=ENVIRONMENTS / "zarr-java/made-from",
+        ),
+        (*v3.ZARR_JAVA, *v2.ZARR_JAVA),
+        no_consolidated={"writes": "writes no consolidated metadata"},
+        quick=False,
+    ),
+    Peer("gdal", debian_of("gdal", "gdal"), v2.GDAL, formats=both("v2"), quick=False),
 )
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from interop.cases.groups import GROUP_CASES, GroupCase
 from interop.conftest import EVERYTHING
-from interop.groups import GROUP_CASES, GroupCase
-from interop.message import pack
+from interop.elements import pack
 from interop.peer import PeerMissing
-from interop.peers import PEERS, Direction, Peer, subject
+from interop.peers import PEERS, Peer, subject
+from interop.rules import Direction
 
 pytestmark = [
     pytest.mark.parametrize("case", GROUP_CASES, ids=lambda case: case.name),
@@ -47,7 +48,7 @@ def expect(case: GroupCase, peer: Peer, direction: Direction, *, writer: Peer, r
 
 def _node(case: GroupCase, path: str) -> dict[str, Any]:
     made = case.nodes[path]
-    return {"document": made} | ({"values": pack(case.values(path))} if made["node_type"] == "array" else {})
+    return {"document": made} | ({"values": pack(case.values(path))} if "shape" in made else {})
 
 
 def _expected(node: dict[str, Any]) -> dict[str, Any]:

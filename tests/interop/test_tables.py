@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interop.cases import CASES
-from interop.groups import GROUP_CASES
+from interop.cases.groups import GROUP_CASES
 from interop.peers import PEERS, Peer
 
 

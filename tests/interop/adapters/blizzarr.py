@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 import blizzarr
-from interop.case import fill_bytes, numpy_dtype
-from interop.message import Message, array_answer, box_of, pack, unpack, values_of
+from interop.documents import fill_of, old
+from interop.elements import pack
+from interop.message import Message, all_values, array_answer, box_of, values_of
 
 
 def version() -> str:
@@ -34,11 +35,13 @@ def read(message: Message) -> Message:
 
 def write_group(message: Message) -> Message:
     for path, node in message["nodes"].items():
-        if node["document"]["node_type"] == "group":
-            blizzarr.create_group(message["root"], path=path, attributes=node["document"]["attributes"])
+        document = node["document"]
+        if "shape" in document:
+            array = _create(message["root"], path, document)
+            array[...] = all_values(node)
         else:
-            array = _create(message["root"], path, node["document"])
-            array[...] = unpack(node["values"], node["document"]["data_type"], array.shape)
+            attributes, form = document["attributes"], document["zarr_format"]
+            blizzarr.create_group(message["root"], path=path, attributes=attributes, zarr_format=form)
     if message["consolidated"]:
         blizzarr.consolidate_metadata(message["root"])
     return {}
@@ -56,16 +59,35 @@ def read_group(message: Message) -> Message:
 
 
 def _create(root: str, path: str, document: Any) -> Any:
-    dtype = numpy_dtype(document["data_type"])
+    fill = fill_of(document)
+    options: dict[str, Any] = {
+        "name": path,
+        "shape": tuple(document["shape"]),
+        "fill_value": fill[()],
+        "attributes": document["attributes"],
+        "zarr_format": document["zarr_format"],
+    }
+    if document["zarr_format"] == 3:
+        return blizzarr.create_array(
+            root,
+            **options,
+            dtype=document["data_type"],
+            chunks=tuple(document["chunk_grid"]["configuration"]["chunk_shape"]),
+            codecs=document["codecs"],
+            chunk_key_encoding=document["chunk_key_encoding"],
+            dimension_names=document.get("dimension_names"),
+        )
     return blizzarr.create_array(
         root,
-        name=path,
-        shape=tuple(document["shape"]),
-        chunks=tuple(document["chunk_grid"]["configuration"]["chunk_shape"]),
-        dtype=document["data_type"],
-        fill_value=np.frombuffer(fill_bytes(document["data_type"], document["fill_value"]), dtype)[0],
-        codecs=document["codecs"],
-        chunk_key_encoding=document["chunk_key_encoding"],
-        dimension_names=document.get("dimension_names"),
-        attributes=document["attributes"],
+        **options,
+        dtype=old.numpy_dtype(document["dtype"]),
+        chunks=tuple(document["chunks"]),
+        order=document["order"],
+        filters=[_codec(config) for config in document["filters"] or []],
+        compressors=document["compressor"] and _codec(document["compressor"]),
+        chunk_key_encoding=("v2", document.get("dimension_separator", ".")),
     )
+
+
+def _codec(config: Any) -> Any:
+    return {"name": f"numcodecs.{config['id']}", "configuration": {k: v for k, v in config.items() if k != "id"}}

@@ -1,13 +1,20 @@
-"""TensorStore; it has arrays only, so the two functions for groups are not here."""
+"""TensorStore; it has arrays only, so the two functions for groups are not here.
+
+In version 2 it opens the fields of structs one by one, takes n bytes for an axis of length n, and has no attributes.
+"""
 
 from __future__ import annotations
 
+import json
 from importlib.metadata import version as version_of
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tensorstore as ts
+from numpy.typing import NDArray
 
+from interop.documents import dtype_of, old
 from interop.message import Message, array_answer, box_of, values_of
 
 # Durable writes are not what is tested, and cost a disk flush per chunk.
@@ -19,15 +26,25 @@ def version() -> str:
 
 
 def write(message: Message) -> Message:
-    # The keys say which document this is; TensorStore knows from the driver.
-    metadata = {key: value for key, value in message["document"].items() if key != "fill_value" or value is not None}
-    array = ts.open(_spec(message) | {"metadata": metadata}, create=True, context=CONTEXT).result()
-    array[box_of(message)] = values_of(message)
+    # The members say which document this is; TensorStore knows from the driver.
+    metadata, values = dict(message["document"]), values_of(message)
+    if metadata["zarr_format"] == 3:
+        array = _open(message, "zarr3", metadata=metadata, create=True)
+        array[box_of(message)] = values
+        return {}
+    if metadata.pop("attributes"):
+        raise NotImplementedError("its driver of version 2 has no attributes")
+    for name in values.dtype.names or (None,):
+        array = _open(message, "zarr", metadata=metadata, create=True, field=name)
+        array[box_of(message)] = _part(values, name)
     return {}
 
 
 def read(message: Message) -> Message:
-    array = ts.open(_spec(message), open=True, context=CONTEXT).result()
+    document = Path(message["root"]) / message["path"] / ".zarray"
+    if document.exists():
+        return _read_v2(message, json.loads(document.read_bytes()))
+    array = _open(message, "zarr3")
     metadata = array.spec(retain_context=False).to_json()["metadata"]
     fill = metadata["fill_value"]
     return array_answer(
@@ -39,5 +56,35 @@ def read(message: Message) -> Message:
     )
 
 
-def _spec(message: Message) -> dict[str, Any]:
-    return {"driver": "zarr3", "kvstore": {"driver": "file", "path": f"{message['root']}/{message['path']}/"}}
+def _read_v2(message: Message, document: dict[str, Any]) -> Message:
+    dtype = dtype_of(document)
+    values, fill = np.empty(document["shape"], dtype), np.empty((), dtype)
+    for name in dtype.names or (None,):
+        array = _open(message, "zarr", field=name)
+        _part(values, name)[...] = array.read().result()
+        if array.fill_value is None:
+            fill = None
+        elif fill is not None:
+            _part(fill, name)[...] = array.fill_value
+    return array_answer(values, data_type=old.typestr(dtype), fill=fill, attributes={})
+
+
+def _part(values: NDArray[Any], field: str | None) -> NDArray[Any]:
+    """Return a view of a field, if one is named, with an axis for the bytes of a text or of raw bytes."""
+    part = values if field is None else values[field]
+    if part.dtype.kind not in "SV":
+        return part
+    one = np.dtype(f"{part.dtype.kind}1")
+    return np.ndarray((*part.shape, part.dtype.itemsize), one, part, strides=(*part.strides, 1))
+
+
+def _open(
+    message: Message, driver: str, *, metadata: Any = None, field: str | None = None, create: bool = False
+) -> Any:
+    spec: dict[str, Any] = {
+        "driver": driver,
+        "kvstore": {"driver": "file", "path": f"{message['root']}/{message['path']}/"},
+    }
+    spec |= {} if metadata is None else {"metadata": metadata}
+    spec |= {} if field is None else {"field": field}
+    return ts.open(spec, open=True, create=create, context=CONTEXT).result()

@@ -1,4 +1,4 @@
-"""zarr-python, through the functions that its users call."""
+"""zarr-python 3, through the functions that its users call."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 import zarr
+from numcodecs import get_codec
+from numpy.typing import NDArray
 
-from interop.case import fill_bytes, numpy_dtype
-from interop.message import Message, array_answer, box_of, pack, unpack, values_of
+from interop.documents import fill_of, old
+from interop.elements import pack
+from interop.message import Message, all_values, array_answer, box_of, values_of
 
 
 def version() -> str:
@@ -24,9 +27,10 @@ def write(message: Message) -> Message:
 def read(message: Message) -> Message:
     array = zarr.open_array(message["root"], path=message["path"], mode="r")
     document = array.metadata.to_dict()
+    values = _values(array)
     return array_answer(
-        np.asarray(array[...]),
-        data_type=str(document["data_type"]),
+        values,
+        data_type=str(document["data_type"]) if "data_type" in document else old.typestr(values.dtype),
         fill=array.fill_value,
         attributes=array.attrs.asdict(),
         names=document.get("dimension_names"),
@@ -35,39 +39,63 @@ def read(message: Message) -> Message:
 
 def write_group(message: Message) -> Message:
     for path, node in message["nodes"].items():
-        if node["document"]["node_type"] == "group":
-            zarr.create_group(message["root"], path=path, attributes=node["document"]["attributes"], zarr_format=3)
+        document = node["document"]
+        if "shape" in document:
+            array = _create(message["root"], path, document)
+            array[...] = all_values(node)
         else:
-            array = _create(message["root"], path, node["document"])
-            array[...] = unpack(node["values"], node["document"]["data_type"], array.shape)
+            form = document["zarr_format"]
+            zarr.create_group(message["root"], path=path, attributes=document["attributes"], zarr_format=form)
     if message["consolidated"]:
-        zarr.consolidate_metadata(message["root"], zarr_format=3)
+        zarr.consolidate_metadata(message["root"], zarr_format=message["nodes"][""]["document"]["zarr_format"])
     return {}
 
 
 def read_group(message: Message) -> Message:
     opened = zarr.open_consolidated if message["consolidated"] else zarr.open_group
-    group = opened(message["root"], mode="r", zarr_format=3)
+    group = opened(message["root"], mode="r")
     found = {"": {"attributes": group.attrs.asdict()}}
     for path, node in group.members(max_depth=None):
         found[path] = {"attributes": node.attrs.asdict()}
         if isinstance(node, zarr.Array):
-            found[path]["values"] = pack(np.asarray(node[...]))
+            found[path]["values"] = pack(_values(node))
     return {"nodes": found}
 
 
+def _values(array: Any) -> NDArray[Any]:
+    """Return the whole array; texts of any length as Python objects."""
+    values = np.asarray(array[...])
+    return values.astype(object) if values.dtype.kind == "T" else values
+
+
 def _create(root: str, path: str, document: Any) -> Any:
-    dtype = numpy_dtype(document["data_type"])
+    fill = fill_of(document)
+    options: dict[str, Any] = {
+        "store": root,
+        "path": path,
+        "shape": tuple(document["shape"]),
+        "fill_value": None if fill is None else fill[()],
+        "attributes": document["attributes"],
+        "zarr_format": document["zarr_format"],
+    }
+    if document["zarr_format"] == 3:
+        return zarr.create(
+            **options,
+            chunks=tuple(document["chunk_grid"]["configuration"]["chunk_shape"]),
+            dtype=fill.dtype,
+            codecs=document["codecs"],
+            chunk_key_encoding=document["chunk_key_encoding"],
+            dimension_names=document.get("dimension_names"),
+        )
+    filters = [get_codec(dict(codec)) for codec in document["filters"] or []]
+    # Its data type is that of texts of any length, and comes with the object codec.
+    texts = [codec for codec in filters if codec.codec_id == "vlen-utf8"]
     return zarr.create(
-        store=root,
-        path=path,
-        shape=tuple(document["shape"]),
-        chunks=tuple(document["chunk_grid"]["configuration"]["chunk_shape"]),
-        dtype=dtype,
-        fill_value=np.frombuffer(fill_bytes(document["data_type"], document["fill_value"]), dtype)[0],
-        codecs=document["codecs"],
-        chunk_key_encoding=document["chunk_key_encoding"],
-        dimension_names=document.get("dimension_names"),
-        attributes=document["attributes"],
-        zarr_format=3,
+        **options,
+        chunks=tuple(document["chunks"]),
+        dtype=str if texts else old.numpy_dtype(document["dtype"]),
+        compressor=document["compressor"] and get_codec(dict(document["compressor"])),
+        filters=[codec for codec in filters if codec not in texts] or None,
+        order=document["order"],
+        dimension_separator=document.get("dimension_separator"),
     )

@@ -9,8 +9,9 @@ import zarrista
 from numpy.typing import NDArray
 from zarrista.store import FilesystemStore
 
-from interop.case import numpy_dtype
-from interop.message import Message, array_answer, box_of, pack, values_of
+from interop.documents import dtype_of, type_name
+from interop.elements import pack
+from interop.message import Message, array_answer, box_of, values_of
 
 
 def version() -> str:
@@ -25,11 +26,10 @@ def write(message: Message) -> Message:
 
 def read(message: Message) -> Message:
     array = zarrista.Array.open(FilesystemStore(message["root"]), f"/{message['path']}")
-    data_type = array.metadata["data_type"]
     return array_answer(
         _output(array),
-        data_type=data_type,
-        fill=np.frombuffer(array.fill_value.as_bytes(), numpy_dtype(data_type))[0],
+        data_type=type_name(array.metadata),
+        fill=np.frombuffer(array.fill_value.as_bytes(), dtype_of(array.metadata))[0],
         attributes=array.attrs,
         names=array.dimension_names,
     )
@@ -52,10 +52,9 @@ def _input(values: NDArray[Any]) -> NDArray[Any] | bytes:
 
 def _output(array: zarrista.Array) -> NDArray[Any]:
     """Return the whole array; NumPy has no type of the name r16, so raw bits come as bytes."""
-    tensor = array.retrieve_array_subset(...)
-    data_type = array.metadata["data_type"]
-    if data_type.startswith("r"):
-        return np.frombuffer(tensor.buffer(), numpy_dtype(data_type)).reshape(tensor.shape)
+    tensor, dtype = array.retrieve_array_subset(...), dtype_of(array.metadata)
+    if dtype.kind == "V":
+        return np.frombuffer(tensor.buffer(), dtype).reshape(tensor.shape)
     return tensor.to_numpy()
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from interop.case import draw, numpy_dtype
-from interop.cases import LITTLE, ZSTD, document
+from interop.cases.v3 import LITTLE, ZSTD, document
+from interop.documents import dtype_of
+from interop.values import draw
 
 
 def group(**attributes: Any) -> dict[str, Any]:
@@ -26,7 +27,7 @@ class GroupCase:
     def values(self, path: str) -> NDArray[Any]:
         """What is written into the array at `path`."""
         made = self.nodes[path]
-        return draw(numpy_dtype(made["data_type"]), tuple(made["shape"]), f"{self.name} {path}")
+        return draw(dtype_of(made), tuple(made["shape"]), f"{self.name} {path}")
 
 
 NESTED = {

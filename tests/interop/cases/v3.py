@@ -1,15 +1,11 @@
-"""The cases, as tables: which arrays every implementation must write and read alike.
-
-A row added here is tried in both directions with every peer. Rows marked `quick` (in each family, the first and then
-every few) run in `make test`; all of them run in `make interop`.
-"""
+"""The cases of version 3, as tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from interop.case import Case
+from interop.case import Box, Case, every
 
 Json = Any
 
@@ -187,7 +183,7 @@ SHAPE_CHAINS: dict[str, Any] = {
     "shards": lambda inner: (shards(inner, LITTLE, ZSTD),),
 }
 
-BOXES: dict[str, tuple[tuple[int, int], ...]] = {
+BOXES: dict[str, Box] = {
     "nothing": ((0, 0), (0, 0)),
     "one chunk": ((8, 16), (0, 6)),
     "part of a chunk": ((9, 13), (2, 5)),
@@ -215,7 +211,7 @@ ATTRIBUTES: dict[str, Json] = {
 }
 
 
-def _cases() -> Iterator[tuple[str, str, Json, tuple[tuple[int, int], ...] | None]]:
+def _rows() -> Iterator[tuple[str, str, Json, Box | None]]:
     for data_type in DATA_TYPES:
         for chain, codecs in DATA_TYPE_CHAINS.items():
             if "big" not in chain or serializer(data_type) != ONE_BYTE:
@@ -259,12 +255,4 @@ def _cases() -> Iterator[tuple[str, str, Json, tuple[tuple[int, int], ...] | Non
 QUICK_EVERY = {"type": 3, "codec": 2, "blosc": 3, "shards": 1, "box": 4, "keys": 3, "fill": 3, "shape": 4}
 
 
-def _all_cases() -> Iterator[Case]:
-    seen: dict[str, int] = {}
-    for family, name, made, box in _cases():
-        number = seen.setdefault(family, 0)
-        seen[family] += 1
-        yield Case(f"{family}: {name}", made, box, quick=number % QUICK_EVERY.get(family, 1) == 0)
-
-
-CASES: tuple[Case, ...] = tuple(_all_cases())
+CASES: tuple[Case, ...] = tuple(every(_rows(), QUICK_EVERY))

@@ -1,0 +1,91 @@
+"""zarr-python 2.18, the last that knows version 2 whole and, with its switches, its own draft of version 3."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.update(ZARR_V3_EXPERIMENTAL_API="1", ZARR_V3_SHARDING="1")
+
+from typing import Any
+
+import numpy as np
+import zarr
+from numcodecs import get_codec
+from zarr._storage.v3_storage_transformers import ShardingStorageTransformer
+
+from interop.documents import dtype_of, fill_of, old
+from interop.elements import pack
+from interop.message import Message, all_values, array_answer, box_of, values_of
+
+VERSIONS = {"draft": 3, 2: 2}
+
+
+def version() -> str:
+    return str(zarr.__version__)
+
+
+def write(message: Message) -> Message:
+    array = _create(message["root"], message["path"], message["document"])
+    array[box_of(message)] = values_of(message)
+    return {}
+
+
+def read(message: Message) -> Message:
+    array = zarr.open_array(message["root"], path=message["path"], mode="r", zarr_version=_version_at(message["root"]))
+    values = np.asarray(array[...])
+    return array_answer(
+        values, data_type=old.typestr(values.dtype), fill=array.fill_value, attributes=array.attrs.asdict()
+    )
+
+
+def write_group(message: Message) -> Message:
+    root = message["root"]
+    for path, node in message["nodes"].items():
+        document = node["document"]
+        if "shape" in document:
+            array = _create(root, path, document)
+            array[...] = all_values(node)
+        else:
+            group = zarr.open_group(root, path=path, mode="a", zarr_version=VERSIONS[document["zarr_format"]])
+            group.attrs.put(document["attributes"])
+    if message["consolidated"]:
+        zarr.consolidate_metadata(root, path="" if _version_at(root) == 3 else None)
+    return {}
+
+
+def read_group(message: Message) -> Message:
+    opened = zarr.open_consolidated if message["consolidated"] else zarr.open_group
+    root = opened(message["root"], mode="r", zarr_version=_version_at(message["root"]))
+    found: dict[str, dict[str, Any]] = {"": {"attributes": root.attrs.asdict()}}
+
+    def note(path: str, node: Any) -> None:
+        found[path] = {"attributes": node.attrs.asdict()}
+        if isinstance(node, zarr.Array):
+            found[path]["values"] = pack(np.asarray(node[...]))
+
+    root.visititems(note)
+    return {"nodes": found}
+
+
+def _version_at(root: str) -> int:
+    return 3 if os.path.exists(os.path.join(root, "zarr.json")) else 2
+
+
+def _create(root: str, path: str, document: Any) -> Any:
+    fill, shards = fill_of(document), document.get("shards")
+    array = zarr.create(
+        store=root,
+        path=path,
+        shape=document["shape"],
+        chunks=document["chunks"],
+        dtype=old.numpy_dtype(document["dtype"]),
+        compressor=document["compressor"] and get_codec(dict(document["compressor"])),
+        filters=document["filters"] and [get_codec(dict(codec)) for codec in document["filters"]],
+        fill_value=None if fill is None else fill.astype(dtype_of(document))[()],
+        order=document["order"],
+        dimension_separator=document.get("dimension_separator"),
+        zarr_version=VERSIONS[document["zarr_format"]],
+        storage_transformers=[ShardingStorageTransformer("indexed", tuple(shards))] if shards else [],
+    )
+    array.attrs.put(document["attributes"])
+    return array
