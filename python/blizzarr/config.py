@@ -38,6 +38,13 @@ class Config:
     again is needed to encode it."""
     allowed_codecs: tuple[str, ...] = ()
     """Codecs that are only used when named here: ``("pickle",)``, whose data run the code of whoever wrote them."""
+    use_fallback_data_types: bool = True
+    """Whether arrays whose data type is not known are read as the one that their document offers instead, with a
+    warning; in the draft of Zarr v3. If not, they cannot be opened."""
+
+    v1_order_as_documented: bool = False
+    """Whether ``"order": "F"`` of Zarr v1 is taken at its word. zarr-python 1, which wrote about all there is of it,
+    followed it with Blosc only: with other compressors its chunks are in C order whatever their document says."""
 
     def __post_init__(self) -> None:
         for name, least in (("threads", 0), ("chunk_bytes", 1), ("shard_bytes", 1), ("copy_bytes", 1)):
@@ -46,6 +53,14 @@ class Config:
                 raise ValueError(f"expected {name} to be an integer of at least {least}, found {value!r}")
         if not isinstance(self.write_empty_chunks, bool):
             raise ValueError(f"expected write_empty_chunks to be True or False, found {self.write_empty_chunks!r}")
+        if not isinstance(self.use_fallback_data_types, bool):
+            raise ValueError(
+                f"expected use_fallback_data_types to be True or False, found {self.use_fallback_data_types!r}"
+            )
+        if not isinstance(self.v1_order_as_documented, bool):
+            raise ValueError(
+                f"expected v1_order_as_documented to be True or False, found {self.v1_order_as_documented!r}"
+            )
         if isinstance(self.allowed_codecs, str) or not all(isinstance(name, str) for name in self.allowed_codecs):
             raise ValueError(f"expected allowed_codecs to be names like ('pickle',), found {self.allowed_codecs!r}")
         self.allowed_codecs = tuple(self.allowed_codecs)

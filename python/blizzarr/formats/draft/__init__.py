@@ -1,0 +1,21 @@
+"""The draft of Zarr v3 as of 2 December 2022, in the document's spelling and in that of zarr-python 2.12 to 2.18.
+
+https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst
+
+A hierarchy has one entry point, ``zarr.json``, and is opened at its root. Documents of nodes are in one tree,
+``meta/``, chunks in another, ``data/``. A group needs no document when something is below it. See `spelling` for what
+differs.
+"""
+
+from typing import Final
+
+from blizzarr.formats.draft.form import Draft, draft_named
+from blizzarr.formats.draft.search import is_implicit, search
+from blizzarr.formats.draft.spelling import Spelling
+
+__all__ = ["DOCUMENT", "ZARR_PYTHON", "Draft", "Spelling", "draft_named", "is_implicit", "search"]
+
+DOCUMENT: Final = Draft(Spelling.DOCUMENT)
+"""The document's spelling, ``v3_draft``."""
+ZARR_PYTHON: Final = Draft(Spelling.ZARR_PYTHON)
+"""zarr-python's spelling, ``v3_draft_zarr_python``."""

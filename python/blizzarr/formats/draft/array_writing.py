@@ -1,0 +1,114 @@
+"""Writing array documents of the draft.
+
+https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#array-metadata
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from blizzarr.codecs.configs import chain_to_configs
+from blizzarr.formats.dimension_names import with_names
+from blizzarr.formats.draft import chunk_grid, codecs, codecs_zarr_python, data_types, fill_values, transformers
+from blizzarr.formats.draft.array import chunk_keys, decode
+from blizzarr.formats.draft.chunk_grid import Grid
+from blizzarr.formats.draft.codecs_zarr_python import FILTERS
+from blizzarr.formats.draft.spelling import Spelling
+from blizzarr.formats.draft.transformers import Stored
+from blizzarr.model import ArrayMeta
+from blizzarr.problems import Problems
+
+__all__ = ["encode"]
+
+
+def encode(meta: ArrayMeta, spelling: Spelling, name: str, problems: Problems) -> dict[str, Any]:
+    """The document of an array in the format `name`; what it cannot say is added to `problems`.
+
+    Where the array came from a document of this format, each member keeps the spelling that it had there, as long as it
+    still means the same.
+    """
+    stored = transformers.unfold(Stored(meta.write_shape, meta.codecs, meta.storage_transformers), problems)
+    keys = chunk_keys(meta.chunk_keys.separator, spelling)
+    position = (1, 2)[: len(meta.shape)]
+    if keys.key(position) != meta.chunk_keys.key(position):
+        problems.add("chunk_keys", f'keys like "{keys.key(position)}"', meta.chunk_keys.key(position))
+    for member in meta.extra:
+        problems.add(member, "no member that is unknown: the draft does not allow any", meta.extra[member])
+    configs = chain_to_configs(stored.codecs, dtype=meta.dtype, chunk_shape=stored.shape, problems=problems)
+    endian = None if configs is None else configs.endian
+    document: dict[str, Any] = {
+        "shape": list(meta.shape),
+        "data_type": data_types.encode(meta.dtype, endian, spelling, "data_type", problems),
+        "chunk_grid": chunk_grid.encode(Grid(stored.shape, keys.separator)),
+        "chunk_memory_layout": "C" if configs is None else configs.order,
+        "fill_value": _fill_value(meta, endian, spelling, problems),
+        "extensions": [],
+        "attributes": dict(with_names(meta.attributes, meta.dimension_names, len(meta.shape), problems)),
+    }
+    if spelling is Spelling.ZARR_PYTHON:
+        compressor, filters = (None, None) if configs is None else codecs_zarr_python.encode(configs)
+        _add_filters(document["attributes"], filters, problems)
+        if compressor is not None:
+            document["compressor"] = compressor
+    elif configs is not None:
+        document["codecs"] = codecs.encode(configs)
+    listed = transformers.encode(stored.transformers, spelling, problems)
+    if listed:
+        document["storage_transformers"] = listed
+    if problems.items or meta.source is None or meta.format != name:
+        return document
+    return _respelled(document, meta, spelling)
+
+
+def _fill_value(meta: ArrayMeta, endian: str | None, spelling: Spelling, problems: Problems) -> Any:
+    if meta.fill_undefined and fill_values.undefined(None, meta.dtype, spelling):
+        return None
+    return fill_values.encode(meta.fill_value, meta.dtype, endian, spelling, problems)
+
+
+def _add_filters(attributes: dict[str, Any], filters: list[dict[str, Any]] | None, problems: Problems) -> None:
+    if filters is None and codecs_zarr_python.filters_of(attributes) is None:
+        return
+    if FILTERS in attributes:
+        problems.add(f"attributes.{FILTERS}", "no such attribute: zarr-python keeps filters there", attributes[FILTERS])
+    elif filters is not None:
+        attributes[FILTERS] = filters
+
+
+def _respelled(document: dict[str, Any], meta: ArrayMeta, spelling: Spelling) -> dict[str, Any]:
+    """The same document in the order and the spelling of the one that the array came from."""
+    assert meta.source is not None
+    source = dict(meta.source)
+    original = decode(source, spelling, meta.format, Problems())
+    if original is None:
+        return document
+    elements = original.dtype == meta.dtype
+    fill = elements and meta.dtype.fill_bytes(meta.fill_value) == meta.dtype.fill_bytes(original.fill_value)
+    chunks = elements and original.codecs == meta.codecs and original.chunk_grid == meta.chunk_grid
+    keys = original.chunk_keys == meta.chunk_keys
+    same = {
+        "data_type": chunks,
+        "chunk_grid": chunks and keys and _still_right(source["chunk_grid"], meta),
+        "chunk_memory_layout": chunks,
+        "fill_value": fill and original.fill_undefined == meta.fill_undefined,
+        "extensions": True,
+        "codecs": chunks,
+        "compressor": chunks,
+        "dimension_separator": keys,
+        "storage_transformers": chunks and original.storage_transformers == meta.storage_transformers,
+    }
+    if chunks and codecs_zarr_python.filters_of(source["attributes"]) and FILTERS in document["attributes"]:
+        document["attributes"][FILTERS] = source["attributes"][FILTERS]
+    kept = {
+        name: value if same.get(name) else document[name]
+        for name, value in source.items()
+        if same.get(name) or name in document
+    }
+    # What was not there and is empty still need not be.
+    kept.update({name: value for name, value in document.items() if name not in kept and value != []})
+    return kept
+
+
+def _still_right(grid: dict[str, Any], meta: ArrayMeta) -> bool:
+    """Whether a chunk length of 0 is still allowed: only where the array has none either."""
+    return all(length or not size for length, size in zip(grid["chunk_shape"], meta.shape, strict=True))

@@ -1,0 +1,52 @@
+"""The chunk grid in documents of the draft: regular, with the separator of chunk keys.
+
+https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#chunk-grids
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from blizzarr.dtypes import DataType
+from blizzarr.formats.draft.extension import extension_point, unknown_members
+from blizzarr.formats.shapes import chunk_shape, without_zeros
+from blizzarr.problems import MISSING, Problems
+
+__all__ = ["Grid", "decode", "encode"]
+
+
+class Grid(NamedTuple):
+    """The shape of chunks, and what stands between the indices in their keys."""
+
+    chunk_shape: tuple[int, ...]
+    separator: str
+
+
+def decode(value: Any, shape: tuple[int, ...] | None, dtype: DataType | None, problems: Problems) -> Grid | None:
+    """The grid that a document describes; `None` when a problem was added.
+
+    A length of 0 is allowed where the array has none either; it counts as 1, so that the grid has a shape.
+    """
+    path = "chunk_grid"
+    if type(value) is not dict:
+        problems.add(path, "an object with type, chunk_shape and separator", value)
+        return None
+    if "extension" in value:
+        extension_point(value, path, problems, "chunk grid")
+        return None
+    before = len(problems.items)
+    if value.get("type") != "regular":
+        problems.add(f"{path}.type", '"regular", or an extension', value.get("type", MISSING))
+    separator = value.get("separator", "/")
+    if separator not in ("/", "."):
+        problems.add(f"{path}.separator", '"/" or "."', separator)
+    unknown_members(value, ("type", "chunk_shape", "separator"), problems, path)
+    lengths = without_zeros(value.get("chunk_shape", MISSING), shape)
+    rank = None if shape is None else len(shape)
+    found = chunk_shape(lengths, f"{path}.chunk_shape", rank, dtype, problems)
+    return Grid(found, separator) if found is not None and len(problems.items) == before else None
+
+
+def encode(grid: Grid) -> dict[str, Any]:
+    """The grid as documents have it."""
+    return {"type": "regular", "chunk_shape": list(grid.chunk_shape), "separator": grid.separator}

@@ -1,0 +1,93 @@
+"""The codecs of an array in zarr-python's spelling: a compressor by a URI, and filters among the attributes.
+
+Filters are objects of numcodecs with their ``id``, as in Zarr v2; an array of Python objects has its object codec first
+among them. The draft had no place for filters, so zarr-python put them where users see them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from blizzarr.codecs import CodecChain
+from blizzarr.codecs.configs import Configs, chain_from_configs
+from blizzarr.formats.draft.codecs import Layout, name_of, option_names, relocate
+from blizzarr.formats.draft.extension import unknown_members
+from blizzarr.problems import MISSING, Problems
+
+__all__ = ["FILTERS", "decode", "encode", "filters_of"]
+
+FILTERS: Final = "filters"
+"""The attribute in which filters are."""
+
+_URI: Final = "https://purl.org/zarr/spec/codec/{}/1.0"
+_COMPRESSORS: Final = ("gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd")
+"""Those that zarr-python has URIs for."""
+_NOT_HERE: Final = "zarr-python wrote none of this name; ask whoever wrote the array"
+
+
+def filters_of(attributes: Mapping[str, Any]) -> list[Any] | None:
+    """The filters among the attributes; `None` when there are none, or the attribute is somebody's own.
+
+    Examples
+    --------
+    >>> filters_of({"filters": [{"id": "delta", "dtype": "<i4"}]}), filters_of({"filters": "red, green"})
+    ([{'id': 'delta', 'dtype': '<i4'}], None)
+    """
+    found = attributes.get(FILTERS)
+    if type(found) is list and all(type(item) is dict and type(item.get("id")) is str for item in found):
+        return found
+    return None
+
+
+def decode(compressor: Any, filters: list[Any] | None, layout: Layout, problems: Problems) -> CodecChain | None:
+    """The chain that a document means; `None` when a problem was added."""
+    before = len(problems.items)
+    config = None if compressor is None else _config(compressor, problems)
+    found = Problems()
+    chain = chain_from_configs(
+        filters,
+        config,
+        **layout._asdict(),
+        filters_path=f"attributes.{FILTERS}",
+        compressor_path="compressor",
+        problems=found,
+    )
+    relocate(found, {"compressor": "compressor"}, "codec", problems)
+    return chain if len(problems.items) == before else None
+
+
+def _config(value: Any, problems: Problems) -> dict[str, Any] | None:
+    """A compressor as numcodecs would have it; `None` when a problem was added."""
+    path = "compressor"
+    if type(value) is not dict:
+        problems.add(path, "an object with codec and configuration", value)
+        return None
+    before = len(problems.items)
+    uri, configuration = value.get("codec", MISSING), value.get("configuration", MISSING)
+    if type(uri) is not str:
+        problems.add(f"{path}.codec", "the URI of a codec", uri)
+    if type(configuration) is not dict:
+        problems.add(f"{path}.configuration", "an object", configuration)
+    unknown_members(value, ("codec", "configuration"), problems, path)
+    if len(problems.items) > before:
+        return None
+    name = name_of(uri)
+    known = None if name is None else option_names(name)
+    if name is None or known is None or name == "endian":
+        problems.unknown(f"{path}.codec", "codec", uri, _NOT_HERE)
+        return None
+    unknown_members(configuration, known, problems, f"{path}.configuration")
+    return {"id": name, **configuration}
+
+
+def encode(configs: Configs) -> tuple[dict[str, Any] | None, list[dict[str, Any]] | None]:
+    """The compressor and the filters as documents have them."""
+    if configs.compressor is None:
+        return None, configs.filters
+    name = configs.compressor["id"]
+    if name not in _COMPRESSORS:
+        # It has no URI, but may be the last of the filters.
+        return None, [*(configs.filters or ()), configs.compressor]
+    options = {option: value for option, value in configs.compressor.items() if option != "id"}
+    return {"codec": _URI.format(name), "configuration": options}, configs.filters

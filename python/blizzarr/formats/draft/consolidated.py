@@ -1,0 +1,94 @@
+"""The metadata of a whole hierarchy in one document, as zarr-python has it for the draft; the draft itself has none.
+
+It lies below a group ``consolidated`` that has no other purpose, and holds all documents by their keys, the entry point
+too. Groups that have no document are not in it, and are added here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from blizzarr.formats.consolidated import Consolidated, Node
+from blizzarr.formats.document import load
+from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, NodeKeys
+from blizzarr.model import ArrayMeta
+from blizzarr.problems import MISSING, Problems, describe
+
+__all__ = ["decode", "encode"]
+
+_VERSION: Final = "zarr_consolidated_format"
+
+
+def decode(
+    raw: bytes, keys: NodeKeys, name: str, read: Callable[[str, dict[str, Any], Problems], Node | None]
+) -> Consolidated:
+    """The nodes of a hierarchy of the format `name` by path.
+
+    The document is parsed when the first of them is needed, and each is made by `read`, from what kind of node it is
+    and its own document, when it is asked for.
+    """
+
+    def decode_node(path: str, stored: tuple[str, dict[str, Any]], problems: Problems) -> Node | None:
+        kind, document = stored
+        found = Problems()
+        node = read(kind, document, found)
+        problems.adopt(found, f"metadata[{describe(keys.document(path, kind))}]")
+        return node
+
+    return Consolidated(lambda: _documents(raw, keys), decode_node, keys.consolidated(), name)
+
+
+def _documents(raw: bytes, keys: NodeKeys) -> dict[str, tuple[str, dict[str, Any]]]:
+    """By path, which kind of node there is and its document."""
+    problems = Problems()
+    whole = load(raw, problems)
+    problems.raise_any(key=keys.consolidated())
+    assert whole is not None
+    version = whole.get(_VERSION, MISSING)
+    if type(version) is not int or version != 1:
+        problems.add(_VERSION, "1", version)
+    metadata = whole.get("metadata", MISSING)
+    if type(metadata) is not dict:
+        problems.add("metadata", "an object", metadata)
+        metadata = {}
+    documents: dict[str, tuple[str, dict[str, Any]]] = {}
+    for key, document in metadata.items():
+        path = keys.node_of(key)
+        if type(document) is not dict:
+            problems.add(f"metadata[{describe(key)}]", "the document of a node", document)
+        elif path is None and key != ENTRY:
+            problems.add("metadata", "the keys of documents", key)
+        elif path and path != CONSOLIDATED:
+            # Of an array and a group in one place the array counts.
+            kind = "array" if key == keys.document(path, "array") else "group"
+            if kind == "array" or path not in documents:
+                documents[path] = kind, document
+    problems.raise_any(key=keys.consolidated(), document=whole)
+    for path in list(documents):
+        names = path.split("/")
+        for depth in range(1, len(names)):
+            documents.setdefault("/".join(names[:depth]), ("group", {"attributes": {}}))
+    return dict(sorted(documents.items()))
+
+
+def encode(
+    nodes: Mapping[str, Node],
+    keys: NodeKeys,
+    name: str,
+    beside: Mapping[str, dict[str, Any]],
+    document_of: Callable[[Node], dict[str, Any]],
+) -> dict[str, Any]:
+    """The document with the metadata of all nodes, and of what is `beside` them: entry point and root.
+
+    Those that came from such a document stay as they were, damaged or not.
+    """
+    if isinstance(nodes, Consolidated) and nodes.format == name:
+        stored = dict(nodes.documents)
+    else:
+        stored = {
+            path: ("array" if isinstance(node, ArrayMeta) else "group", document_of(node))
+            for path, node in sorted(nodes.items())
+        }
+    documents = {keys.document(path, kind): document for path, (kind, document) in stored.items()}
+    return {_VERSION: 1, "metadata": {**beside, **documents}}

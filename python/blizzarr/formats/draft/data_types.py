@@ -1,0 +1,198 @@
+"""Data types in documents of the draft.
+
+https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#data-types
+
+================  ==========================================================  ======================================
+what              the document's                                              zarr-python's
+================  ==========================================================  ======================================
+bool              ``bool``                                                    ``bool``
+numbers           ``int32``, ``float64``, ... (table 1 of the specification)  ``i1``, ``u1``, ``<i4``, ``>f8``, ...
+complex           ``complex64``, ``complex128``                               extension, ``<c8``
+64-bit integers   ``int64``, ``uint64``: not in the table, but soon after     ``<i8``, ``<u8``
+raw bits          ``r24``                                                     extension, ``[["", "|V3"]]``
+moments           extension, ``<M8[ns]``                                      extension, ``<M8[ns]``
+text, bytes       extension, ``<U5``, ``S5``                                  extension, ``<U5``, ``|S5``
+records           extension, ``[["name", "<U10"], ["age", "<i4"]]``           extension, the same
+Python objects                                                                extension, ``|O``
+================  ==========================================================  ======================================
+
+Both are read whoever wrote them: the examples of the specification itself have ``<f8``. Where a type says a byte order,
+that is how elements are stored, unless the codec ``endian`` says another.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, NamedTuple
+
+from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes.typestr import from_typestr, to_typestr
+from blizzarr.formats.draft.extension import unknown_members
+from blizzarr.formats.draft.extension_types import family_of, uri_of
+from blizzarr.formats.draft.fallback import use_fallback
+from blizzarr.formats.draft.spelling import Spelling
+from blizzarr.problems import MISSING, Problems
+
+__all__ = ["Elements", "decode", "encode"]
+
+_CORE: Final = {
+    "bool": "|b1",
+    "int8": "|i1",
+    "int16": "<i2",
+    "int32": "<i4",
+    "int64": "<i8",
+    "uint8": "|u1",
+    "uint16": "<u2",
+    "uint32": "<u4",
+    "uint64": "<u8",
+    "float16": "<f2",
+    "float32": "<f4",
+    "float64": "<f8",
+    "complex64": "<c8",
+    "complex128": "<c16",
+}
+"""The types of the core specification, and the two that it lacked, as NumPy spells them."""
+_SHORT: Final = {"i1": "|i1", "u1": "|u1", "|b1": "|b1"}
+"""How zarr-python spells types of one byte."""
+_RAW: Final = re.compile(r"r([0-9]+)", re.ASCII)
+_TYPESTR: Final = re.compile(r"[<>|][a-zA-Z][0-9].*", re.ASCII | re.DOTALL)
+_NOT_HERE: Final = "not in the draft, and given no fallback; ask whoever wrote the array, or check the spelling"
+
+
+class Elements(NamedTuple):
+    """A data type, and the byte order in which elements are stored unless a codec says another."""
+
+    dtype: DataType
+    endian: str | None
+    """`None` where elements have but one byte, or fields of both orders."""
+    stands_in: bool = False
+    """Whether it is a fallback for a data type that is not known."""
+
+
+def decode(value: Any, path: str, problems: Problems, *, ordered: bool = False) -> Elements | None:
+    """The data type that a document says; `None` when a problem was added.
+
+    `ordered` says that a codec states the byte order, so that all of an element has that.
+    """
+    if type(value) is str:
+        return _identifier(value, path, problems)
+    if type(value) is not dict:
+        problems.add(path, "the name of a data type, or an object with extension and type", value)
+        return None
+    before = len(problems.items)
+    uri = value.get("extension", MISSING)
+    if type(uri) is not str:
+        problems.add(f"{path}.extension", "the URI of a data type", uri)
+    if "type" not in value:
+        problems.add(f"{path}.type", "the type that the extension defines", MISSING)
+    unknown_members(value, ("extension", "type", "fallback"), problems, path)
+    if len(problems.items) > before:
+        return None
+    found = Problems()
+    elements = _extension(uri, value["type"], path, found, ordered=ordered)
+    if elements is not None:
+        return elements
+    fallback = value.get("fallback")
+    if fallback is not None:
+        elements = use_fallback(uri, value["type"], fallback, f"{path}.fallback", _fallback, problems)
+        if elements is not None or len(problems.items) > before:
+            return elements
+    problems.items += found.items
+    problems.extensions += found.extensions
+    return None
+
+
+def _identifier(value: str, path: str, problems: Problems) -> Elements | None:
+    """A data type of the core specification, or one as NumPy spells it."""
+    if value in _CORE or _RAW.fullmatch(value):
+        dtype = DataType.from_json(value, path, problems)
+        return None if dtype is None else Elements(dtype, "little" if dtype.swap else None)
+    spelled = _SHORT.get(value, value)
+    if _TYPESTR.fullmatch(spelled):
+        return _typed(spelled, path, problems)
+    problems.unknown(path, "data type", value, _NOT_HERE)
+    return None
+
+
+def _typed(value: Any, path: str, problems: Problems) -> Elements | None:
+    """A data type as NumPy spells it."""
+    typed = from_typestr(value, path, problems)
+    if typed is None:
+        return None
+    if typed.shape:
+        problems.add(path, "elements of one value; the shape of the array has all its dimensions", value)
+        return None
+    return Elements(typed.dtype, typed.endian)
+
+
+def _extension(uri: str, identifier: Any, path: str, problems: Problems, *, ordered: bool) -> Elements | None:
+    """A data type of a known extension."""
+    family = family_of(uri)
+    if family is None:
+        problems.unknown(f"{path}.extension", "data type", uri, _NOT_HERE)
+        return None
+    before = len(problems.items)
+    spelled = _spelled(identifier, ordered)
+    if not family.accepts(spelled):
+        problems.add(f"{path}.type", family.expected, identifier)
+        return None
+    if type(spelled) is list and len(spelled) == 1 and type(spelled[0]) is list and spelled[0][:1] == [""]:
+        # zarr-python's spelling of raw bytes: one field without a name.
+        spelled = spelled[0][1] if len(spelled[0]) == 2 else spelled
+    elements = _typed(spelled, f"{path}.type", problems)
+    return elements if len(problems.items) == before else None
+
+
+def _spelled(identifier: Any, ordered: bool) -> Any:
+    """The identifier as NumPy would spell it, also in the fields of a record; in one byte order if `ordered`.
+
+    Examples
+    --------
+    >>> _spelled([["name", "U3"], ["age", "int32"]], False), _spelled([["age", ">i4"]], True)
+    ([['name', 'U3'], ['age', '<i4']], [['age', '<i4']])
+    """
+    if type(identifier) is list:
+        return [
+            [field[0], _spelled(field[1], ordered), *field[2:]] if type(field) is list and len(field) > 1 else field
+            for field in identifier
+        ]
+    if type(identifier) is dict and "type" in identifier:
+        return _spelled(identifier["type"], ordered)
+    if type(identifier) is not str:
+        return identifier
+    raw = _RAW.fullmatch(identifier)
+    if raw is not None and len(raw[1]) < 12 and int(raw[1]) % 8 == 0:
+        return f"|V{int(raw[1]) // 8}"
+    spelled = _CORE.get(identifier) or _SHORT.get(identifier) or identifier
+    if spelled[:1] == "S":
+        return "|" + spelled
+    return "<" + spelled[1:] if ordered and spelled[:1] == ">" else spelled
+
+
+def _fallback(value: Any, path: str, problems: Problems) -> Elements | None:
+    """A data type that stands in for one that is not known: any identifier."""
+    elements = decode(value, path, problems)
+    return None if elements is None else elements._replace(stands_in=True)
+
+
+def encode(dtype: DataType, endian: str | None, spelling: Spelling, path: str, problems: Problems) -> Any:
+    """What a document says for a data type, with elements in this byte order; a problem where it has none."""
+    if spelling is Spelling.DOCUMENT and (dtype.name in _CORE or dtype.kind is Kind.RAW):
+        return dtype.name
+    spelled = to_typestr(dtype, endian)
+    uri = uri_of(dtype.kind, spelling)
+    if spelling is Spelling.ZARR_PYTHON and dtype.name in _CORE and uri is None:
+        return {"|b1": "bool", "|i1": "i1", "|u1": "u1"}.get(spelled, spelled)
+    family = None if uri is None else family_of(uri)
+    if family is None or not family.accepts(spelled):
+        problems.add(path, "a data type that the draft has", dtype.to_json())
+        return None
+    if spelling is Spelling.ZARR_PYTHON:
+        return {"extension": uri, "type": [["", spelled]] if dtype.kind is Kind.RAW else spelled, "fallback": None}
+    bits = f"r{dtype.itemsize * 8}"
+    fallback = ["int64", bits] if dtype.kind is Kind.TIME else bits
+    return {
+        "extension": uri,
+        "type": spelled.removeprefix("|") if type(spelled) is str else spelled,
+        "fallback": fallback,
+    }

@@ -1,0 +1,148 @@
+"""The entry point of a hierarchy of the draft: ``zarr.json``.
+
+https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#entry-point-metadata
+
+It says which version the hierarchy has, how the other documents are encoded, and under which suffix they are stored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from blizzarr.formats.document import dump, load
+from blizzarr.formats.draft.extension import check_extensions, extension_point, unknown_members
+from blizzarr.formats.draft.keys import ENTRY
+from blizzarr.formats.draft.spelling import Spelling
+from blizzarr.problems import MISSING, Problems
+
+__all__ = ["DEFAULT_SUFFIX", "Entry", "is_entry", "read", "suffix_problem", "write"]
+
+DEFAULT_SUFFIX: Final = ".json"
+
+_CORE: Final = "https://purl.org/zarr/spec/core/3.0"
+_PROTOCOL: Final = "https://purl.org/zarr/spec/protocol/core/3.0"
+_VERSION: Final = re.compile(r"https?://purl\.org/zarr/spec/(?:protocol/)?core/(\d{1,9})\.(\d{1,9})", re.ASCII)
+_SUFFIX: Final = re.compile(r"[A-Za-z0-9._-]*", re.ASCII)
+_MEMBERS: Final = {
+    Spelling.DOCUMENT: ("zarr_format", "metadata_encoding", "extensions"),
+    Spelling.ZARR_PYTHON: ("zarr_format", "metadata_encoding", "metadata_key_suffix", "extensions"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the entry point says of all nodes."""
+
+    spelling: Spelling
+    suffix: str
+
+
+def is_entry(document: Mapping[str, Any]) -> bool:
+    """Whether a ``zarr.json`` is the entry point of a hierarchy of the draft, where the format is a URI.
+
+    Examples
+    --------
+    >>> is_entry({"zarr_format": "https://purl.org/zarr/spec/core/3.0"}), is_entry({"zarr_format": 3})
+    (True, False)
+    """
+    version = document.get("zarr_format")
+    return type(version) is str and "/" in version
+
+
+@lru_cache(32)
+def read(raw: bytes) -> Entry | None:
+    """What an entry point says; `None` for a ``zarr.json`` of another format.
+
+    Raises
+    ------
+    MetadataError
+        With everything that is wrong with it; an `UnknownExtensionError` when it needs what is not known here.
+    """
+    problems = Problems()
+    document = load(raw, problems)
+    problems.raise_any(key=ENTRY)
+    assert document is not None
+    if not is_entry(document):
+        return None
+    newer = _check_version(document["zarr_format"], problems)
+    encoding = document.get("metadata_encoding", MISSING)
+    if type(encoding) is str or "metadata_key_suffix" in document:
+        spelling, path = Spelling.ZARR_PYTHON, "metadata_key_suffix"
+        if encoding not in (_CORE, _PROTOCOL):
+            problems.add("metadata_encoding", f'"{_PROTOCOL}"', encoding)
+        suffix = document.get("metadata_key_suffix", MISSING)
+    else:
+        spelling, path = Spelling.DOCUMENT, "metadata_encoding.metadata_key_suffix"
+        suffix = _encoded(encoding, problems)
+    if suffix is not None and suffix_problem(suffix):
+        problems.add(path, 'letters, digits, "-", "_" and ".", like ".json"', suffix)
+    check_extensions(document.get("extensions", MISSING), problems)
+    if not newer:
+        unknown_members(document, _MEMBERS[spelling], problems)
+    problems.raise_any(key=ENTRY, document=document)
+    assert suffix is not None
+    return Entry(spelling, suffix)
+
+
+def _check_version(uri: str, problems: Problems) -> bool:
+    """Whether the version is a later one, whose new members may be ignored; another major version is a problem."""
+    found = _VERSION.fullmatch(uri)
+    if found is None or int(found[1]) != 3:
+        problems.add("zarr_format", f"the URI of a version 3 of the core specification, like {_CORE}", uri)
+        return True
+    return int(found[2]) > 0
+
+
+def _encoded(encoding: Any, problems: Problems) -> Any:
+    """The suffix in a `metadata_encoding` object; `None` when it cannot be told."""
+    if type(encoding) is not dict:
+        expected = 'an object like {"type": "json", "metadata_key_suffix": ".json"}'
+        problems.add("metadata_encoding", expected, encoding)
+        return None
+    if "extension" in encoding:
+        extension_point(encoding, "metadata_encoding", problems, "metadata encoding")
+    elif encoding.get("type") != "json":
+        problems.add("metadata_encoding.type", '"json", or an extension', encoding.get("type", MISSING))
+    else:
+        unknown_members(encoding, ("type", "metadata_key_suffix"), problems, "metadata_encoding")
+    return encoding.get("metadata_key_suffix", MISSING)
+
+
+def suffix_problem(suffix: Any) -> bool:
+    """Whether a suffix cannot end a key."""
+    return type(suffix) is not str or _SUFFIX.fullmatch(suffix) is None
+
+
+def write(entry: Entry) -> bytes:
+    """The entry point of a new hierarchy.
+
+    Examples
+    --------
+    >>> print(write(Entry(Spelling.DOCUMENT, ".json")).decode())
+    {
+      "zarr_format": "https://purl.org/zarr/spec/core/3.0",
+      "metadata_encoding": {
+        "type": "json",
+        "metadata_key_suffix": ".json"
+      },
+      "extensions": []
+    }
+    """
+    if entry.spelling is Spelling.DOCUMENT:
+        document: dict[str, Any] = {
+            "zarr_format": _CORE,
+            "metadata_encoding": {"type": "json", "metadata_key_suffix": entry.suffix},
+            "extensions": [],
+        }
+    else:
+        document = {
+            "zarr_format": _PROTOCOL,
+            "metadata_encoding": _PROTOCOL,
+            "metadata_key_suffix": entry.suffix,
+            "extensions": [],
+        }
+    return dump(document, ENTRY)

@@ -1,0 +1,60 @@
+"""Extensions in documents of the draft: objects that name what they need by a URI.
+
+https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#extensions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final
+
+from blizzarr.problems import MISSING, Problems
+
+__all__ = ["check_extensions", "extension_point", "unknown_members"]
+
+_NOT_HERE: Final = "none is known here; ask whoever wrote the hierarchy"
+
+
+def extension_point(value: dict[str, Any], path: str, problems: Problems, point: str) -> None:
+    """Reports an object that stands for something of the core specification: it must be understood, and is not.
+
+    `point` says for what, like "chunk grid". An object that does not name an extension at all is a problem of its own.
+    """
+    before = len(problems.items)
+    uri = value.get("extension", MISSING)
+    if type(uri) is not str:
+        problems.add(f"{path}.extension", f"the URI of a {point}", uri)
+    if "type" not in value:
+        problems.add(f"{path}.type", f"the type of a {point}", MISSING)
+    if len(problems.items) == before:
+        problems.unknown(f"{path}.extension", point, uri, _NOT_HERE)
+
+
+def check_extensions(value: Any, problems: Problems, path: str = "extensions") -> None:
+    """Checks the list of extensions of a hierarchy or an array; those that must be understood are problems."""
+    if type(value) is not list:
+        problems.add(path, "a list of extensions", value)
+        return
+    for index, item in enumerate(value):
+        where = f"{path}[{index}]"
+        if type(item) is not dict:
+            problems.add(where, "an extension: an object with extension and must_understand", item)
+            continue
+        before = len(problems.items)
+        uri, understand = item.get("extension", MISSING), item.get("must_understand", MISSING)
+        if type(uri) is not str:
+            problems.add(f"{where}.extension", "the URI of an extension", uri)
+        if type(understand) is not bool:
+            problems.add(f"{where}.must_understand", "true or false", understand)
+        for member in item:
+            if member not in ("extension", "must_understand", "configuration"):
+                problems.add(f"{where}.{member}", "no such member", item[member])
+        if understand is True and len(problems.items) == before:
+            problems.unknown(f"{where}.extension", "extension", uri, _NOT_HERE)
+
+
+def unknown_members(value: dict[str, Any], known: Collection[str], problems: Problems, path: str = "") -> None:
+    """Adds a problem for each member that the draft does not have: all others are reserved, and must not be opened."""
+    for name in value:
+        if name not in known:
+            problems.add(f"{path}.{name}" if path else name, "no such member", value[name])

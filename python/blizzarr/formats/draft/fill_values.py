@@ -1,0 +1,89 @@
+"""Fill values in documents of the draft.
+
+https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#array-metadata
+
+Core types are read as in Zarr v3, and also as all of their digits ("0b..." or "0x..."); infinity is "+Infinity".
+Extension types have the forms of Zarr v2, which zarr-python uses for all: no document gives them any. There null leaves
+open what unwritten elements are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from blizzarr.dtypes import DataType, Kind, fill_typed
+from blizzarr.formats.draft.spelling import Spelling
+from blizzarr.problems import MISSING, Problems, describe
+
+__all__ = ["decode", "encode", "undefined"]
+
+_CORE: Final = (Kind.BOOL, Kind.INTEGER, Kind.FLOAT, Kind.COMPLEX, Kind.RAW)
+_DIGITS: Final = {"0x": (16, 2), "0b": (2, 8)}
+
+
+def undefined(value: Any, dtype: DataType, spelling: Spelling) -> bool:
+    """Whether a document leaves the fill value open: null, where it may be.
+
+    The document forbids null, and has it in its example of an extension type.
+    """
+    return value is None and (spelling is Spelling.ZARR_PYTHON or dtype.kind not in _CORE)
+
+
+def decode(value: Any, dtype: DataType, endian: str | None, spelling: Spelling, problems: Problems) -> Any:
+    """The scalar that a document means, the default where it leaves it open; `None` when a problem was added.
+
+    `endian` is the byte order of what is in base64: that of the data type's identifier.
+    """
+    path = "fill_value"
+    if value is MISSING:
+        problems.add(path, "a value of the data type", value)
+        return None
+    if undefined(value, dtype, spelling):
+        return dtype.default_fill
+    if dtype.kind in _CORE and type(value) is str and value[:2] in _DIGITS and dtype.kind is not Kind.COMPLEX:
+        return _digits(value, dtype, path, problems)
+    if spelling is Spelling.DOCUMENT and dtype.kind in _CORE:
+        return dtype.fill_from_json(value, path, problems)
+    return fill_typed.decode(dtype, value, path, problems, endian)
+
+
+def _digits(text: str, dtype: DataType, path: str, problems: Problems) -> np.generic | None:
+    """A value of which all digits are given, the most significant first."""
+    base, width = _DIGITS[text[:2]]
+    digits = text[2:]
+    data = None
+    if len(digits) == width * dtype.itemsize and digits.isascii() and digits.isalnum():
+        try:
+            data = int(digits, base).to_bytes(dtype.itemsize, "big")
+        except ValueError:
+            data = None
+    if data is None or (dtype.kind is Kind.BOOL and data > b"\x01"):
+        expected = f'"0x" and {dtype.itemsize * 2} hexadecimal digits, or "0b" and {dtype.itemsize * 8} binary ones'
+        problems.add(path, expected, text)
+        return None
+    # Raw bytes have no order but the one they are in.
+    order = "V" if dtype.kind is Kind.RAW else ">"
+    stored = np.frombuffer(data, dtype.numpy if order == "V" else dtype.numpy.newbyteorder(">"))
+    value: np.generic = stored.astype(dtype.numpy)[0]
+    return value
+
+
+def encode(value: Any, dtype: DataType, endian: str | None, spelling: Spelling, problems: Problems) -> Any:
+    """What a document says for a fill value; a problem where it cannot say it to the bit."""
+    if spelling is Spelling.DOCUMENT and dtype.kind in _CORE:
+        if dtype.kind is Kind.RAW:
+            return "0x" + dtype.fill_bytes(value).hex()
+        plain = dtype.fill_to_json(value)
+        return [_signed(part) for part in plain] if type(plain) is list else _signed(plain)
+    said = fill_typed.encode(dtype, value, endian)
+    again = fill_typed.decode(dtype, said, "fill_value", Problems(), endian)
+    if again is None or dtype.fill_bytes(again) != dtype.fill_bytes(value):
+        exact = describe(dtype.fill_to_json(value))
+        problems.add("fill_value", f"a value that the draft can say: {describe(said)} would lose bits", exact)
+    return said
+
+
+def _signed(value: Any) -> Any:
+    return "+Infinity" if value == "Infinity" else value

@@ -1,0 +1,181 @@
+"""The December 2022 draft of Zarr v3 as a format, in one spelling and with one suffix of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from blizzarr.formats.document import dump, load
+from blizzarr.formats.draft import array, array_writing, consolidated, group
+from blizzarr.formats.draft.entry import DEFAULT_SUFFIX, Entry, read, suffix_problem, write
+from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, KINDS, NodeKeys
+from blizzarr.formats.draft.names import check_path
+from blizzarr.formats.draft.spelling import Spelling
+from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
+from blizzarr.problems import Problems
+
+__all__ = ["Draft", "draft_named"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The draft; `Format` says what its methods do.
+
+    Examples
+    --------
+    >>> form = Draft(Spelling.DOCUMENT)
+    >>> form.name, form.node_keys("foo/bar")
+    ('v3_draft', ('meta/foo/bar.array.json', 'meta/foo/bar.group.json'))
+    >>> Draft(Spelling.ZARR_PYTHON, ".jsn").name
+    'v3_draft_zarr_python:.jsn'
+    """
+
+    spelling: Spelling
+    suffix: str = DEFAULT_SUFFIX
+
+    zarr_format: ClassVar[int] = 3
+    entry_key: ClassVar[str] = ENTRY
+    implicit_groups: ClassVar[bool] = True
+    has_dimension_names: ClassVar[bool] = False
+    default_compressor: ClassVar[str] = "blosc"
+
+    @property
+    def name(self) -> str:
+        return self.spelling.value + ("" if self.suffix == DEFAULT_SUFFIX else f":{self.suffix}")
+
+    @property
+    def has_null_fill(self) -> bool:
+        return self.spelling is Spelling.ZARR_PYTHON
+
+    @property
+    def _entry(self) -> Entry:
+        return Entry(self.spelling, self.suffix)
+
+    @property
+    def _keys(self) -> NodeKeys:
+        return NodeKeys(self.spelling, self.suffix)
+
+    def node_keys(self, path: str) -> tuple[str, ...]:
+        return tuple(self._keys.document(path, kind) for kind in KINDS)
+
+    def document_keys(self, path: str) -> tuple[str, ...]:
+        if not path and self.spelling is Spelling.ZARR_PYTHON:
+            return (*self.node_keys(path), self._keys.consolidated())
+        return self.node_keys(path)
+
+    def entry_documents(self) -> dict[str, bytes]:
+        return {ENTRY: write(self._entry)}
+
+    def groups_above(self, path: str) -> tuple[str, ...]:
+        # Groups are there when something is below them.
+        return ()
+
+    def chunk_prefix(self, path: str) -> str:
+        return self._keys.chunks(path)
+
+    def node_prefixes(self, path: str) -> tuple[str, ...]:
+        return self._keys.children(path), self._keys.chunks(path)
+
+    def listing_prefix(self, path: str) -> str:
+        return self._keys.children(path)
+
+    def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
+        return self._keys.names(path, keys, prefixes)
+
+    def node_of(self, key: str) -> str | None:
+        return self._keys.node_of(key)
+
+    def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
+        return array.chunk_keys("/" if given is None else given.separator, self.spelling)
+
+    def decode(self, path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:
+        raw = documents.get(ENTRY)
+        if raw is None or read(bytes(raw)) != self._entry:
+            return None
+        for kind in KINDS:
+            key = self._keys.document(path, kind)
+            if key in documents:
+                return self._decode(path, kind, key, documents)
+        # The root is there with the hierarchy; other groups need what is below them.
+        return None if path else self._with_consolidated(GroupMeta(format=self.name), documents)
+
+    def _decode(self, path: str, kind: str, key: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:
+        problems = Problems()
+        document = load(bytes(documents[key]), problems)
+        meta = None if document is None else self._node(kind, document, problems)
+        problems.raise_any(key=key, document=document)
+        if not isinstance(meta, GroupMeta) or path:
+            reserved = isinstance(meta, GroupMeta) and self._is_reserved(path) and not meta.attributes
+            return None if reserved else meta
+        return self._with_consolidated(meta, documents)
+
+    def _node(self, kind: str, document: dict[str, Any], problems: Problems) -> ArrayMeta | GroupMeta | None:
+        if kind == "array":
+            return array.decode(document, self.spelling, self.name, problems)
+        return group.decode(document, self.name, problems)
+
+    def _is_reserved(self, path: str) -> bool:
+        """Whether zarr-python has a group here that only holds consolidated metadata."""
+        return self.spelling is Spelling.ZARR_PYTHON and path == CONSOLIDATED
+
+    def _with_consolidated(self, meta: GroupMeta, documents: Mapping[str, bytes]) -> GroupMeta:
+        raw = documents.get(self._keys.consolidated()) if self.spelling is Spelling.ZARR_PYTHON else None
+        if raw is None:
+            return meta
+        return meta.with_consolidated(consolidated.decode(bytes(raw), self._keys, self.name, self._node))
+
+    def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
+        problems = Problems()
+        check_path(path, problems)
+        document = self._document(meta, path, problems)
+        key = self._keys.document(path, "array" if isinstance(meta, ArrayMeta) else "group")
+        problems.raise_any(key=key)
+        encoded = {key: dump(document, key)}
+        if isinstance(meta, GroupMeta) and meta.consolidated is not None:
+            encoded = self._consolidated(meta.consolidated, document) | encoded
+        # Nothing is stored that could not be read again.
+        self.decode(path, {**encoded, **self.entry_documents()})
+        return encoded
+
+    def _document(self, meta: ArrayMeta | GroupMeta, path: str, problems: Problems) -> dict[str, Any]:
+        if isinstance(meta, ArrayMeta):
+            return array_writing.encode(meta, self.spelling, self.name, problems)
+        if meta.consolidated is not None and (path or self.spelling is Spelling.DOCUMENT):
+            place = "at the root only, where zarr-python keeps it"
+            expected = "no consolidated metadata: the draft has none" if self.spelling is Spelling.DOCUMENT else place
+            problems.add("consolidated", expected, f"that of {len(meta.consolidated)} nodes")
+        if self._is_reserved(path) and not meta.attributes:
+            expected = "another name: zarr-python keeps consolidated metadata in a group of this one"
+            problems.add("the path", expected, path)
+        return group.encode(meta, problems)
+
+    def _consolidated(self, nodes: Mapping[str, ArrayMeta | GroupMeta], root: dict[str, Any]) -> dict[str, bytes]:
+        problems = Problems()
+        key = self._keys.consolidated()
+        entry = load(write(self._entry), problems)
+        assert entry is not None
+        beside = {ENTRY: entry, self._keys.document("", "group"): root}
+        document = consolidated.encode(
+            nodes, self._keys, self.name, beside, lambda node: self._document(node, "", problems)
+        )
+        problems.raise_any(key=key)
+        return {key: dump(document, key)}
+
+
+_SPELLINGS: Final = {spelling.value: spelling for spelling in Spelling}
+
+
+def draft_named(name: str) -> Draft | None:
+    """The draft of this name; `None` for other names.
+
+    Examples
+    --------
+    >>> draft_named("v3_draft:.jsn")
+    Draft(spelling=<Spelling.DOCUMENT: 'v3_draft'>, suffix='.jsn')
+    """
+    spelled, colon, suffix = name.partition(":")
+    spelling = _SPELLINGS.get(spelled)
+    if spelling is None or (colon and suffix_problem(suffix)):
+        return None
+    return Draft(spelling, suffix if colon else DEFAULT_SUFFIX)

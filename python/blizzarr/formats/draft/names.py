@@ -1,0 +1,34 @@
+"""Which names nodes of the draft may have.
+
+https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#node-names
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from blizzarr.problems import Problems
+
+__all__ = ["check_path", "is_name"]
+
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
+
+
+def is_name(name: str) -> bool:
+    """Whether a node may have this name; its letters count as they are, small or capital.
+
+    Examples
+    --------
+    >>> is_name("a-1.b_C"), is_name(""), is_name(".."), is_name("größe")
+    (True, False, False, False)
+    """
+    return _NAME.fullmatch(name) is not None and name.strip(".") != ""
+
+
+def check_path(path: str, problems: Problems) -> None:
+    """Adds a problem for each name in a path that no node may have."""
+    for name in path.split("/") if path else ():
+        if not is_name(name):
+            expected = "names of ASCII letters, digits, '-', '_' and '.', not of dots only: the draft has no others"
+            problems.add("the path", expected, name)

@@ -1,0 +1,40 @@
+"""Nodes of the draft that no document at a known key shows: implicit groups, and documents with another suffix.
+
+https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#operations
+"""
+
+from __future__ import annotations
+
+from blizzarr.formats.draft.entry import read
+from blizzarr.formats.draft.form import Draft
+from blizzarr.formats.draft.keys import ENTRY
+from blizzarr.formats.format import Found, Store
+from blizzarr.model import GroupMeta
+
+__all__ = ["is_implicit", "search"]
+
+
+def search(store: Store, path: str) -> Found | None:
+    """The node at a path of a hierarchy of the draft; `None` when there is none, or the store holds none.
+
+    Raises
+    ------
+    MetadataError
+        When its documents, or the entry point, do not conform.
+    """
+    raw = store.get(ENTRY)
+    entry = None if raw is None else read(bytes(raw))
+    if entry is None:
+        return None
+    form = Draft(entry.spelling, entry.suffix)
+    pairs = ((key, store.get(key)) for key in form.document_keys(path))
+    documents = {key: bytes(value) for key, value in pairs if value is not None}
+    meta = form.decode(path, {**documents, ENTRY: bytes(raw)})
+    if meta is not None:
+        return Found(meta, documents)
+    return Found(GroupMeta(format=form.name), {}) if is_implicit(store, form, path) else None
+
+
+def is_implicit(store: Store, form: Draft, path: str) -> bool:
+    """Whether there is something below a path, which makes it a group."""
+    return bool(form.child_names(path, *store.list_dir(form.listing_prefix(path))))
