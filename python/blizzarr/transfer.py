@@ -142,7 +142,7 @@ def as_source(value: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]
 
 
 def _as_objects(value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """A value as an array of objects; which lists are sequences of elements, and which are elements, the shape tells."""
+    """A value as an array of objects; which lists are sequences of elements and which are elements, the shape tells."""
     if isinstance(value, np.ndarray) and not value.ndim:
         value = value[()]
     if isinstance(value, np.ndarray) and shape:

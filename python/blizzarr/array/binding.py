@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from blizzarr import _native
+from blizzarr.array.objects import ObjectHandle
 from blizzarr.codecs import CodecChain
-from blizzarr.dtypes import DataType
+from blizzarr.dtypes import DataType, Kind
 from blizzarr.formats import chunk_prefix, chunk_store, lock_key
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.place import place_of
-from blizzarr.transfer import Binding
+from blizzarr.transfer import Binding, Handle
 
 __all__ = ["bind", "same_chunks"]
 
@@ -21,24 +22,24 @@ _REMEMBERED = 256
 
 def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
     """The array as the engine knows it."""
-    fill = metadata.dtype.fill_bytes(metadata.fill_value)
-    chain = _chain(metadata.write_shape, metadata.dtype, fill, metadata.codecs)
     keys = metadata.chunk_keys
+    prefix, lock = chunk_prefix(path, metadata), lock_key(path, metadata)
     store = chunk_store(store, path, metadata)
     native = getattr(store, "native", None)
-    handle = _native.ArrayHandle(
-        store if native is None else native,
-        "/" + path,
-        chunk_prefix(path, metadata),
-        lock_key(path, metadata),
-        metadata.shape,
-        chain,
-        keys.head,
-        keys.separator,
-        keys.scalar,
-        "" if native is not None else place_of(store),
-        getattr(store, "locks", None),
-    )
+    found, place = (store, place_of(store)) if native is None else (native, "")
+    locks = getattr(store, "locks", None)
+
+    def open(chain: _native.Chain, shape: tuple[int, ...]) -> Handle:
+        return _native.ArrayHandle(
+            found, "/" + path, prefix, lock, shape, chain, keys.head, keys.separator, keys.scalar, place, locks
+        )
+
+    handle: Handle
+    if metadata.dtype.kind is Kind.OBJECT:
+        handle = ObjectHandle.of(metadata, open)
+    else:
+        fill = metadata.dtype.fill_bytes(metadata.fill_value)
+        handle = open(_chain(metadata.write_shape, metadata.dtype, fill, metadata.codecs), metadata.shape)
     return Binding(handle, metadata.dtype.numpy, metadata.fill_undefined)
 
 
@@ -56,7 +57,7 @@ def same_chunks(one: ArrayMeta, other: ArrayMeta) -> bool:
         and one.storage_transformers == other.storage_transformers
         and one.dtype == other.dtype
         and one.codecs == other.codecs
-        and one.dtype.fill_bytes(one.fill_value) == other.dtype.fill_bytes(other.fill_value)
+        and one.dtype.fill_identity(one.fill_value) == other.dtype.fill_identity(other.fill_value)
         and one.fill_undefined == other.fill_undefined
         and one.format == other.format
     )

@@ -19,6 +19,7 @@ from math import prod
 import numpy as np
 
 from blizzarr.array.info import stored_chunks
+from blizzarr.array.objects import FILL_TOKEN, ObjectHandle
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
@@ -84,6 +85,9 @@ def _fill_outside(
     high = [start + length for start, length in zip(low, grid, strict=True)]
     border = [min(max(size, start), stop) for size, start, stop in zip(keep, low, high, strict=True)]
     whole = binding.resized(tuple(high))
+    if isinstance(whole.handle, ObjectHandle):
+        # What the objects are does not matter here.
+        whole, fill = whole.handle.tokens(), FILL_TOKEN
     for axis in range(len(cell)):
         # Kept along the axes before this one, outside along this one, anywhere along the axes after it.
         start = [*low[:axis], border[axis], *low[axis + 1 :]]

@@ -12,6 +12,7 @@ from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step
 from blizzarr.codecs.crc32c import Crc32cCodec
 from blizzarr.codecs.gzip import GzipCodec
 from blizzarr.codecs.numcodecs import ROWS, ZlibCodec
+from blizzarr.codecs.objects import OBJECT_CODECS, ObjectCodec, VlenBytesCodec, VlenUtf8Codec
 from blizzarr.codecs.sharding import MAX_INDEX_BYTES, ShardingCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.codecs.zstd import ZstdCodec
@@ -28,6 +29,7 @@ CATALOGUE.update(
         "transpose": TransposeCodec,
         "zstd": ZstdCodec,
         **ROWS,
+        **{row.name: row for row in OBJECT_CODECS.values()},
     }
 )
 
@@ -43,11 +45,14 @@ __all__ = [
     "CodecChain",
     "Crc32cCodec",
     "GzipCodec",
+    "ObjectCodec",
     "Option",
     "ShardingCodec",
     "Stage",
     "Step",
     "TransposeCodec",
+    "VlenBytesCodec",
+    "VlenUtf8Codec",
     "ZlibCodec",
     "ZstdCodec",
 ]

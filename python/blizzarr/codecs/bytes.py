@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, one_of
+from blizzarr.dtypes import Kind
 from blizzarr.problems import MISSING, Problems
 
 __all__ = ["BytesCodec"]
@@ -40,6 +41,9 @@ class BytesCodec(Codec):
         return codec if codec.fits(chunk, path, problems) else None
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
+        if chunk.dtype is not None and chunk.dtype.kind is Kind.OBJECT:
+            problems.add(path, f"a codec for elements of variable length, {chunk.dtype}", self.name)
+            return False
         if self.endian is None and chunk.dtype is not None and chunk.dtype.swap and not chunk.order_optional:
             problems.add(f"{path}.configuration.endian", f'"little" or "big", for {chunk.dtype}', MISSING)
             return False

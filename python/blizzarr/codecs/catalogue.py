@@ -19,8 +19,6 @@ _KNOWN: Final[dict[str, str]] = {
     "packbits": "packs narrow elements; zarrs reads it",
     "reshape": "changes the shape of chunks; zarrs reads it",
     "scale_offset": "scales numbers to smaller types; zarr-python 3.2 reads it",
-    "vlen-bytes": "byte strings of variable length; zarr-python and zarrs read it",
-    "vlen-utf8": "text of variable length; zarr-python, zarrs and zarrita read it",
     "vlen-array": "arrays of variable length; zarrs reads it",
     "zfp": "lossy floating-point compression; zarrs reads it",
 }

@@ -28,7 +28,7 @@ def same_layout(source: ArrayMeta, target: ArrayMeta) -> bool:
         and source.dtype == target.dtype
         and source.write_shape == target.write_shape
         and source.codecs.to_json() == target.codecs.to_json()
-        and source.dtype.fill_to_json(source.fill_value) == target.dtype.fill_to_json(target.fill_value)
+        and source.dtype.fill_identity(source.fill_value) == target.dtype.fill_identity(target.fill_value)
     )
 
 

@@ -150,6 +150,19 @@ class DataType:
             return bytes(8)
         return np.asarray(value, self.numpy).tobytes()
 
+    def fill_identity(self, value: Any) -> bytes:
+        """What tells fill values apart: the bits, and of objects the type and the text.
+
+        Examples
+        --------
+        >>> dtype = DataType.parse("object")
+        >>> dtype.fill_identity(0) == dtype.fill_identity(False)
+        False
+        """
+        if self.kind is Kind.OBJECT:
+            return f"{type(value).__name__} {value!r}".encode("utf-8", "surrogatepass")
+        return self.fill_bytes(value)
+
     def fill(self, value: Any) -> np.generic:
         """The scalar that a user means by a fill value; `None` means the default.
 

@@ -205,7 +205,8 @@ def _respelled(document: dict[str, Any], meta: ArrayMeta) -> dict[str, Any]:
         "data_type": original.dtype == meta.dtype,
         "chunk_grid": original.chunk_grid == meta.chunk_grid,
         "chunk_key_encoding": original.chunk_keys == meta.chunk_keys,
-        "fill_value": original.fill_value.tobytes() == meta.fill_value.tobytes() and original.dtype == meta.dtype,
+        "fill_value": original.dtype == meta.dtype
+        and meta.dtype.fill_identity(original.fill_value) == meta.dtype.fill_identity(meta.fill_value),
         "codecs": original.codecs == meta.codecs and not _has_letter_order(meta.source["codecs"]),
     }
     same["storage_transformers"] = original.storage_transformers == meta.storage_transformers

@@ -61,7 +61,7 @@ class ArrayMeta:
             self.dtype,
             self.chunk_grid,
             self.chunk_keys,
-            self.dtype.fill_bytes(self.fill_value),
+            self.dtype.fill_identity(self.fill_value),
             self.fill_undefined,
             self.codecs,
             self.attributes,

@@ -1,14 +1,13 @@
 """What the codecs of objects have in common: elements of variable length, which the engine moves as tokens.
 
 For the engine an array of objects is one of 64-bit tokens. Each operation has a `Table`, which knows the object behind
-each token: writing puts the user's objects into it, reading takes objects out of it, and between the two a chunk's bytes
-become tokens and tokens bytes. Token 0 is the fill value. Selections, chunks of which a part is written, shards, locks, and
-the rule that chunks of nothing but the fill value are not stored, are therefore the engine's, as for numbers.
+each token: writing puts the user's objects into it, reading takes objects out of it, and between the two a chunk's
+bytes become tokens and tokens bytes. Token 0 is the fill value. Selections, chunks of which a part is written, shards,
+locks, and the rule that chunks of nothing but the fill value are not stored are therefore the engine's, as for numbers.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, ClassVar, Protocol
 
 from blizzarr.codecs.codec import Chunk, Stage, Step
@@ -16,22 +15,27 @@ from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.dtypes import Kind
 from blizzarr.problems import Problems
 
-__all__ = ["TOKEN_BYTES", "ObjectCodec", "Table"]
+__all__ = ["MAX_CHUNK_BYTES", "TOKEN_BYTES", "ObjectCodec", "Refusal", "Table"]
 
 TOKEN_BYTES = 8
-"""What an element of an array of objects takes in the engine."""
+"""What an element takes in the engine."""
+MAX_CHUNK_BYTES = 2**31 - 1
+"""No chunk of objects is longer, before compression: its shape says nothing about how long it should be."""
+
+Refusal = tuple[str, str]
+"""What was expected of an element, and what was found."""
 
 
 class Table(Protocol):
     """The objects of one operation, by token."""
 
     def put(self, elements: list[Any], /) -> bytes:
-        """The tokens of these objects, of 64 bits each.
+        """The tokens of these objects, 64 bits each.
 
         Raises
         ------
         TypeError, ValueError
-            When an object is none that the codec can encode.
+            When an object is none that the codec can encode; which one, and why, `ObjectCodec.refuses` tells.
         """
 
     def take(self, tokens: Any, /) -> list[Any]:
@@ -50,19 +54,23 @@ class ObjectCodec(NumcodecsCodec):
     element_type: ClassVar[str]
     """The name of the data type that arrays with this codec have; in v2, all of them are ``|O``."""
     lays_out: ClassVar[bool] = True
-    """Whether chunks lie as the array's order says. Otherwise the encoding has axes of its own, always in C order."""
+    """Whether chunks lie as the order of the array says. Otherwise what is stored has axes of its own, in C order."""
 
-    @abstractmethod
     def table(self, fill: Any) -> Table:
         """A new table, for one operation on an array with this fill value."""
+        raise NotImplementedError
+
+    def refuses(self, element: Any) -> Refusal | None:
+        """Why an object cannot be encoded; `None` when it can."""
+        raise NotImplementedError
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         dtype = chunk.dtype
         if dtype is None or (dtype.kind is Kind.OBJECT and dtype.name == self.element_type):
             return True
-        problems.add(path, f"a codec for elements of {dtype}; {self.name} encodes {self.element_type}", self.name)
+        problems.add(path, f"a codec for elements of {dtype}; this one is for {self.element_type}", self.name)
         return False
 
     def step(self, chunk: Chunk) -> Step:
-        # Of which table is known only when an operation begins.
+        # Over which table is known only when an operation begins.
         return ("elements", self, chunk.shape)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from blizzarr import _native
-from blizzarr.codecs.objects.codec import ObjectCodec, Table
+from blizzarr.codecs.objects.codec import ObjectCodec, Refusal, Table
 
 __all__ = ["NativeTable", "VlenBytesCodec", "VlenUtf8Codec"]
 
@@ -27,13 +27,13 @@ class NativeTable:
 
     native: _native.ElementTable
 
-    def put(self, elements: list[Any]) -> bytes:
+    def put(self, elements: list[Any], /) -> bytes:
         return self.native.put(elements)
 
-    def take(self, tokens: Any) -> list[Any]:
+    def take(self, tokens: Any, /) -> list[Any]:
         return self.native.take(tokens)
 
-    def engine_codec(self, shape: tuple[int, ...]) -> Any:
+    def engine_codec(self, shape: tuple[int, ...], /) -> Any:
         return self.native
 
 
@@ -47,6 +47,15 @@ class VlenUtf8Codec(ObjectCodec):
     def table(self, fill: Any) -> Table:
         return NativeTable(_native.ElementTable(self.name, fill))
 
+    def refuses(self, element: Any) -> Refusal | None:
+        if not isinstance(element, str):
+            return "str", f"{type(element).__name__} {element!r}"
+        try:
+            element.encode()
+        except UnicodeEncodeError:
+            return "text that UTF-8 can encode", f"a lone surrogate in {element!r}"
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class VlenBytesCodec(ObjectCodec):
@@ -57,3 +66,6 @@ class VlenBytesCodec(ObjectCodec):
 
     def table(self, fill: Any) -> Table:
         return NativeTable(_native.ElementTable(self.name, fill))
+
+    def refuses(self, element: Any) -> Refusal | None:
+        return None if isinstance(element, bytes) else ("bytes", f"{type(element).__name__} {element!r}")

@@ -1,0 +1,92 @@
+"""``categorize`` (array -> bytes): texts of a few kinds, as numbers.
+
+https://numcodecs.readthedocs.io/en/stable/filter/categorize.html
+
+The number of a text is its position among the labels, counted from 1; 0 is the empty text. numcodecs stores 0 for any
+other text, too, which is then lost; here it is refused.
+
+>>> CategorizeCodec(labels=("female", "male")).encode(["male", "", "female"], (3,))
+b'\\x02\\x00\\x01'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from blizzarr.codecs.codec import Chunk, Option, one_of
+from blizzarr.codecs.numcodecs.element_type import element_type
+from blizzarr.codecs.objects.codec import Refusal
+from blizzarr.codecs.objects.python_table import PythonObjectCodec
+from blizzarr.errors import CodecError
+from blizzarr.problems import Problems
+
+__all__ = ["CategorizeCodec"]
+
+
+def _is_labels(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(type(label) is str for label in value)
+
+
+def _is_number(value: Any) -> bool:
+    dtype = element_type(value) if type(value) is str else None
+    return dtype is not None and dtype.kind in "iu"
+
+
+@dataclass(frozen=True, slots=True)
+class CategorizeCodec(PythonObjectCodec):
+    """Each text as its number among `labels`, of the type `astype`."""
+
+    name: ClassVar[str] = "categorize"
+    element_type: ClassVar[str] = "string"
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("labels", "a list of texts", _is_labels),
+        one_of("dtype", ("|O",), required=False),
+        Option("astype", 'an integer type of NumPy, like "|u1"', _is_number, required=False),
+    )
+
+    labels: tuple[str, ...]
+    dtype: str = "|O"
+    astype: str = "|u1"
+
+    @classmethod
+    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
+        codec = super(CategorizeCodec, cls).from_json(configuration, path, problems, chunk)
+        return None if codec is None else replace(codec, labels=tuple(codec.labels))
+
+    def configuration(self) -> dict[str, Any]:
+        return {**super(CategorizeCodec, self).configuration(), "labels": list(self.labels)}
+
+    def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
+        most = np.iinfo(np.dtype(self.astype)).max
+        if len(self.labels) > most:
+            expected = f"at most {most} labels, which is as far as {self.astype} counts"
+            problems.add(f"{path}.configuration.labels", expected, len(self.labels))
+            return False
+        return super(CategorizeCodec, self).fits(chunk, path, problems)
+
+    def refuses(self, element: Any) -> Refusal | None:
+        if isinstance(element, str) and (element == "" or element in self.labels):
+            return None
+        return f"one of the {len(self.labels)} labels of the codec, or an empty text", repr(element)
+
+    def encode(self, elements: list[Any], shape: tuple[int, ...]) -> bytes:
+        numbers = {label: number for number, label in enumerate(self.labels, 1)}
+        numbers.setdefault("", 0)
+        return np.fromiter((numbers[element] for element in elements), np.dtype(self.astype), len(elements)).tobytes()
+
+    def decode(self, encoded: bytes, shape: tuple[int, ...]) -> list[Any]:
+        dtype = np.dtype(self.astype)
+        if len(encoded) != prod(shape) * dtype.itemsize:
+            raise CodecError(f"expected {prod(shape) * dtype.itemsize:,} bytes, found {len(encoded):,}")
+        numbers = np.frombuffer(encoded, dtype)
+        texts = np.array(["", *self.labels], object)
+        wrong = np.flatnonzero((numbers < 0) | (numbers >= len(texts)))
+        if len(wrong):
+            place = int(wrong[0])
+            raise CodecError(f"expected a number in [0, {len(texts)}) for element {place}, found {numbers[place]}")
+        return list(texts[numbers])

@@ -1,0 +1,48 @@
+"""Chunks of objects as nested lists with their shape, as numcodecs lays them down in JSON and MessagePack.
+
+The list of a chunk has two members more than its first axis is long: the data type, ``"|O"``, and the shape. The axes
+are those of the array and their order is C, whatever order the array has.
+
+>>> nest([1, 2, 3, 4, 5, 6], (3, 2))
+[[1, 2], [3, 4], [5, 6], '|O', [3, 2]]
+>>> flatten([[1, 2], [3, 4], [5, 6], "|O", [3, 2]], (3, 2))
+[1, 2, 3, 4, 5, 6]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from blizzarr.errors import CodecError
+from blizzarr.problems import describe
+
+__all__ = ["flatten", "nest"]
+
+
+def nest(elements: Sequence[Any], shape: tuple[int, ...]) -> list[Any]:
+    """The list for the objects of a chunk, which are given in C order."""
+    items: list[Any] = list(elements)
+    for length in reversed(shape[1:]):
+        items = [items[start : start + length] for start in range(0, len(items), length)]
+    return [*items, "|O", list(shape)]
+
+
+def flatten(items: Any, shape: tuple[int, ...]) -> list[Any]:
+    """The objects of a chunk of this shape, in C order; an object may be a list itself."""
+    if not isinstance(items, list) or len(items) < 2 or items[-1] != list(shape):
+        found = describe(items[-1]) if isinstance(items, list) and items else describe(items)
+        raise CodecError(f"expected a list that ends with the shape {list(shape)}, found {found}")
+    level = items[:-2]
+    _check(level, shape[0] if shape else 1)
+    for length in shape[1:]:
+        for item in level:
+            _check(item, length)
+        level = [element for item in level for element in item]
+    return level
+
+
+def _check(items: Any, length: int) -> None:
+    if not isinstance(items, list) or len(items) != length:
+        found = f"{len(items)}" if isinstance(items, list) else describe(items)
+        raise CodecError(f"expected a list of {length} elements, found {found}")

@@ -1,0 +1,111 @@
+"""Tables of objects that only Python can encode."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from math import prod
+from threading import Lock
+from typing import Any, ClassVar
+
+import numpy as np
+
+from blizzarr.codecs.objects.codec import MAX_CHUNK_BYTES, ObjectCodec
+from blizzarr.errors import CodecError, LimitError
+
+__all__ = ["PythonObjectCodec", "PythonTable"]
+
+_SHARED = (type(None), bool, int, float, str, bytes)
+"""Types whose values cannot change, and are equal when their text is."""
+
+
+class PythonObjectCodec(ObjectCodec):
+    """The base of codecs that make bytes of lists of objects in Python."""
+
+    __slots__ = ()
+
+    element_type: ClassVar[str] = "object"
+
+    def table(self, fill: Any) -> PythonTable:
+        return PythonTable(self, fill)
+
+    def encode(self, elements: list[Any], shape: tuple[int, ...]) -> bytes:
+        """The bytes for the objects of a chunk of this shape, in C order."""
+        raise NotImplementedError
+
+    def decode(self, encoded: bytes, shape: tuple[int, ...]) -> list[Any]:
+        """The objects of a chunk; how many they are is checked by the caller."""
+        raise NotImplementedError
+
+
+class PythonTable:
+    """The objects of one operation, in a list; a token is a place in it."""
+
+    __slots__ = ("_codec", "_copied", "_elements", "_fill", "_lock")
+
+    def __init__(self, codec: PythonObjectCodec, fill: Any) -> None:
+        self._codec = codec
+        self._fill = fill
+        # A fill value that can be changed is handed out as copies: it stands for many elements, and is the metadata's.
+        self._copied = type(fill) not in _SHARED
+        self._elements = [fill]
+        # Chunks are decoded by several threads.
+        self._lock = Lock()
+
+    def put(self, elements: list[Any], /) -> bytes:
+        for element in elements:
+            if type(element) not in _SHARED and (refusal := self._codec.refuses(element)) is not None:
+                raise TypeError(f"expected {refusal[0]}, found {refusal[1]}")
+        return self.add(elements)
+
+    def add(self, elements: list[Any]) -> bytes:
+        """As `put`, unchecked."""
+        with self._lock:
+            first = len(self._elements)
+            self._elements.extend(elements)
+        tokens = np.arange(first, first + len(elements), dtype=np.int64)
+        fill, kind = self._fill, type(self._fill)
+        if kind in _SHARED:
+            text = repr(fill)
+            # By type and text: 0 is not false, and -0.0 not 0.0.
+            equal = [place for place, element in enumerate(elements) if type(element) is kind and repr(element) == text]
+            tokens[equal] = 0
+        return tokens.tobytes()
+
+    def take(self, tokens: Any, /) -> list[Any]:
+        elements = self._elements
+        places = np.frombuffer(tokens, np.int64).tolist()
+        if self._copied:
+            return [elements[place] if place else deepcopy(self._fill) for place in places]
+        return [elements[place] for place in places]
+
+    def engine_codec(self, shape: tuple[int, ...], /) -> Any:
+        return _EngineCodec(self, self._codec, shape)
+
+
+class _EngineCodec:
+    """A codec in Python as the engine calls it, for chunks of one shape."""
+
+    __slots__ = ("_codec", "_shape", "_table", "name")
+
+    fixed_size = False
+
+    def __init__(self, table: PythonTable, codec: PythonObjectCodec, shape: tuple[int, ...]) -> None:
+        self.name = codec.name
+        self._table = table
+        self._codec = codec
+        self._shape = shape
+
+    def encoded_size(self, decoded: int) -> int:
+        return MAX_CHUNK_BYTES
+
+    def encode(self, tokens: bytes) -> bytes:
+        encoded = self._codec.encode(self._table.take(tokens), self._shape)
+        if len(encoded) > MAX_CHUNK_BYTES:
+            raise LimitError(f"expected at most {MAX_CHUNK_BYTES:,} bytes in a chunk, found {len(encoded):,}")
+        return encoded
+
+    def decode(self, encoded: bytes, max_size: int) -> bytes:
+        elements = self._codec.decode(encoded, self._shape)
+        if len(elements) != prod(self._shape):
+            raise CodecError(f"expected {prod(self._shape):,} elements, found {len(elements):,}")
+        return self._table.add(elements)

@@ -1,0 +1,84 @@
+"""``vlen-array`` (array -> bytes): arrays of one axis and any length, all of one type.
+
+https://numcodecs.readthedocs.io/en/stable/other/vlen.html
+
+A chunk is laid down like one of byte strings (`vlen`), each of which is the elements of one array.
+
+>>> VlenArrayCodec("<i2").config()
+{'id': 'vlen-array', 'dtype': '<i2'}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr import _native
+from blizzarr.codecs.codec import Option
+from blizzarr.codecs.numcodecs.element_type import element_type, type_option
+from blizzarr.codecs.objects.codec import ObjectCodec, Refusal, Table
+
+__all__ = ["VlenArrayCodec"]
+
+
+@dataclass(frozen=True, slots=True)
+class VlenArrayCodec(ObjectCodec):
+    """Arrays of elements of `dtype`, a type as NumPy spells it, like ``"<i2"``."""
+
+    name: ClassVar[str] = "numcodecs.vlen-array"
+    element_type: ClassVar[str] = "object"
+    options: ClassVar[tuple[Option, ...]] = (type_option("dtype"),)
+
+    dtype: str
+
+    @property
+    def stored_type(self) -> np.dtype[Any]:
+        """The type of what is stored."""
+        dtype = element_type(self.dtype)
+        assert dtype is not None, "the option is checked"
+        return dtype
+
+    def table(self, fill: Any) -> Table:
+        return _ArrayTable(self, fill)
+
+    def refuses(self, element: Any) -> Refusal | None:
+        try:
+            self.encoded(element)
+        except (TypeError, ValueError) as error:
+            return f"an array of one axis and {self.dtype}, or a list", f"{type(element).__name__} ({error})"
+        return None
+
+    def encoded(self, element: Any) -> bytes:
+        """One array as bytes, converted as NumPy does in an assignment; None stands for an empty one."""
+        array = np.asarray(() if element is None else element, self.stored_type)
+        if array.ndim != 1:
+            raise ValueError(f"it has {array.ndim} axes")
+        return array.tobytes()
+
+
+class _ArrayTable:
+    """The engine's table of byte strings; they are arrays outside of it."""
+
+    __slots__ = ("_codec", "_memory_type", "_native", "_stored_type")
+
+    def __init__(self, codec: VlenArrayCodec, fill: Any) -> None:
+        self._codec = codec
+        self._stored_type = codec.stored_type
+        self._memory_type = self._stored_type.newbyteorder("=")
+        # Documents have a number, an empty text or nothing where they mean none: no array is equal to those.
+        empty = codec.encoded(fill) if isinstance(fill, list | np.ndarray) else b""
+        self._native = _native.ElementTable(codec.name, empty, self._stored_type.itemsize)
+
+    def put(self, elements: list[Any], /) -> bytes:
+        return self._native.put([self._codec.encoded(element) for element in elements])
+
+    def take(self, tokens: Any, /) -> list[npt.NDArray[Any]]:
+        # Each owns its memory: what a user changes in one of them shows nowhere else.
+        stored, memory = self._stored_type, self._memory_type
+        return [np.frombuffer(element, stored).astype(memory) for element in self._native.take(tokens)]
+
+    def engine_codec(self, shape: tuple[int, ...], /) -> Any:
+        return self._native
