@@ -157,7 +157,7 @@ class CodecChain:
             else:
                 steps += [("bytes", 0), ("python", FilterRun(filters, self.serializer, chunk))]
         else:
-            steps.append(self.serializer.step(chunk))
+            steps += self.serializer.steps(chunk)
         for codec in filters:
             chunk = codec.after(chunk)
         chunk = self.serializer.after(chunk)

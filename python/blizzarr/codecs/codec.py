@@ -150,6 +150,10 @@ class Codec:
         """The codec for the engine, for chunks that are known."""
         raise NotImplementedError
 
+    def steps(self, chunk: Chunk) -> list[Step]:
+        """The same, for a codec that is more than one step."""
+        return [self.step(chunk)]
+
     def inner(self) -> tuple[tuple[int, ...], CodecChain] | None:
         """Shape and codecs of the inner chunks, for a codec whose output can be read in parts."""
         return None

@@ -31,7 +31,9 @@ from blizzarr.codecs.numcodecs.pcodec import PCodecCodec
 from blizzarr.codecs.numcodecs.quantize import QuantizeCodec
 from blizzarr.codecs.numcodecs.registered import NumcodecsBlosc, NumcodecsGzip, NumcodecsZstd
 from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec
+from blizzarr.codecs.numcodecs.run import NumcodecsRun
 from blizzarr.codecs.numcodecs.shuffle import ShuffleCodec
+from blizzarr.codecs.numcodecs.user_codec import UserCodec
 from blizzarr.codecs.numcodecs.zfpy import ZFPYCodec
 from blizzarr.codecs.numcodecs.zlib import ZlibCodec
 
@@ -87,11 +89,13 @@ __all__ = [
     "NumcodecsCodec",
     "NumcodecsCrc32c",
     "NumcodecsGzip",
+    "NumcodecsRun",
     "NumcodecsZstd",
     "PCodecCodec",
     "PackBitsCodec",
     "QuantizeCodec",
     "ShuffleCodec",
+    "UserCodec",
     "ZFPYCodec",
     "ZlibCodec",
 ]

@@ -83,7 +83,7 @@ class ArrayFilter(NumcodecsCodec):
         given = memory_type(chunk.dtype)
         taken = self.decoded_type(given)
         size = given.itemsize * (1 if chunk.shape is None or self.elementwise else prod(chunk.shape))
-        if size % taken.itemsize or (self.elementwise and size != taken.itemsize):
+        if chunk.shape is not None and (size % taken.itemsize or (self.elementwise and size != taken.itemsize)):
             place = f"{path}.configuration.{self.type_options[0]}"
             problems.add(place, f"a type that the {size} bytes of {chunk.dtype} divide into", taken.str)
             return False
@@ -104,7 +104,7 @@ class ArrayFilter(NumcodecsCodec):
         shape = chunk.shape
         if shape is not None and not self.elementwise:
             shape = (self.encoded_count(prod(shape) * given.itemsize // taken.itemsize),)
-        return chunk._replace(dtype=dtype, shape=shape, order_optional=chunk.dtype.swap_unit == 0)
+        return chunk._replace(dtype=dtype, shape=shape, order_optional=not chunk.dtype.swap)
 
     def step(self, chunk: Chunk) -> Step:
         raise AssertionError("filters run within a step for all of them")

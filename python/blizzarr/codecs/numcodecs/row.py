@@ -33,8 +33,9 @@ class NumcodecsCodec(Codec):
         return self
 
     def to_json(self) -> dict[str, Any]:
-        # zarr-python wants a configuration, empty or not.
-        return {"name": self.name, "configuration": self.configuration()}
+        # Of these, zarr-python wants a configuration, empty or not.
+        prefixed = self.name.startswith(PREFIX)
+        return {"name": self.name, "configuration": self.configuration()} if prefixed else super().to_json()
 
     def config(self) -> dict[str, Any]:
         """The codec as v1 and v2 documents have it: an object with an id, and the options beside it."""

@@ -1,0 +1,219 @@
+"""From what a document says to a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from typing import Any, Final
+
+from blizzarr.codecs.bytes import BytesCodec
+from blizzarr.codecs.chain import MAX_CODECS, CodecChain
+from blizzarr.codecs.codec import Chunk, Codec, Stage
+from blizzarr.codecs.configs.memory_order import endian_of, to_little
+from blizzarr.codecs.numcodecs import PREFIX, ROWS, ArrayFilter, NumcodecsCodec, NumcodecsRun, UserCodec, library
+from blizzarr.codecs.objects import OBJECT_CODECS, ObjectCodec
+from blizzarr.codecs.transpose import TransposeCodec
+from blizzarr.dtypes import DataType, Kind
+from blizzarr.errors import UnknownExtensionError
+from blizzarr.problems import MISSING, Problems
+
+__all__ = ["chain_from_configs", "codec_from_config"]
+
+_BYTES: Final = Chunk(DataType.parse("uint8"), None)
+"""What a codec sees behind one that makes bytes."""
+_UNKNOWN: Final = Chunk(None, None)
+
+
+def chain_from_configs(
+    filters: Any,
+    compressor: Any,
+    *,
+    dtype: DataType | None,
+    endian: str | None,
+    order: str,
+    chunk_shape: tuple[int, ...] | None,
+    filters_path: str = "filters",
+    compressor_path: str = "compressor",
+    problems: Problems,
+) -> CodecChain | None:
+    """The chain that a document means; `None` when a problem was added.
+
+    `filters` and `compressor` are what the document says, unchecked; `dtype` and `chunk_shape` are `None` where the
+    document is wrong about them.
+
+    Examples
+    --------
+    >>> problems = Problems()
+    >>> chain = chain_from_configs([], {"id": "zlib", "level": 1}, dtype=DataType.parse("float64"), endian="big",
+    ...                            order="F", chunk_shape=(3, 4), problems=problems)
+    >>> chain.all
+    (TransposeCodec(order=(1, 0)), BytesCodec(endian='big'), ZlibCodec(level=1))
+    """
+    before = len(problems.items)
+    listed = _listed(filters, compressor, filters_path, compressor_path, problems)
+    turned = _turned(order, chunk_shape)
+    first = Chunk(dtype, chunk_shape)
+    first = turned[0].after(first) if turned else first
+    if dtype is not None and dtype.kind is Kind.OBJECT and not listed:
+        problems.add(filters_path, f"a codec of objects first: one of {', '.join(OBJECT_CODECS)}", filters)
+    chunk = first
+    codecs: list[NumcodecsCodec] = []
+    for config, path in listed:
+        codec = _codec(config, path, problems, chunk, not codecs)
+        if codec is None:
+            chunk = _UNKNOWN
+        else:
+            codecs.append(codec)
+            chunk = codec.after(chunk) if codec.stage is Stage.FILTER else _BYTES
+    if len(problems.items) > before or dtype is None:
+        return None
+    if codecs and isinstance(codecs[0], ObjectCodec):
+        return _of_objects(turned, codecs[0], codecs[1:], filters_path, problems)
+    return _arranged(turned, first, codecs, endian, order)
+
+
+def _listed(
+    filters: Any, compressor: Any, filters_path: str, compressor_path: str, problems: Problems
+) -> list[tuple[Any, str]]:
+    """All codecs in the order of encoding, each with its place in the document."""
+    listed: list[tuple[Any, str]] = []
+    if filters is not None and type(filters) is not list:
+        problems.add(filters_path, "a list of codecs, or null", filters)
+    elif filters is not None and len(filters) > MAX_CODECS:
+        problems.limit(filters_path, f"at most {MAX_CODECS} codecs", len(filters))
+    elif filters is not None:
+        listed.extend((config, f"{filters_path}[{position}]") for position, config in enumerate(filters))
+    if compressor is not None:
+        listed.append((compressor, compressor_path))
+    return listed
+
+
+def _codec(config: Any, path: str, problems: Problems, chunk: Chunk, first: bool) -> NumcodecsCodec | None:
+    """One codec of a document, for such chunks."""
+    if type(config) is not dict:
+        problems.add(path, "a codec: an object with an id", config)
+        return None
+    name = config.get("id", MISSING)
+    if type(name) is not str:
+        problems.add(f"{path}.id", "the name of a codec", name)
+        return None
+    # Of categorize there are two, for objects and for text of a fixed length.
+    of_objects = chunk.dtype is not None and chunk.dtype.kind is Kind.OBJECT
+    if of_objects and name not in OBJECT_CODECS:
+        problems.add(f"{path}.id", f"a codec of objects first: one of {', '.join(OBJECT_CODECS)}", name)
+        return None
+    if name in OBJECT_CODECS and PREFIX + name not in ROWS and chunk.dtype is not None and not of_objects:
+        there = f"a codec for elements of {chunk.dtype}" if first else "a codec of bytes"
+        problems.add(f"{path}.id", f"{there}; this one is for objects", name)
+        return None
+    row = OBJECT_CODECS[name] if of_objects else ROWS.get(PREFIX + name) or OBJECT_CODECS.get(name)
+    return (
+        _of_user(name, config, path, problems) if row is None else codec_from_config(row, config, path, problems, chunk)
+    )
+
+
+def _of_user(name: str, config: dict[str, Any], path: str, problems: Problems) -> NumcodecsCodec | None:
+    """A codec that numcodecs knows from elsewhere."""
+    try:
+        if library.is_registered(name):
+            library.make(config)
+            return UserCodec(name, {option: value for option, value in config.items() if option != "id"})
+    except UnknownExtensionError as refused:
+        problems.unknown(f"{path}.id", "codec", name, refused.reason)
+        return None
+    advice = "if it is one of yours, import what registers it with numcodecs before"
+    problems.unknown(f"{path}.id", "codec", name, f"numcodecs has no codec of this name; {advice}")
+    return None
+
+
+def codec_from_config(
+    row: type[NumcodecsCodec], config: dict[str, Any], path: str, problems: Problems, chunk: Chunk
+) -> NumcodecsCodec | None:
+    """The codec of a row with the options of an object; problems are placed where they are there: beside the id."""
+    # What is unknown was ignored by those who wrote it, or they could not have; it is kept with the document.
+    known = [option.name for option in row.options]
+    options = {option: _number(value) for option, value in config.items() if option in known}
+    found = Problems()
+    codec = row.from_json(options, path, found, chunk)
+    inside = f"{path}.configuration"
+    for problem in found.items:
+        there = problem.path.startswith(inside)
+        problems.items.append(problem._replace(path=path + problem.path[len(inside) :]) if there else problem)
+    problems.extensions.extend(found.extensions)
+    problems.limits.extend(found.limits)
+    return codec
+
+
+def _number(value: Any) -> Any:
+    """NCZarr writes numbers as strings."""
+    if type(value) is str and value.removeprefix("-").isdecimal() and value.isascii() and len(value) < 20:
+        return int(value)
+    return value
+
+
+def _turned(order: str, chunk_shape: Sequence[int] | None) -> tuple[TransposeCodec, ...]:
+    """The filters for an order of axes."""
+    if order != "F" or chunk_shape is None or len(chunk_shape) < 2:
+        return ()
+    return (TransposeCodec(tuple(reversed(range(len(chunk_shape))))),)
+
+
+def _of_objects(
+    turned: tuple[TransposeCodec, ...],
+    codec: ObjectCodec,
+    others: Sequence[NumcodecsCodec],
+    path: str,
+    problems: Problems,
+) -> CodecChain | None:
+    """The chain of an array of objects."""
+    for position, other in enumerate(others, 1):
+        if other.stage is not Stage.COMPRESSOR:
+            problems.add(f"{path}[{position}]", "a codec of bytes behind the codec of objects", other.config()["id"])
+            return None
+    return CodecChain(turned if codec.lays_out else (), codec, _compressors(others, _BYTES))
+
+
+def _arranged(
+    turned: tuple[TransposeCodec, ...],
+    first: Chunk,
+    codecs: Sequence[NumcodecsCodec],
+    endian: str | None,
+    order: str,
+) -> CodecChain:
+    """The chain of codecs that do the same; as many of them as must in one that runs them as v2 does."""
+    assert first.dtype is not None
+    filters = [codec for codec in takewhile(_is_filter, codecs) if isinstance(codec, ArrayFilter)]
+    others = codecs[len(filters) :]
+    serializers = [codec for codec in others[:1] if codec.stage is Stage.SERIALIZER]
+    compressors = others[len(serializers) :]
+    little = to_little(filters, first.dtype, endian)
+    if little is not None and all(map(_is_compressor, compressors)):
+        chunk = first
+        for codec in filters:
+            chunk = codec.after(chunk)
+        made = endian_of(little[1]) if filters else endian
+        if not serializers:
+            serializer: Codec = BytesCodec(made).resolve(chunk)
+            return CodecChain((*turned, *little[0]), serializer, _compressors(compressors, chunk))
+        if made != "big":
+            return CodecChain((*turned, *little[0]), serializers[0], _compressors(compressors, _BYTES))
+    behind = tuple(takewhile(_is_compressor, reversed(codecs)))[::-1]
+    run = NumcodecsRun(tuple(codecs[: len(codecs) - len(behind)]), "F" if order == "F" else "C", endian)
+    return CodecChain(turned, run, _compressors(behind, _BYTES))
+
+
+def _is_filter(codec: Codec) -> bool:
+    return isinstance(codec, ArrayFilter)
+
+
+def _is_compressor(codec: Codec) -> bool:
+    return codec.stage is Stage.COMPRESSOR
+
+
+def _compressors(codecs: Iterable[NumcodecsCodec], chunk: Chunk) -> tuple[Codec, ...]:
+    """Codecs of bytes under their registered names, of which the first is given such elements."""
+    compressors = []
+    for codec in codecs:
+        compressors.append(codec.standard(chunk))
+        chunk = _BYTES
+    return tuple(compressors)

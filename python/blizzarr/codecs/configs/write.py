@@ -1,0 +1,134 @@
+"""From a chain to what a document says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from blizzarr.codecs.bytes import BytesCodec
+from blizzarr.codecs.chain import CodecChain
+from blizzarr.codecs.codec import Codec, Stage
+from blizzarr.codecs.configs.memory_order import endian_of, to_little
+from blizzarr.codecs.numcodecs import PREFIX, ROWS, ArrayFilter, NumcodecsCodec, NumcodecsRun
+from blizzarr.codecs.transpose import TransposeCodec
+from blizzarr.dtypes import DataType
+from blizzarr.problems import Problems
+
+__all__ = ["Configs", "chain_to_configs"]
+
+_SHUFFLES: Final = ("noshuffle", "shuffle", "bitshuffle")
+
+
+class Configs(NamedTuple):
+    """What an array document of v1 or v2 says of its codecs, spread over its members."""
+
+    filters: list[dict[str, Any]] | None
+    compressor: dict[str, Any] | None
+    order: str
+    """``"C"`` or ``"F"``."""
+    endian: str | None
+    """The byte order for the data type: ``"little"``, ``"big"``, or `None` where elements have but one byte."""
+
+
+def chain_to_configs(
+    chain: CodecChain,
+    *,
+    dtype: DataType,
+    chunk_shape: tuple[int, ...],
+    path: str = "codecs",
+    problems: Problems,
+) -> Configs | None:
+    """What a document says for a chain; `None` when it cannot, and a problem was added for each codec in the way.
+
+    Examples
+    --------
+    >>> problems = Problems()
+    >>> chain = CodecChain.from_list(["bytes", "gzip", "zstd"], "uint16", (4,))
+    >>> chain_to_configs(chain, dtype=DataType.parse("uint16"), chunk_shape=(4,), problems=problems)
+    Configs(filters=[{'id': 'gzip', 'level': 6}], compressor={'id': 'zstd', 'level': 0}, order='C', endian='little')
+    """
+    before = len(problems.items)
+    order = _order(chain.filters, len(chunk_shape), path, problems)
+    serializer = chain.serializer
+    filters = [codec for codec in chain.filters if isinstance(codec, ArrayFilter)]
+    endian: str | None = None
+    listed: list[dict[str, Any] | None] = []
+    if isinstance(serializer, NumcodecsRun):
+        order, endian = serializer.order, serializer.endian
+        listed = [codec.config() for codec in serializer.codecs]
+    else:
+        ordered = _ordered(filters, serializer, dtype, path, problems)
+        endian = "little" if dtype.swap else None
+        if ordered is not None:
+            ordered_filters, endian = ordered
+            listed = [codec.config() for codec in ordered_filters]
+        if isinstance(serializer, NumcodecsCodec):
+            listed.append(serializer.config())
+        elif not isinstance(serializer, BytesCodec):
+            problems.add(f"{path}[{len(chain.filters)}]", "the codec bytes, or one that numcodecs has", serializer.name)
+    for position, codec in enumerate(chain.compressors, len(chain.filters) + 1):
+        config = _config(codec)
+        if config is None:
+            problems.add(f"{path}[{position}]", "a codec that numcodecs has", codec.name)
+        listed.append(config)
+    if len(problems.items) > before:
+        return None
+    configs = [config for config in listed if config is not None]
+    # The last one is the compressor only where it compresses: readers give it bytes.
+    compressor = configs.pop() if chain.compressors else None
+    return Configs(configs or None, compressor, order, endian)
+
+
+def _ordered(
+    filters: Sequence[ArrayFilter], serializer: Codec, dtype: DataType, path: str, problems: Problems
+) -> tuple[Sequence[ArrayFilter], str | None] | None:
+    """The filters with byte orders as the document has them, and the byte order of the array."""
+    endian = serializer.endian if isinstance(serializer, BytesCodec) else None
+    order = "big" if endian == "big" else "little"
+    own = order if dtype.swap else None
+    if not filters:
+        return (), own
+    little = to_little(filters, dtype, "little")
+    if little is not None:
+        there = tuple(codec.ordered(order) for codec in little[0])
+        back = to_little(there, dtype, order)
+        if back is not None and back[0] == little[0] and endian_of(back[1]) in (order, None):
+            return there, own
+    elif order == "little":
+        return filters, own
+    problems.add(path, "filters that take elements for what they are, or little-endian ones", [f.name for f in filters])
+    return None
+
+
+def _order(filters: Sequence[Codec], rank: int, path: str, problems: Problems) -> str:
+    """The order of axes that the transpositions of a chain make together."""
+    axes = tuple(range(rank))
+    turned = axes
+    for position, codec in enumerate(filters):
+        if isinstance(codec, TransposeCodec):
+            # Behind a filter that makes one axis of all there is nothing to be turned.
+            turned = tuple(turned[axis] for axis in codec.order) if len(codec.order) == rank else turned
+        elif not isinstance(codec, ArrayFilter):
+            problems.add(f"{path}[{position}]", "a codec that numcodecs has", codec.name)
+    if turned not in (axes, axes[::-1]):
+        problems.add(path, "axes in their order or reversed, C or F", list(turned))
+    return "F" if rank > 1 and turned == axes[::-1] else "C"
+
+
+def _config(codec: Codec) -> dict[str, Any] | None:
+    """One codec as documents have it; `None` when numcodecs has none that does the same."""
+    if isinstance(codec, NumcodecsCodec):
+        return codec.config()
+    if codec.stage is not Stage.COMPRESSOR or PREFIX + codec.name not in ROWS:
+        return None
+    options = codec.configuration()
+    if codec.name == "blosc":
+        options["shuffle"] = _SHUFFLES.index(options["shuffle"])
+        # Taken from the elements; readers do not need it.
+        options.pop("typesize", None)
+    elif codec.name == "zstd" and not options["checksum"]:
+        # Older readers do not know of checksums.
+        del options["checksum"]
+    elif codec.name == "crc32c":
+        options["location"] = "end"
+    return {"id": codec.name, **options}

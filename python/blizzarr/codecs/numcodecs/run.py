@@ -1,0 +1,126 @@
+"""Codecs of numcodecs one after the other, as v1 and v2 run them: for what their chains can do and ours cannot.
+
+There, a filter is given whatever the one before it made, array or bytes, and what was stored is taken for what each
+filter expects, whatever it was. So a filter may follow a compressor, look at big-endian memory as little-endian, or be
+of a kind that nobody but its user knows. Such codecs run in one step of the engine, as one that makes bytes of arrays.
+
+>>> from blizzarr.codecs.numcodecs import DeltaCodec, ZlibCodec
+>>> NumcodecsRun((ZlibCodec(), DeltaCodec("|u1"))).configuration()["codecs"]
+[{'id': 'zlib', 'level': 1}, {'id': 'delta', 'dtype': '|u1'}]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal
+
+import numpy as np
+
+from blizzarr import _native
+from blizzarr.codecs.bytes import BytesCodec
+from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
+from blizzarr.codecs.numcodecs import library
+from blizzarr.codecs.numcodecs.element_type import in_order
+from blizzarr.codecs.numcodecs.row import NumcodecsCodec
+from blizzarr.dtypes import DataType
+from blizzarr.errors import CodecError
+
+__all__ = ["NumcodecsRun"]
+
+_BYTE: Final = DataType.parse("uint8")
+_LARGEST: Final = 4
+"""How many times the size of a chunk a codec in the middle of a run may make of it, and some more for small chunks."""
+_MORE: Final = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class NumcodecsRun(Codec):
+    """Codecs of numcodecs in a row; no v3 document can name them.
+
+    `order` and `endian` are how the first of them is given a chunk: with its shape, as it lies in memory.
+    """
+
+    name: ClassVar[str] = "numcodecs"
+    stage: ClassVar[Stage] = Stage.SERIALIZER
+
+    codecs: tuple[NumcodecsCodec, ...]
+    order: Literal["C", "F"] = "C"
+    endian: str | None = "little"
+
+    def after(self, chunk: Chunk) -> Chunk:
+        return chunk._replace(dtype=_BYTE, shape=None)
+
+    def steps(self, chunk: Chunk) -> list[Step]:
+        return [BytesCodec(self.endian).step(chunk), ("python", _Running(self, chunk))]
+
+    def configuration(self) -> dict[str, Any]:
+        return {"codecs": [codec.config() for codec in self.codecs], "order": self.order, "endian": self.endian}
+
+
+class _Running:
+    """The step: bytes of elements in the byte order and the order of axes of the array, to what is stored, and back."""
+
+    def __init__(self, run: NumcodecsRun, chunk: Chunk) -> None:
+        assert chunk.dtype is not None
+        assert chunk.shape is not None
+        self.name = "+".join(str(codec.config()["id"]) for codec in run.codecs)
+        self._dtype = chunk.dtype.numpy if run.endian is None else in_order(chunk.dtype.numpy, run.endian)
+        self._order = run.order
+        # The engine has turned the axes already: it gives elements as they lie in memory.
+        self._shape = chunk.shape[::-1] if run.order == "F" else chunk.shape
+        size = self._dtype.itemsize * int(np.prod(self._shape, dtype=object))
+        self._codecs = [_runner(codec, _LARGEST * size + _MORE) for codec in run.codecs]
+
+    def encode(self, decoded: bytes) -> Any:
+        """What the last codec makes."""
+        # A copy, as codecs in C may insist on memory that they could write.
+        made: Any = np.frombuffer(bytearray(decoded), self._dtype).reshape(self._shape, order=self._order)
+        for codec in self._codecs:
+            made = codec.encode(made)
+        return _bytes(made)
+
+    def decode(self, encoded: bytes, max_size: int) -> Any:
+        """The elements of a chunk of `max_size` bytes."""
+        made: Any = encoded
+        for codec in reversed(self._codecs):
+            made = codec.decode(made)
+        size = made.nbytes if isinstance(made, np.ndarray) else memoryview(made).nbytes
+        if size != max_size:
+            raise CodecError(f"expected {max_size:,} bytes, found {size:,}")
+        if isinstance(made, np.ndarray):
+            # An image, say, that its codec gave the chunk's own shape.
+            made = np.ascontiguousarray(made).view(self._dtype).reshape(self._shape, order=self._order)
+            return made.tobytes(self._order)
+        return made
+
+
+class _Bounded:
+    """A codec of bytes that is ours, for whatever numcodecs would take for bytes; it makes no more than `bound`."""
+
+    def __init__(self, step: Step, bound: int) -> None:
+        self._codec = step[1] if step[0] == "python" else None
+        steps = [("bytes", 0)] if self._codec else [("bytes", 0), step]
+        self._chain = _native.Chain((bound,), 1, b"\0", False, steps)
+        self._bound = bound
+
+    def encode(self, made: Any) -> Any:
+        return self._codec.encode(_bytes(made)) if self._codec else self._chain.encode(_bytes(made))
+
+    def decode(self, made: Any) -> Any:
+        return self._codec.decode(_bytes(made), self._bound) if self._codec else self._chain.decode(_bytes(made))
+
+
+def _runner(codec: NumcodecsCodec, bound: int) -> Any:
+    """What encodes and decodes: ours where it knows when to stop, else the codec of numcodecs."""
+    if codec.stage is Stage.COMPRESSOR:
+        return _Bounded(codec.step(Chunk(_BYTE, (bound,))), bound)
+    return library.make(codec.config())
+
+
+def _bytes(made: Any) -> bytes:
+    """The bytes of what a codec made, in the order in which they lie in memory."""
+    if isinstance(made, np.ndarray):
+        if made.dtype.hasobject:
+            raise CodecError("expected bytes or numbers from a codec, found objects")
+        return made.tobytes("A")
+    return made if isinstance(made, bytes) else bytes(memoryview(made).cast("B"))
