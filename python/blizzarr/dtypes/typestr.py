@@ -107,7 +107,8 @@ def _struct(value: list[Any], path: str, problems: Problems, depth: int) -> Type
         shape = _shape(item[2], f"{here}[2]", problems) if len(item) == 3 else ()
         inner = from_typestr(item[1], f"{here}[1]", problems, depth + 1)
         if inner is not None and shape is not None:
-            parts.append((item[0], inner, (*shape, *inner.shape)))
+            # What pads an aligned record has no name; NumPy calls it by its position.
+            parts.append((item[0] or f"f{position}", inner, (*shape, *inner.shape)))
     if len(problems.items) > before:
         return None
     orders = {inner.endian for _, inner, _ in parts if inner.dtype.swap}
