@@ -2,8 +2,8 @@
 //!
 //! Specification: <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zstd>.
 //! Names: `zstd` in v3 (`numcodecs.zstd` is another name for it) and in v2 (numcodecs).
-//! Several frames one behind the other, skippable ones among them, are one value, as RFC 8878 says. The formats that
-//! preceded it (zstd 0.1 to 0.7) are not built in: nobody wrote them into Zarr, and their decoders are a liability.
+//! Several frames one behind the other, skippable ones among them, are one value, as RFC 8878 says. Of the formats that
+//! preceded it only the last, of zstd 0.7, is decoded, and only inside of Blosc: zarr-python 1 wrote that (Zarr v1).
 
 use std::cell::RefCell;
 use std::io::Cursor;
@@ -107,7 +107,7 @@ fn frames(src: &[u8], dst: &mut [u8], expected: Option<usize>) -> Result<Option<
     if src.is_empty() {
         return Err(report::ended(NAME, 0, expected));
     }
-    match decompress(NAME, src, dst)? {
+    match decompress(NAME, false, src, dst)? {
         Ok(made) => Ok(Some(made)),
         Err(NO_ROOM) => Ok(None),
         Err(code) => Err(diagnose(src, code, expected)),
@@ -115,7 +115,17 @@ fn frames(src: &[u8], dst: &mut [u8], expected: Option<usize>) -> Result<Option<
 }
 
 /// One call of the library into memory that is there: needs no window, so no header can make it allocate.
-pub fn decompress(codec: &'static str, src: &[u8], dst: &mut [u8]) -> Result<std::result::Result<usize, usize>> {
+///
+/// `old` allows frames of zstd 0.7. Those before it reach no decoder of theirs, in whatever place.
+pub fn decompress(
+    codec: &'static str,
+    old: bool,
+    src: &[u8],
+    dst: &mut [u8],
+) -> Result<std::result::Result<usize, usize>> {
+    if !are_allowed(src, old) {
+        return Ok(Err(UNKNOWN_PREFIX));
+    }
     DECODER.with_borrow_mut(|slot| {
         if slot.is_none() {
             *slot = DCtx::try_create();
@@ -123,6 +133,23 @@ pub fn decompress(codec: &'static str, src: &[u8], dst: &mut [u8]) -> Result<std
         let Some(context) = slot else { return Err(report::no_memory(codec, Direction::Decode, 1 << 18)) };
         Ok(context.decompress(dst, src))
     })
+}
+
+/// Whether no frame is of a format that is not decoded. What is no frame at all is left to the decoder to report.
+fn are_allowed(src: &[u8], old: bool) -> bool {
+    let mut rest = src;
+    while let Some(magic) = rest.first_chunk::<4>() {
+        if matches!(magic, [0xfd, 0x2f, 0xb5, 0x1e] | [0..=0x26, 0xb5, 0x2f, 0xfd])
+            || (*magic == [0x27, 0xb5, 0x2f, 0xfd] && !old)
+        {
+            return false;
+        }
+        match zstd_safe::find_frame_compressed_size(rest) {
+            Ok(length) if length > 0 && length < rest.len() => rest = &rest[length..],
+            _ => break,
+        }
+    }
+    true
 }
 
 /// Appends one frame of at most `room` bytes; `None` when it does not fit.
@@ -169,7 +196,7 @@ pub fn append(
 /// Says where `src` ends or breaks, by decoding it once more as a stream. Cold and slow.
 #[cold]
 fn diagnose(src: &[u8], code: usize, expected: Option<usize>) -> Error {
-    if code == UNKNOWN_PREFIX && zstd_safe::find_frame_compressed_size(src).is_err() {
+    if code == UNKNOWN_PREFIX && (!are_allowed(src, false) || zstd_safe::find_frame_compressed_size(src).is_err()) {
         return report::foreign(NAME, "a zstd frame (28 b5 2f fd)", src);
     }
     let Some(mut context) = DCtx::try_create() else { return report::no_memory(NAME, Direction::Decode, 1 << 18) };

@@ -99,7 +99,7 @@ impl Compressor {
                 let made = deflate::decode_stream(Wrapper::Zlib, NAME, src, dst)?;
                 made.and_then(|(used, made)| (used == src.len()).then_some(made))
             }
-            Zstd => zstd::decompress(NAME, src, dst)?.ok(),
+            Zstd => zstd::decompress(NAME, true, src, dst)?.ok(),
         };
         Ok(made == Some(dst.len()))
     }

@@ -81,3 +81,35 @@ fn zstd_of_numcodecs() {
     check(&Zstd::new(3, false).unwrap(), "zstd", ZSTD);
     check(&Zstd::new(3, true).unwrap(), "zstd with a checksum", ZSTD_CHECKSUM);
 }
+
+/// zarr-python 1.1.0: text of four characters, "0" to "3", "9" to "12", "18" to "21". Its c-blosc had zstd 0.7.
+const BLOSC_OF_V1: &str = "02018410c0000000c00000005a000000140000004200000027b52ffd20c00000369a30003100320033003900310000003000313131000000383132320c00d0c914ba039d01e3412757e8176c05c818c818c818c8580658c00000";
+
+/// O-7, O-14: frames of zstd 0.7 are read inside of Blosc, where Zarr v1 has them, and nowhere else.
+#[test]
+fn zstd_of_zarr_v1() {
+    let numbers = (0..4).chain(9..13).chain(18..22);
+    let text: Vec<u8> = numbers
+        .flat_map(|number: u8| {
+            let digits = number.to_string();
+            (0..4).flat_map(move |at| u32::from(*digits.as_bytes().get(at).unwrap_or(&0)).to_le_bytes())
+        })
+        .collect();
+    let stored = unhex(BLOSC_OF_V1);
+    let blosc = Blosc::new("zstd", 1, 2, 16, 0).unwrap();
+    assert_eq!(decoded(&blosc, &stored, text.len()).unwrap(), text);
+    let frame = &stored[24..];
+    assert_eq!(frame[..4], [0x27, 0xb5, 0x2f, 0xfd]);
+    let zstd = Zstd::new(3, false).unwrap();
+    let error = decoded(&zstd, frame, text.len()).unwrap_err();
+    assert!(error.to_string().contains("28 b5 2f fd"), "{error}");
+    // Nor behind another frame; and what came before 0.7 not even inside of Blosc.
+    let mut two = encoded(&zstd, b"first");
+    two.extend_from_slice(frame);
+    assert!(decoded(&zstd, &two, 5 + text.len()).is_err());
+    for first in 0x1e..0x27 {
+        let mut older = stored.clone();
+        older[24] = first;
+        assert!(decoded(&blosc, &older, text.len()).is_err());
+    }
+}
