@@ -11,7 +11,7 @@ from blizzarr.transformers.hashed import HashedTransformer
 from blizzarr.transformers.interface import StoreWithPartialAccess
 from blizzarr.transformers.partial import KeyRange, KeyStartValue
 from blizzarr.transformers.registry import MAX_TRANSFORMERS, decode, decode_draft, register, transformers_of
-from blizzarr.transformers.renaming import RenamingStore
+from blizzarr.transformers.renaming import RenamingStore, stored_key
 from blizzarr.transformers.sharding import ShardingTransformer
 from blizzarr.transformers.store_interface import PartialAccessStore, StoreInterface
 
@@ -30,6 +30,7 @@ __all__ = [
     "decode",
     "decode_draft",
     "register",
+    "stored_key",
     "transformers_of",
     "wrap",
 ]

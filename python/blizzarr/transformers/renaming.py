@@ -13,7 +13,7 @@ from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.transformers.array_keys import ArrayKeys
 
-__all__ = ["RenamingStore"]
+__all__ = ["RenamingStore", "stored_key"]
 
 
 class RenamingStore(StoreWrapper):
@@ -51,6 +51,13 @@ class RenamingStore(StoreWrapper):
         Whether there is such a chunk is checked by asking where it is stored, so a guess is good enough.
         """
 
+    def inside(self, key: str) -> str:
+        """The key that the value of this key is stored under."""
+        start = self.keys.prefix
+        if key.startswith(start) and self.keys.is_name(name := key[len(start) :]):
+            return start + self.stored(name)
+        return check_key(key)
+
     @property
     def native(self) -> Any:
         """The engine's handle, which asks here for nothing but names; there is none over a store written in Python."""
@@ -61,27 +68,27 @@ class RenamingStore(StoreWrapper):
 
     def get(self, key: str) -> Value | None:
         """The value, or None when there is none."""
-        return super().get(self._inside(key))
+        return super().get(self.inside(key))
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
         """The values under many keys."""
-        return super().get_many([self._inside(key) for key in keys])
+        return super().get_many([self.inside(key) for key in keys])
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         """Parts of the value; None when there is no value."""
-        return super().get_ranges(self._inside(key), ranges)
+        return super().get_ranges(self.inside(key), ranges)
 
     def set(self, key: str, value: Value) -> None:
         """Replace the value."""
-        super().set(self._inside(key), value)
+        super().set(self.inside(key), value)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
         """Set the value only if it still is `expected`."""
-        return super().replace(self._inside(key), expected, value)
+        return super().replace(self.inside(key), expected, value)
 
     def delete(self, key: str) -> object:
         """Remove the value; one that is missing is fine."""
-        return super().delete(self._inside(key))
+        return super().delete(self.inside(key))
 
     def delete_prefix(self, prefix: str) -> None:
         """Remove every key under the prefix."""
@@ -110,22 +117,15 @@ class RenamingStore(StoreWrapper):
 
     def size(self, key: str) -> int | None:
         """The length of the value in bytes; None when there is none."""
-        return super().size(self._inside(key))
+        return super().size(self.inside(key))
 
     def _renamed(self, inner: _native.NativeStore) -> _native.RenamedStore:
         # Made anew each time: kept here, it would keep this store, and be kept by it, for ever.
-        return _native.RenamedStore(inner, self._inside)
+        return _native.RenamedStore(inner, self.inside)
 
     def _is_inside(self, prefix: str) -> bool:
         """Whether the prefix takes only a part of the array's keys."""
         return len(prefix) > len(self.keys.prefix) and prefix.startswith(self.keys.prefix)
-
-    def _inside(self, key: str) -> str:
-        """Where the value of this key is stored."""
-        start = self.keys.prefix
-        if key.startswith(start) and self.keys.is_name(name := key[len(start) :]):
-            return start + self.stored(name)
-        return check_key(key)
 
     def _outside(self, key: str) -> str | None:
         """The original of a key that is in the store; None when a chunk's key hides it."""
@@ -137,3 +137,23 @@ class RenamingStore(StoreWrapper):
         if chunk is not None and self.keys.is_name(chunk) and self.stored(chunk) == name:
             return start + chunk
         return None if self.keys.is_name(name) else key
+
+
+def stored_key(store: Store, key: str, underneath: Store) -> str | None:
+    """The key in the store `underneath` whose value is that of `key`; None where that cannot be said.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MemoryStore
+    >>> from blizzarr.transformers import HashedTransformer, ShardingTransformer, wrap
+    >>> memory, keys = MemoryStore(), ArrayKeys("a/", "c", "/", "c", 1)
+    >>> stored_key(wrap(memory, [HashedTransformer()], keys), "a/c0", memory)
+    'a/29/d0/c0'
+    >>> stored_key(wrap(memory, [HashedTransformer(), ShardingTransformer((2,))], keys), "a/c0", memory)
+    """
+    while store is not underneath:
+        if not isinstance(store, RenamingStore):
+            return None
+        key = store.inside(key)
+        store = store.store
+    return key

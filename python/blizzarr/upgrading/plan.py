@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from blizzarr.errors import BlizzarrError, MetadataError, Problem
-from blizzarr.formats import Format, Found, chunk_prefix, get_many, translate
+from blizzarr.formats import Format, Found, chunk_prefix, chunk_store, get_many, translate
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import name_problem
 from blizzarr.stores import Store
+from blizzarr.transformers import stored_key
 from blizzarr.upgrading.walk import walk
 
 __all__ = ["NodeUpgrade", "Upgrade", "plan"]
@@ -147,6 +148,7 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
                 raise found
             consolidated |= not path and isinstance(found.meta, GroupMeta) and found.meta.consolidated is not None
             nodes.append(_translated(path, found, old, new))
+            problems += _immovable(store, nodes[-1])
         except MetadataError as error:
             problems += [problem._replace(path=f"/{path}: {problem.path}") for problem in error.problems]
         except BlizzarrError as error:
@@ -156,6 +158,19 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
     if not switched:
         problems += _conflicts(store, nodes, old)
     return Upgrade(store, old, new, tuple(nodes), tuple(problems))
+
+
+def _immovable(store: Store, node: NodeUpgrade) -> list[Problem]:
+    """Storage transformers that stand between chunks and the keys that they would have to get."""
+    if not node.moves_chunks:
+        return []
+    assert isinstance(node.old, ArrayMeta)
+    sample = chunk_prefix(node.path, node.old) + node.old.chunk_keys.key((0,) * len(node.old.shape))
+    if stored_key(chunk_store(store, node.path, node.old), sample, store) is not None:
+        return []
+    found = ", ".join(map(repr, node.old.storage_transformers))
+    expected = "only those that rename chunks, as chunks get other keys; copy the array instead"
+    return [Problem(f"/{node.path}: storage_transformers", expected, found)]
 
 
 def _conflicts(store: Store, nodes: list[NodeUpgrade], old: Format) -> list[Problem]:

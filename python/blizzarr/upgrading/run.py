@@ -17,10 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
 from blizzarr.array.info import stored_chunks
-from blizzarr.formats import chunk_prefix
+from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.duplicate import duplicate
+from blizzarr.transformers import stored_key
 from blizzarr.upgrading.plan import NodeUpgrade, Upgrade
 from blizzarr.upgrading.record import KEY, Record
 
@@ -73,11 +74,18 @@ def _depth(node: NodeUpgrade) -> int:
 
 
 def _moves(store: Store, node: NodeUpgrade) -> list[tuple[str, str]]:
-    """Old and new keys of the chunks of an array."""
+    """Old and new keys of what is stored of the chunks of an array."""
     assert isinstance(node.old, ArrayMeta)
     assert isinstance(node.new, ArrayMeta)
     prefix, keys = chunk_prefix(node.path, node.new), node.new.chunk_keys
-    return [(key, prefix + keys.key(position)) for key, position in stored_chunks(store, node.path, node.old)]
+    here, there = (chunk_store(store, node.path, meta) for meta in (node.old, node.new))
+    return [
+        (old, new)
+        for key, position in stored_chunks(store, node.path, node.old)
+        # The plan has seen to it that both can be said.
+        if (old := stored_key(here, key, store)) is not None
+        and (new := stored_key(there, prefix + keys.key(position), store)) is not None
+    ]
 
 
 def _store_documents(store: Store, node: NodeUpgrade) -> None:
