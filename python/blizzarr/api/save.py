@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from blizzarr.api.open import open
 from blizzarr.array import Array
+from blizzarr.array.objects import check_objects
 from blizzarr.creation.describe import ZarrFormat, describe_array, describe_group
+from blizzarr.creation.elements import as_data, type_of
 from blizzarr.creation.make import choose_format, make_array, refuse_to_lose
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model.names import check_path, join
@@ -53,7 +55,7 @@ def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: Zar
 
 def save_array(store: StoreLike, data: Any, *, path: str | None = "", **options: Any) -> None:
     """Store one array in place of what is there; `options` as for `create_array`."""
-    values = data if isinstance(data, Array) else np.asarray(data)
+    values = as_data(data, options.get("dtype"))
     found, place = resolve(store, "w", path)
     make_array(found, place, data=values, overwrite=True, **options)
     _finish(store, found)
@@ -71,9 +73,11 @@ def save_group(
             raise ValueError(f"expected names other than those of the unnamed arrays, found {name!r}")
         check_path(name)
     # Whatever cannot become an array is found out before anything is replaced.
-    values = {name: data if isinstance(data, Array) else np.asarray(data) for name, data in (members | named).items()}
+    values = {name: as_data(data) for name, data in (members | named).items()}
     for data in values.values():
-        describe_array(shape=data.shape, dtype=data.dtype, zarr_format=zarr_format)
+        metadata = describe_array(shape=data.shape, dtype=type_of(data), zarr_format=zarr_format)
+        if not isinstance(data, Array):
+            check_objects(metadata, np.asarray(data, metadata.dtype.numpy))
     found, place = resolve(store, "w", path)
     for data in values.values():
         if isinstance(data, Array):

@@ -17,11 +17,12 @@ import numpy.typing as npt
 from blizzarr import _native
 from blizzarr.codecs import Step
 from blizzarr.codecs.objects import ObjectCodec, Table
+from blizzarr.dtypes import Kind
 from blizzarr.indexing import Axes
 from blizzarr.model import ArrayMeta
 from blizzarr.transfer import Binding, Handle
 
-__all__ = ["FILL_TOKEN", "ObjectHandle"]
+__all__ = ["FILL_TOKEN", "ObjectHandle", "check_objects"]
 
 FILL_TOKEN = np.int64(0)
 """What stands for the fill value."""
@@ -45,13 +46,9 @@ class ObjectHandle:
     @classmethod
     def of(cls, metadata: ArrayMeta, open: Open) -> Self:
         """The handle for an array; `open` makes those of the engine."""
-        chain = metadata.codecs
-        while (inner := chain.serializer.inner()) is not None:
-            chain = inner[1]
-        assert isinstance(chain.serializer, ObjectCodec), "checked when the metadata are made"
-        steps = metadata.codecs.steps(metadata.dtype, metadata.write_shape)
-        fill, shape = metadata.fill_value, metadata.write_shape
-        return cls(metadata.shape, shape, chain.serializer, fill, tuple(steps), open)
+        shape = metadata.write_shape
+        steps = tuple(metadata.codecs.steps(metadata.dtype, shape))
+        return cls(metadata.shape, shape, _object_codec(metadata), metadata.fill_value, steps, open)
 
     def read(self, out: npt.NDArray[Any], axes: Axes, /) -> None:
         """Fill `out` with what the axes pick."""
@@ -65,7 +62,7 @@ class ObjectHandle:
     def write(self, source: npt.NDArray[Any], axes: Axes, write_empty: bool = False, /) -> None:
         """Put `source` where the axes point; chunks of nothing but fill are stored if `write_empty`."""
         table = self.codec.table(self.fill)
-        tokens = self._tokens(table, source)
+        tokens = _tokens(self.codec, table, source)
         self._handle(table).write(tokens, axes, write_empty)
 
     def tokens(self) -> Binding:
@@ -84,20 +81,42 @@ class ObjectHandle:
         chain = _native.Chain(self.chunk_shape, FILL_TOKEN.itemsize, FILL_TOKEN.tobytes(), False, steps)
         return self.open(chain, self.shape)
 
-    def _tokens(self, table: Table, source: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """The tokens of the elements; one for those that are repeated by strides of 0."""
-        once = source[(..., *(slice(1) if stride == 0 else slice(None) for stride in source.strides))]
-        elements = once.ravel().tolist()
-        try:
-            tokens = np.frombuffer(table.put(elements), FILL_TOKEN.dtype)
-        except (TypeError, ValueError, OverflowError) as error:
-            for position, element in enumerate(elements):
-                if (refusal := self.codec.refuses(element)) is not None:
-                    index = tuple(map(int, np.unravel_index(position, once.shape)))
-                    place = f" at index {index} of the value" if index else ""
-                    raise TypeError(f"expected {refusal[0]}{place}, found {refusal[1]}") from error
-            raise
-        return np.broadcast_to(tokens.reshape(once.shape), source.shape)
+
+def check_objects(metadata: ArrayMeta, source: npt.NDArray[Any]) -> None:
+    """Refuse elements that the array cannot hold, if its elements are objects.
+
+    Raises
+    ------
+    TypeError
+        Naming the first of them.
+    """
+    if metadata.dtype.kind is Kind.OBJECT:
+        codec = _object_codec(metadata)
+        _tokens(codec, codec.table(metadata.fill_value), source)
+
+
+def _object_codec(metadata: ArrayMeta) -> ObjectCodec:
+    chain = metadata.codecs
+    while (inner := chain.serializer.inner()) is not None:
+        chain = inner[1]
+    assert isinstance(chain.serializer, ObjectCodec), "checked when the metadata are made"
+    return chain.serializer
+
+
+def _tokens(codec: ObjectCodec, table: Table, source: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The tokens of elements; one for those that are repeated by strides of 0."""
+    once = source[(..., *(slice(1) if stride == 0 else slice(None) for stride in source.strides))]
+    elements = once.ravel().tolist()
+    try:
+        tokens = np.frombuffer(table.put(elements), FILL_TOKEN.dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        for position, element in enumerate(elements):
+            if (refusal := codec.refuses(element)) is not None:
+                index = tuple(map(int, np.unravel_index(position, once.shape)))
+                place = f" at index {index} of the value" if index else ""
+                raise TypeError(f"expected {refusal[0]}{place}, found {refusal[1]}") from error
+        raise
+    return np.broadcast_to(tokens.reshape(once.shape), source.shape)
 
 
 def _over(table: Table, steps: Iterable[Step]) -> list[Step]:

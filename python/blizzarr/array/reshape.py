@@ -24,7 +24,7 @@ from blizzarr.formats import lock_key, read_node
 from blizzarr.hierarchy.documents import revise
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, check_writable
-from blizzarr.transfer import Binding, write
+from blizzarr.transfer import Binding, as_source, write
 
 __all__ = ["append", "as_array_meta", "resize"]
 
@@ -69,6 +69,9 @@ def append(store: Store, path: str, metadata: ArrayMeta, binding: Binding, data:
         raise ValueError(f"expected an axis in [{-rank}, {rank}) to append to, found {axis}")
     axis %= rank
     added = np.asarray(data, binding.dtype)
+    if binding.dtype.hasobject and added.ndim > rank and not isinstance(data, np.ndarray):
+        # Elements that are lists of one length.
+        added = as_source(data, added.shape[:rank], binding.dtype)
     with exclusive(store, path, lock_key(path, metadata)):
         old = _stored(store, path, metadata).shape
         _check_added(added.shape, old, axis)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer, one_of
+from blizzarr.dtypes import Kind
 from blizzarr.problems import MISSING, Problems
 
 __all__ = ["BloscCodec"]
@@ -60,6 +61,9 @@ class BloscCodec(Codec):
     def resolve(self, chunk: Chunk) -> Self:
         if chunk.dtype is None:
             return self
+        if chunk.dtype.kind is Kind.OBJECT:
+            # What comes are bytes of elements of any length.
+            return replace(self, typesize=self.typesize or 1, shuffle=self.shuffle or "noshuffle")
         itemsize = chunk.dtype.itemsize
         typesize = itemsize if self.typesize is None else self.typesize
         shuffle = self.shuffle or ("bitshuffle" if itemsize == 1 else "shuffle")

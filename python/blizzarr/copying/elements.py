@@ -18,7 +18,8 @@ __all__ = ["copy_elements", "regions_for"]
 def regions_for(source: Array | npt.NDArray[Any], target: Array) -> Regions:
     """The regions in which `source` is copied into `target`."""
     read_shape = source.metadata.chunk_shape if isinstance(source, Array) else (1,) * source.ndim
-    itemsize = max(source.dtype.itemsize, target.dtype.itemsize, 1)
+    found = source.metadata.dtype.usual_bytes if isinstance(source, Array) else source.dtype.itemsize
+    itemsize = max(found, target.metadata.dtype.usual_bytes, 1)
     return plan_regions(target.shape, target.metadata.write_shape, read_shape, max(1, config.copy_bytes // itemsize))
 
 

@@ -10,8 +10,9 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from blizzarr.codecs import CodecChain, TransposeCodec
+from blizzarr.codecs import CodecChain, ShardingCodec, TransposeCodec
 from blizzarr.creation.chunking import ChunksLike, ShardsLike, resolve_chunks, resolve_shards
+from blizzarr.creation.elements import decide_type
 from blizzarr.creation.json_values import check_attributes
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, Problem
@@ -64,9 +65,9 @@ def describe_array(
     if codecs is not None:
         _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
     lengths = _shape(shape)
-    kind = DataType.parse(dtype)
-    chunk_shape = resolve_chunks(chunks, lengths, kind.itemsize)
-    shard_shape = resolve_shards(shards, chunk_shape, lengths, kind.itemsize)
+    kind = decide_type(DataType.parse(dtype), filters, serializer, compressors, codecs)
+    chunk_shape = resolve_chunks(chunks, lengths, kind.usual_bytes)
+    shard_shape = resolve_shards(shards, chunk_shape, lengths, kind.usual_bytes)
     if codecs is None:
         chain = CodecChain.from_user(
             _with_order(filters, order, len(lengths)),
@@ -74,9 +75,10 @@ def describe_array(
             form.default_compressor if isinstance(compressors, str) and compressors == "auto" else compressors,
             dtype=kind,
             chunk_shape=chunk_shape,
-            shard_shape=shard_shape,
             endian=_endian(dtype),
         )
+        if shard_shape is not None:
+            chain = CodecChain.from_list([ShardingCodec(chunk_shape, chain, form.index_codecs)], kind, shard_shape)
     else:
         chain = CodecChain.from_list(codecs, kind, chunk_shape)
     return ArrayMeta(

@@ -10,6 +10,7 @@ import numpy as np
 from blizzarr.array import Array
 from blizzarr.creation.chunking import resolve_chunks
 from blizzarr.creation.describe import lengths_of
+from blizzarr.creation.elements import as_data, type_of
 
 __all__ = ["like"]
 
@@ -30,12 +31,13 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     Examples
     --------
     >>> like(np.zeros((2, 3), "int16"), {"chunks": 1})
-    {'shape': (2, 3), 'dtype': dtype('int16'), 'chunks': 1}
+    {'shape': (2, 3), 'dtype': DataType('int16'), 'chunks': 1}
     """
     if not isinstance(data, Array):
         if not (hasattr(data, "shape") and hasattr(data, "dtype")):
-            data = np.asarray(data)
-        return {"shape": tuple(data.shape), "dtype": data.dtype, **options}
+            data = as_data(data, options.get("dtype"))
+        dtype = type_of(data) if isinstance(data, np.ndarray) else data.dtype
+        return {"shape": tuple(data.shape), "dtype": dtype, **options}
     meta = data.metadata
     taken: dict[str, Any] = {
         "shape": meta.shape,
@@ -69,7 +71,7 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
             del taken["filters"]
     taken |= options
     if "shards" not in options and meta.shard_shape is not None:
-        chunks = resolve_chunks(taken["chunks"], meta.shape, meta.dtype.itemsize)
+        chunks = resolve_chunks(taken["chunks"], meta.shape, meta.dtype.usual_bytes)
         taken |= {"chunks": chunks, "shards": _rounded(meta.shard_shape, chunks)}
     return taken
 

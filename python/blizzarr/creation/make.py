@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from blizzarr.array import Array
+from blizzarr.array.objects import check_objects
 from blizzarr.copying.elements import copy_elements
 from blizzarr.creation.describe import ShapeLike, ZarrFormat, describe_array, lengths_of
+from blizzarr.creation.elements import as_data, type_of
+from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import format_named
 from blizzarr.hierarchy.place import format_above, place_node
@@ -34,24 +37,25 @@ def make_array(
 
     When storing `data` fails, the new array is removed again.
     """
-    source = data if data is None or isinstance(data, Array) else np.asarray(data)
+    given = None if shape is None else lengths_of(shape)
+    source = None if data is None else as_data(data, dtype, given)
     if source is not None:
-        given = None if shape is None else lengths_of(shape)
         if given not in (None, source.shape):
             raise ValueError(f"expected shape= to be that of the data, {source.shape}, found {given}")
         shape = source.shape
-        dtype = source.dtype if dtype is None else dtype
+        dtype = type_of(source) if dtype is None else dtype
     if shape is None or dtype is None:
         raise TypeError(f"expected shape= and dtype=, or data=, found no {'shape' if shape is None else 'dtype'}")
     options["zarr_format"] = choose_format(store, path, options.get("zarr_format"))
     metadata = describe_array(shape=shape, dtype=dtype, **options)
     # What may still go wrong with the data goes wrong before anything is replaced.
     if isinstance(source, Array):
-        np.zeros(1, source.dtype).astype(metadata.dtype.numpy)
+        _check_convertible(source.metadata.dtype, metadata.dtype)
         if overwrite:
             refuse_to_lose(source, store, path)
     elif source is not None:
         source = np.asarray(source, metadata.dtype.numpy)
+        check_objects(metadata, source)
     place_node(store, path, metadata, overwrite=overwrite)
     array = Array(store, path, metadata)
     if source is not None:
@@ -63,6 +67,15 @@ def make_array(
                 remove_node(store, path)
             raise
     return array
+
+
+def _check_convertible(found: DataType, wanted: DataType) -> None:
+    """Refuse elements that cannot become others whatever they are."""
+    made = np.zeros(1, found.numpy).astype(wanted.numpy)
+    if wanted.kind is Kind.OBJECT and found.kind is not Kind.OBJECT and wanted.name != "object":
+        kinds = {"string": Kind.TEXT, "bytes": Kind.BYTES}
+        if kinds[wanted.name] is not found.kind:
+            raise TypeError(f"expected data whose elements can become {wanted}, found {found}, like {made[0]!r}")
 
 
 def choose_format(store: Store, path: str, zarr_format: ZarrFormat) -> str:

@@ -17,6 +17,10 @@ from blizzarr.problems import Problems
 __all__ = ["DataType", "Field"]
 
 
+_OBJECT_BYTES = 64
+"""A short text in memory."""
+
+
 class Field(NamedTuple):
     """A field of a struct; with a shape, several elements of its type."""
 
@@ -58,6 +62,11 @@ class DataType:
     def itemsize(self) -> int:
         """Bytes per element."""
         return self.numpy.itemsize
+
+    @property
+    def usual_bytes(self) -> int:
+        """Bytes per element to reckon with; those of objects, of which memory holds the address only, are a guess."""
+        return _OBJECT_BYTES if self.kind is Kind.OBJECT else self.itemsize
 
     @property
     def swap(self) -> int | tuple[tuple[int, int], ...]:

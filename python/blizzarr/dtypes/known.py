@@ -9,6 +9,7 @@ __all__ = ["is_known", "supplier"]
 _SUBBYTE = "a complex number with parts narrower than 16 bits; zarrs reads it"
 
 _KNOWN: Final[dict[str, str]] = {
+    "object": "any objects of Python, which only v2 has (zarr_format=2); here there are string and bytes",
     "complex_bfloat16": "a complex number with bfloat16 parts; zarrs reads it",
     "complex_float16": "a complex number with float16 parts; zarrs reads it",
     "complex_float4_e2m1fn": _SUBBYTE,

@@ -147,6 +147,9 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
             expected = "the name of a data type, or a NumPy dtype"
             problems.items.append(Problem("data_type", expected, f"{value!r} ({error})"))
         return None
+    if dtype.kind in "SU" and not dtype.itemsize:
+        # `str` and `bytes` say nothing about a length.
+        return variable.STRING if dtype.kind == "U" else variable.BYTES
     return from_numpy(dtype, problems)
 
 

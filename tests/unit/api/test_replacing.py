@@ -78,7 +78,8 @@ def test_a_neighbour_may_be_copied(tmp_path: Path) -> None:
     "replace",
     [
         lambda target: api.create_array(target, name="x", data=np.array(["a"]), dtype="int32", overwrite=True),
-        lambda target: api.save(target, x=np.arange(2), y=np.array(["a"])),
+        lambda target: api.save(target, x=np.arange(2), y=np.array(["a", 1.5], object)),
+        lambda target: api.save(target, x=np.arange(2), y=["a", "\ud800"]),
         lambda target: api.create_array(
             target, name="x", data=api.array(np.zeros(3, "V3")), dtype="M8[s]", overwrite=True
         ),

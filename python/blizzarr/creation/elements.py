@@ -1,0 +1,96 @@
+"""What the elements of a new array are: the data type for what users give, where NumPy's says too little.
+
+NumPy has one type for all objects, and knows text only of a fixed length. So objects are looked into, lists of text
+become text of any length, and a codec of objects says what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.array import Array
+from blizzarr.codecs import Codec, CodecChain, ObjectCodec, ShardingCodec
+from blizzarr.codecs.user import codecs_of
+from blizzarr.dtypes import DataType, Kind
+from blizzarr.errors import MetadataError, Problem
+from blizzarr.transfer import as_source
+
+__all__ = ["as_data", "decide_type", "type_of"]
+
+_ADVICE = "dtype='string', dtype='bytes', or a codec for the objects, like filters=[numcodecs.JSON()] of format 2"
+
+
+def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) -> Array | npt.NDArray[Any]:
+    """The data as one of our arrays or a NumPy array; lists of text become arrays of objects.
+
+    Examples
+    --------
+    >>> as_data(["a", "bcd"]), as_data(np.array(["a", "bcd"]))
+    (array(['a', 'bcd'], dtype=object), array(['a', 'bcd'], dtype='<U3'))
+    """
+    if isinstance(data, Array):
+        return data
+    if not hasattr(data, "dtype") and dtype is not None and DataType.parse(dtype).kind is Kind.OBJECT:
+        # Which lists are elements, only a shape could tell.
+        return np.asarray(data, np.object_) if shape is None else as_source(data, shape, np.dtype(object))
+    found = np.asarray(data)
+    if found.dtype.kind in "SU" and not hasattr(data, "dtype"):
+        # NumPy would cut off zeros at their ends, and make text of numbers among them.
+        return np.asarray(data, np.object_)
+    return found
+
+
+def type_of(data: Array | npt.NDArray[Any]) -> DataType:
+    """The data type that an array of these elements gets.
+
+    Examples
+    --------
+    >>> type_of(np.array(["a", "bcd"], object)), type_of(np.zeros(2))
+    (DataType('string'), DataType('float64'))
+    """
+    if isinstance(data, Array):
+        return data.metadata.dtype
+    if data.dtype.kind != "O":
+        return DataType.parse(data.dtype)
+    kinds = set(map(type, data.ravel().tolist()))
+    for name, kind in (("string", str), ("bytes", bytes)):
+        if kinds and all(issubclass(found, kind) for found in kinds):
+            return DataType.parse(name)
+    return DataType.parse("object")
+
+
+def decide_type(dtype: DataType, *codecs: Any) -> DataType:
+    """The data type, as far as the codecs that a user gives say what objects are.
+
+    Examples
+    --------
+    >>> decide_type(DataType.parse(object), "vlen-utf8")
+    DataType('string')
+    """
+    if dtype.kind is not Kind.OBJECT:
+        return dtype
+    given = (item for item in codecs if not (isinstance(item, str) and item == "auto"))
+    codec = _object_codec(codec for item in given for codec in _listed(item))
+    if codec is not None and "object" in (dtype.name, codec.element_type):
+        return DataType.parse(codec.element_type)
+    if codec is None and dtype.name == "object":
+        raise MetadataError(problems=[Problem("dtype", f"what the elements are: {_ADVICE}", "objects")])
+    return dtype
+
+
+def _listed(given: Any) -> Iterable[Codec]:
+    return given.all if isinstance(given, CodecChain) else codecs_of(given)
+
+
+def _object_codec(codecs: Iterable[Codec]) -> ObjectCodec | None:
+    """The codec of objects among these, if need be that of inner chunks."""
+    for codec in codecs:
+        if isinstance(codec, ObjectCodec):
+            return codec
+        if isinstance(codec, ShardingCodec) and codec.codecs is not None:
+            return _object_codec(_listed(codec.codecs))
+    return None
