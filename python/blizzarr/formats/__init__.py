@@ -5,7 +5,7 @@ those of chunks: in most formats a node's documents lie beside its chunks; in th
 and chunks are two trees. Nothing outside this package asks which format a node has; the functions here work for all.
 """
 
-from blizzarr.formats.finding import below, detect, find, find_many, get_many, read_node
+from blizzarr.formats.finding import below, detect, find, find_many, get_many, is_implicit, read_node
 from blizzarr.formats.format import Child, Format, Found
 from blizzarr.formats.missing import foreign
 from blizzarr.formats.nodes import (
@@ -40,6 +40,7 @@ __all__ = [
     "format_named",
     "format_of",
     "get_many",
+    "is_implicit",
     "lock_key",
     "node_of",
     "node_prefixes",

@@ -12,18 +12,19 @@ from errno import EISDIR, ENOTDIR
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, StoreError
+from blizzarr.formats import draft
 from blizzarr.formats.format import Child, Format, Found, Node, Store
 from blizzarr.formats.missing import what_is_there, what_was_sought
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 
-__all__ = ["below", "detect", "find", "find_many", "get_many", "read_node"]
+__all__ = ["below", "detect", "find", "find_many", "get_many", "is_implicit", "read_node"]
 
 _NO_VALUE: Final = (EISDIR, ENOTDIR)
 
-_SEARCHES: Final[list[Any]] = []
-"""Functions ``(store, path) -> Found | None`` of formats with nodes that no document shows."""
+_SEARCHES: Final = (draft.search,)
+"""Functions ``(store, paths) -> list`` of formats with nodes that no document at a known key shows."""
 
 
 def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
@@ -69,6 +70,7 @@ def find_many(
     entry
         Stands for the document of the hierarchy as a whole, in formats that have one.
     """
+    searched = forms is None and entry is None
     forms = tuple(FORMATS.values() if forms is None else forms)
     known = _documents(store, (form.document_keys(path) for form in forms for path in paths)) if at_once else None
     found: list[Found | BlizzarrError | None] = [None] * len(paths)
@@ -84,7 +86,16 @@ def find_many(
         open_ = [number for number in open_ if found[number] is None]
         if not open_:
             break
+    if searched and open_ and not any(isinstance(one, Found) and _is_alone(one) for one in found):
+        for search in _SEARCHES:
+            for number, other in zip(open_, search(store, [paths[number] for number in open_]), strict=True):
+                found[number] = found[number] or other
     return found
+
+
+def _is_alone(found: Found) -> bool:
+    """Whether a node is of a format that no document speaks for as a whole, so that those around it are too."""
+    return format_of(found.meta).entry_key is None
 
 
 def _documents(store: Store, keys: Iterable[Sequence[str]]) -> dict[str, bytes]:
@@ -127,10 +138,11 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
     found = find_many(store, (path,), None if form is None else (form,), at_once=not near)[0]
     if isinstance(found, BlizzarrError):
         raise found
-    if form is not None:
+    if form is not None and found is None and form.entry_key is not None:
+        found = find(store, path)
+        return found if found is not None and format_of(found.meta) == form else None
+    if form is not None or found is None:
         return found
-    if found is None:
-        return next((other for search in _SEARCHES if (other := search(store, path)) is not None), None)
     _warn_of_others(store, path, found)
     return found
 
@@ -203,8 +215,16 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
             elif found is not None:
                 made[number].append(Child(name, None, found))
             elif name in listings[number][1]:
-                made[number].append(Child(name, GroupMeta(format=groups[number][1].format)))
+                above, group = groups[number]
+                if is_implicit(store, format_of(group), join(above, name)):
+                    made[number].append(Child(name, GroupMeta(format=group.format)))
     return made
+
+
+def is_implicit(store: Store, form: Format, path: str) -> bool:
+    """Whether there is a group without a document at a path: in some formats where something may be below it."""
+    prefix = form.listing_prefix(path)
+    return form.implicit_groups and prefix is not None and bool(form.child_names(path, *store.list_dir(prefix)))
 
 
 def _listing(store: Store, path: str, form: Format) -> tuple[list[str], set[str]]:

@@ -72,6 +72,10 @@ class Format(Protocol):
     def default_compressor(self) -> str:
         """The codec that new arrays get unless told otherwise."""
 
+    @property
+    def index_codecs(self) -> tuple[str, ...] | None:
+        """The codecs that the index of new shards gets; `None` for what the codec of shards chooses."""
+
     def node_keys(self, path: str, /) -> tuple[str, ...]:
         """The keys of the documents each of which makes a node; first that of an array, whose locks go by it."""
 

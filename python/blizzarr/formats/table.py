@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from blizzarr.errors import Problem, UnknownExtensionError
-from blizzarr.formats import v3
+from blizzarr.formats import draft, v1, v3
 from blizzarr.formats.format import Format, Node
 
 __all__ = ["FORMATS", "format_named", "format_of", "relatives"]
 
-FORMATS: Final[dict[str, Format]] = {form.name: form for form in (v3,)}
+FORMATS: Final[dict[str, Format]] = {form.name: form for form in (v3, draft.DOCUMENT, draft.ZARR_PYTHON, v1)}
 """The formats by name, newest first: in this order they are looked for."""
 
 
@@ -28,6 +28,9 @@ def format_named(value: Any) -> Format:
     for form in FORMATS.values():
         if value == form.name or (not isinstance(value, bool) and value in (form.zarr_format, str(form.zarr_format))):
             return form
+    named = draft.draft_named(value) if isinstance(value, str) else None
+    if named is not None:
+        return named
     problem = Problem("zarr_format", f"one of {', '.join(map(repr, FORMATS))}, or a number", repr(value))
     raise UnknownExtensionError(problems=[problem], extensions=(f"zarr_format {value}",))
 

@@ -36,6 +36,7 @@ __all__ = [
     "has_dimension_names",
     "has_null_fill",
     "implicit_groups",
+    "index_codecs",
     "listing_prefix",
     "name",
     "node_keys",
@@ -50,6 +51,7 @@ entry_key: Final = None
 implicit_groups: Final = False
 has_dimension_names: Final = False
 has_null_fill: Final = True
+index_codecs: Final = None
 default_compressor: Final = "blosc"
 
 _META: Final = "meta"

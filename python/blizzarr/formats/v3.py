@@ -11,12 +11,13 @@ import marshal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from blizzarr.errors import LimitError, MetadataError
 from blizzarr.formats import v3_group
 from blizzarr.formats.beside import chunk_prefix, entry_documents, groups_above, listing_prefix, node_prefixes
 from blizzarr.formats.document import dump, load
+from blizzarr.formats.draft.entry import is_entry
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.names import name_problem
 from blizzarr.problems import Problems
@@ -35,6 +36,7 @@ __all__ = [
     "has_dimension_names",
     "has_null_fill",
     "implicit_groups",
+    "index_codecs",
     "listing_prefix",
     "name",
     "node_keys",
@@ -49,6 +51,7 @@ entry_key: Final = None
 implicit_groups: Final = False
 has_dimension_names: Final = True
 has_null_fill: Final = False
+index_codecs: Final = None
 default_compressor: Final = "zstd"
 
 _DOCUMENT: Final = "zarr.json"
@@ -149,18 +152,12 @@ def _remember(raw: bytes) -> tuple[ArrayMeta | GroupMeta, bytes | None] | None:
 def _decode(raw: bytes, key: str | None) -> ArrayMeta | GroupMeta | None:
     problems = Problems()
     document = load(raw, problems)
-    if document is not None and _is_of_the_draft(document):
+    if document is not None and is_entry(document):
         return None
     meta = None if document is None else v3_group.decode_node(document, problems, key or "zarr.json")
     problems.raise_any(key=key, document=document)
     assert meta is not None
     return meta
-
-
-def _is_of_the_draft(document: Mapping[str, Any]) -> bool:
-    """Whether a document of this key is the entry point of a hierarchy of the draft, where the format is a URI."""
-    version = document.get("zarr_format")
-    return type(version) is str and "/" in version
 
 
 def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:

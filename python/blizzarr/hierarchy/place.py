@@ -6,7 +6,19 @@ import re
 from collections.abc import Callable
 
 from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError, UnsupportedOperationError
-from blizzarr.formats import Format, Found, chunk_store, encode, find, find_many, foreign, format_of, node_of, relatives
+from blizzarr.formats import (
+    Format,
+    Found,
+    chunk_store,
+    encode,
+    find,
+    find_many,
+    foreign,
+    format_of,
+    is_implicit,
+    node_of,
+    relatives,
+)
 from blizzarr.hierarchy.documents import Node, ancestors, forget_consolidated, put
 from blizzarr.hierarchy.remove import chunk_names, remove_chunks, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -105,7 +117,7 @@ def _foreign(store: Store, path: str) -> str:
 def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | None) -> str | None:
     """The key or prefix that says that the place is not free."""
     if isinstance(here, Found):
-        return next(iter(here.documents))
+        return next(iter(here.documents)) if here.documents else _taken_by_implicit(store, path, meta, here)
     if here is not None:
         return here.key or f"/{path}"
     form = format_of(meta)
@@ -130,6 +142,14 @@ def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | No
             if pattern.fullmatch(bare) or first.fullmatch(bare):
                 return name
     return None
+
+
+def _taken_by_implicit(store: Store, path: str, meta: Node, here: Found) -> str | None:
+    """The prefix below which there is what makes a group here, unless a group of the same format may join it."""
+    form = format_of(here.meta)
+    if here.meta.format == meta.format and (isinstance(meta, GroupMeta) or not is_implicit(store, form, path)):
+        return None
+    return form.listing_prefix(path)
 
 
 def _store(store: Store, path: str, new: dict[str, dict[str, bytes]], *, overwrite: bool) -> None:

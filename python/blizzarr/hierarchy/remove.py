@@ -31,7 +31,7 @@ __all__ = ["PROGRESS", "chunk_names", "chunk_pattern", "own_keys", "remove_chunk
 PROGRESS = "blizzarr-copy.json"
 """Beside the document of an array that is being copied: how far the copy has come; see `blizzarr.copying`."""
 
-_USUAL = re.compile(r"c(?:[/.]\d+)*")
+_USUAL = re.compile(r"c\d*(?:[/.]\d+)*")
 """Chunks where no document says what they look like: never a bare number, which may be anybody's."""
 
 
@@ -72,7 +72,7 @@ def own_keys(
     patterns: dict[str, re.Pattern[str] | None] = {}
     for path, meta in nodes.items():
         # Where no document can be read, chunks may be anywhere that a format would have them.
-        prefixes = [chunk_prefix(path, meta)] if isinstance(meta, ArrayMeta) else [path + "/" if path else ""]
+        prefixes = [chunk_prefix(path, meta)] if isinstance(meta, ArrayMeta) else _prefixes(path, forms)
         patterns.update(dict.fromkeys(prefixes, chunk_pattern(meta)))
     documents: list[str] = []
     chunks: list[str] = []
@@ -82,6 +82,11 @@ def own_keys(
         elif key.rpartition("/")[2] == PROGRESS or _is_chunk(key, patterns):
             chunks.append(key)
     return sorted(documents, key=lambda key: (-key.count("/"), key)), chunks
+
+
+def _prefixes(path: str, forms: Sequence[Format] | None) -> list[str]:
+    newest = next(iter(FORMATS.values()))
+    return [form.chunk_prefix(path) for form in forms or (newest,)]
 
 
 def remove_node(store: Store, path: str) -> None:
@@ -101,6 +106,10 @@ def remove_node(store: Store, path: str) -> None:
     places = sorted({place for key in keys if (place := node_of(key, forms)) is not None} | {path})
     nodes = dict(zip(places, read_many(store, places), strict=True))
     documents, chunks = own_keys(keys, nodes, forms)
+    if not path and form.entry_key is not None and store.get(form.entry_key) is not None:
+        # The last: without it there are no nodes.
+        keys.append(form.entry_key)
+        documents.append(form.entry_key)
     if not documents and not chunks:
         return
     links = _links(store, prefix, (*documents, *chunks))

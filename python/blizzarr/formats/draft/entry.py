@@ -50,7 +50,7 @@ def is_entry(document: Mapping[str, Any]) -> bool:
     (True, False)
     """
     version = document.get("zarr_format")
-    return type(version) is str and "/" in version
+    return type(version) is str and "://" in version
 
 
 @lru_cache(32)

@@ -39,6 +39,7 @@ class Draft:
     implicit_groups: ClassVar[bool] = True
     has_dimension_names: ClassVar[bool] = False
     default_compressor: ClassVar[str] = "blosc"
+    index_codecs: ClassVar[tuple[str, ...]] = ("bytes",)
 
     @property
     def name(self) -> str:

@@ -5,6 +5,9 @@ https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#op
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from blizzarr.errors import BlizzarrError
 from blizzarr.formats.draft.entry import read
 from blizzarr.formats.draft.form import Draft
 from blizzarr.formats.draft.keys import ENTRY
@@ -14,22 +17,26 @@ from blizzarr.model import GroupMeta
 __all__ = ["is_implicit", "search"]
 
 
-def search(store: Store, path: str) -> Found | None:
-    """The node at a path of a hierarchy of the draft; `None` when there is none, or the store holds none.
-
-    Raises
-    ------
-    MetadataError
-        When its documents, or the entry point, do not conform.
-    """
+def search(store: Store, paths: Sequence[str]) -> list[Found | BlizzarrError | None]:
+    """The nodes at some paths of a hierarchy of the draft, or why they cannot be read; `None` where there are none."""
     raw = store.get(ENTRY)
-    entry = None if raw is None else read(bytes(raw))
+    try:
+        entry = None if raw is None else read(bytes(raw))
+    except BlizzarrError as error:
+        return [error] * len(paths)
     if entry is None:
-        return None
+        return [None] * len(paths)
     form = Draft(entry.spelling, entry.suffix)
+    return [_search(store, form, bytes(raw), path) for path in paths]
+
+
+def _search(store: Store, form: Draft, entry: bytes, path: str) -> Found | BlizzarrError | None:
     pairs = ((key, store.get(key)) for key in form.document_keys(path))
     documents = {key: bytes(value) for key, value in pairs if value is not None}
-    meta = form.decode(path, {**documents, ENTRY: bytes(raw)})
+    try:
+        meta = form.decode(path, {**documents, ENTRY: entry})
+    except BlizzarrError as error:
+        return error
     if meta is not None:
         return Found(meta, documents)
     return Found(GroupMeta(format=form.name), {}) if is_implicit(store, form, path) else None
