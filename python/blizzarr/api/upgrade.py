@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from blizzarr.creation.describe import ZarrFormat
 from blizzarr.errors import PathError, UnsupportedOperationError
-from blizzarr.formats import format_named, format_of, read_node
+from blizzarr.formats import Found, find_many, format_named, format_of, read_node
 from blizzarr.stores import StoreLike, check_writable, resolve
 from blizzarr.upgrading.plan import Upgrade, plan
 from blizzarr.upgrading.record import Record
@@ -63,7 +63,9 @@ def upgrade(store: StoreLike, *, to: ZarrFormat = "v3", dry_run: bool = False, p
     record = Record.read(found)
     old = format_of(read_node(found, "")) if record is None else format_named(record.old)
     new = format_named(to)
-    switched = record is not None and record.switched
+    # All other new documents were there before that of the root was stored.
+    root = find_many(found, [""], [new])[0]
+    switched = record is not None and record.switching and isinstance(root, Found)
     if record is not None and record.new != new.name:
         raise UnsupportedOperationError(
             f"an upgrade to {record.new} was interrupted here: finish it first, with to={record.new!r}",

@@ -16,11 +16,11 @@ KEY: Final = "blizzarr-upgrade.json"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """From which format to which, and whether the new documents count already."""
+    """From which format to which, and whether all new documents are there but perhaps that of the root."""
 
     old: str
     new: str
-    switched: bool = False
+    switching: bool = False
 
     @classmethod
     def read(cls, store: Store) -> Self | None:
@@ -30,11 +30,11 @@ class Record:
             return None
         try:
             value = json.loads(bytes(raw))
-            return cls(str(value["old"]), str(value["new"]), value["switched"] is True)
+            return cls(str(value["old"]), str(value["new"]), value["switching"] is True)
         except (ValueError, KeyError, TypeError):
             # Written in one step, so this is no record of ours.
             return None
 
     def write(self, store: Store) -> None:
         """Store the record."""
-        store.set(KEY, json.dumps({"old": self.old, "new": self.new, "switched": self.switched}).encode())
+        store.set(KEY, json.dumps({"old": self.old, "new": self.new, "switching": self.switching}).encode())

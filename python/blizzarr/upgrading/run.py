@@ -2,8 +2,8 @@
 
 1. A record is stored, by which an interrupted upgrade is known.
 2. Where chunks get other keys, they get them beside the old ones: a second link to the same file, or a copy.
-3. The new documents are stored, that of the root last. From then on the hierarchy has the new format; until then the
-   old documents open as ever.
+3. The new documents are stored, and when all of them are there, that of the root. From then on the hierarchy has the
+   new format; until then the old documents open as ever.
 4. Old keys of chunks and old documents are removed, inner nodes first, and then the record.
 
 Each step can be done again, so an upgrade that was interrupted is finished by running it again.
@@ -59,8 +59,8 @@ def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False) -
             Record(upgrade.old.name, upgrade.new.name).write(store)
             each(lambda old, new: duplicate(store, old, new), moves)
             each(lambda node: _store_documents(store, node), [(node,) for node in nodes if node.path])
+            Record(upgrade.old.name, upgrade.new.name, switching=True).write(store)
             each(lambda node: _store_documents(store, node), [(node,) for node in nodes if not node.path])
-            Record(upgrade.old.name, upgrade.new.name, switched=True).write(store)
         each(lambda old, new: _remove(store, [old]), moves)
         # Inner nodes first: what is left of the old hierarchy is reached from its root.
         deepest = sorted(nodes, key=_depth, reverse=True)

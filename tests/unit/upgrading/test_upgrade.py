@@ -1,0 +1,280 @@
+"""Upgrading in place: the same data under the documents of another format."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.errors import MetadataError, NodeNotFoundError, PathError, UnsupportedOperationError
+from blizzarr.stores import LocalStore, MappingStore
+from blizzarr.upgrading.record import KEY
+
+VALUES = np.arange(35, dtype="int32").reshape(5, 7)
+TREES = ["v2", "v3_draft", "v3_draft_zarr_python"]
+
+
+def a_hierarchy(store: Any, zarr_format: str) -> None:
+    """Groups and arrays of several kinds, one of them empty, one with a scalar."""
+    root = blizzarr.create_group(store, attributes={"title": "brain"}, zarr_format=zarr_format)
+    root.create_array("t1", data=VALUES, chunks=(2, 3), fill_value=-1, attributes={"units": "mm"})
+    inner = root.create_group("scans/first", attributes={"day": 1})
+    inner.create_array("big", data=VALUES.astype(">f8"), chunks=(4, 4), order="F", compressors="gzip")
+    inner.create_array("empty", shape=(6,), dtype="uint8", chunks=2, fill_value=9)
+    root.create_array("one", data=np.float32(2.5), chunks=())
+
+
+def check(store: Any, zarr_format: str) -> None:
+    """What `a_hierarchy` made, in this format."""
+    root = blizzarr.open_group(store, mode="r")
+    assert root.metadata.format == zarr_format
+    assert root.attrs.asdict() == {"title": "brain"}
+    names = [name for name, _ in root.members(None)]
+    assert names == ["one", "scans", "scans/first", "scans/first/big", "scans/first/empty", "t1"]
+    assert np.array_equal(root["t1"][:], VALUES)
+    assert root["t1"].attrs.asdict() == {"units": "mm"}
+    assert root["t1"].fill_value == -1
+    assert root["scans/first"].attrs.asdict() == {"day": 1}
+    assert np.array_equal(root["scans/first/big"][:], VALUES)
+    assert root["scans/first/empty"][:].tolist() == [9] * 6
+    assert root["one"][()] == 2.5
+    for name in names:
+        assert root[name].metadata.format == zarr_format
+
+
+def chunks_of(values: dict[str, Any]) -> list[bytes]:
+    """The values that are no documents, in order of their bytes."""
+    return sorted(bytes(value) for value in values.values() if not bytes(value).lstrip().startswith(b"{"))
+
+
+@pytest.mark.parametrize("old", TREES)
+def test_a_hierarchy(old: str) -> None:
+    """Z-2, F-12: metadata become v3's, no chunk's bytes change, nothing of the old format is left."""
+    values: dict[str, Any] = {}
+    a_hierarchy(values, old)
+    check(values, old)
+    before = chunks_of(values)
+    done = blizzarr.upgrade(values)
+    assert (done.done, done.arrays, done.groups, done.problems) == (True, 4, 3, ())
+    check(values, "v3")
+    assert chunks_of(values) == before
+    documents = [key for key in values if key.rpartition("/")[2] == "zarr.json"]
+    assert len(documents) == 7
+    assert len(values) == len(documents) + len(before)
+    assert blizzarr.upgrade(values).nodes == ()
+
+
+@pytest.mark.parametrize("old", TREES)
+def test_a_directory(old: str, tmp_path: Path) -> None:
+    """On a local file system; the old directories of the draft go too."""
+    a_hierarchy(tmp_path, old)
+    assert blizzarr.upgrade(tmp_path).done
+    check(tmp_path, "v3")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "scans", "t1", "zarr.json"]
+
+
+def test_chunks_of_v2_stay_where_they_are(tmp_path: Path) -> None:
+    """F-12: v3 has the keys of v2; not even the time of a chunk's file changes."""
+    blizzarr.create_array(tmp_path, name="a", data=VALUES, chunks=3, zarr_format=2)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.name[0].isdigit()}
+    assert len(before) == 6
+    done = blizzarr.upgrade(tmp_path)
+    assert not any(node.moves_chunks for node in done.nodes)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.name[0].isdigit()} == before
+
+
+def test_an_array_of_v1() -> None:
+    """Z-2: a store of v1, whose fill value may be null."""
+    values: dict[str, Any] = {}
+    blizzarr.create_array(values, data=VALUES, chunks=(2, 3), attributes={"a": [1]}, zarr_format=1)
+    meta = json.loads(values["meta"])
+    values["meta"] = json.dumps(meta | {"fill_value": None}).encode()
+    planned = blizzarr.upgrade(values, dry_run=True)
+    assert "null" in str(planned)
+    blizzarr.upgrade(values)
+    array = blizzarr.open_array(values, mode="r")
+    assert (array.metadata.format, array.fill_value, array.attrs.asdict()) == ("v3", 0, {"a": [1]})
+    assert np.array_equal(array[:], VALUES)
+    assert sorted(values)[:1] == ["0.0"]
+    assert not {"meta", "attrs"} & set(values)
+
+
+@pytest.mark.parametrize("old", TREES)
+def test_dry_run_changes_nothing(old: str) -> None:
+    """It says what would happen."""
+    values: dict[str, Any] = {}
+    a_hierarchy(values, old)
+    before = dict(values)
+    planned = blizzarr.upgrade(values, dry_run=True)
+    assert values == before
+    assert (planned.done, planned.arrays, planned.groups) == (False, 4, 3)
+    assert f"4 arrays and 3 groups to upgrade from {old} to v3" in str(planned)
+    assert json.loads(json.dumps(planned.to_dict()))["nodes"][0]["path"] == "/"
+
+
+class Dies(dict[str, Any]):
+    """Memory that fails before the operation of this number that changes it."""
+
+    left = 1 << 30
+
+    def _count(self) -> None:
+        if self.left == 0:
+            raise KeyboardInterrupt
+        self.left -= 1
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._count()
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        self._count()
+        super().__delitem__(key)
+
+    def pop(self, key: str, *default: Any) -> Any:
+        self._count()
+        return super().pop(key, *default)
+
+
+@pytest.mark.filterwarnings("ignore:.*in two formats")
+@pytest.mark.parametrize("old", TREES)
+def test_interrupted_anywhere(old: str) -> None:
+    """At any point either the old documents open or the new ones do, with all data; running it again finishes it."""
+    values = Dies()
+    a_hierarchy(values, old)
+    start = dict(values)
+    stop = 0
+    while True:
+        values = Dies(start)
+        values.left = stop
+        try:
+            blizzarr.upgrade(values)
+        except BaseException as error:
+            assert isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in repr(error)  # noqa: PT017
+        else:
+            break
+        values.left = 1 << 30
+        seen = blizzarr.open_group(values, mode="r")
+        if seen.metadata.format == old:
+            # What the old format's readers find is whole.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                assert np.array_equal(blizzarr.open(values, path="t1", zarr_format=old)[:], VALUES)
+        assert np.array_equal(blizzarr.open(values, path="t1")[:], VALUES)
+        assert np.array_equal(blizzarr.open(values, path="scans/first/big")[:], VALUES)
+        assert blizzarr.upgrade(values).done
+        check(values, "v3")
+        assert KEY not in values
+        stop += 1
+    assert stop > 20
+    check(values, "v3")
+
+
+def test_everything_that_stands_against_it_is_told_at_once() -> None:
+    """What v3 cannot express, and what cannot be read, in every node; nothing changes."""
+    values: dict[str, Any] = {}
+    root = blizzarr.create_group(values, zarr_format=2)
+    root.create_array("good", data=VALUES)
+    root.create_array("bad", data=VALUES)
+    root.create_array("worse", data=VALUES)
+    values["bad/.zarray"] = b"{"
+    document = json.loads(values["worse/.zarray"])
+    document["dtype"] = [["a", "<i4", [2]]]
+    document["fill_value"] = None
+    values["worse/.zarray"] = json.dumps(document).encode()
+    before = dict(values)
+    planned = blizzarr.upgrade(values, dry_run=True)
+    assert {problem.path.split(":")[0] for problem in planned.problems} == {"/bad", "/worse"}
+    with pytest.raises(MetadataError) as caught:
+        blizzarr.upgrade(values)
+    assert caught.value.problems == planned.problems
+    assert values == before
+
+
+def test_consolidated_metadata_are_kept_true() -> None:
+    """Z-10: those of v2 become those of v3, with the documents as they are now."""
+    values: dict[str, Any] = {}
+    a_hierarchy(values, "v2")
+    blizzarr.consolidate_metadata(values)
+    assert ".zmetadata" in values
+    blizzarr.upgrade(values)
+    assert ".zmetadata" not in values
+    root = blizzarr.open_consolidated(values)
+    assert root.metadata.consolidated is not None
+    assert {meta.format for meta in root.metadata.consolidated.values()} == {"v3"}
+    check(values, "v3")
+
+
+def test_names_of_dimensions() -> None:
+    """The attribute in which v2 keeps them becomes the member that v3 has."""
+    values: dict[str, Any] = {}
+    blizzarr.create_array(values, data=VALUES, dimension_names=["y", "x"], attributes={"a": 1}, zarr_format=2)
+    assert json.loads(values[".zattrs"])["_ARRAY_DIMENSIONS"] == ["y", "x"]
+    blizzarr.upgrade(values)
+    array = blizzarr.open_array(values, mode="r")
+    assert array.metadata.dimension_names == ("y", "x")
+    assert array.attrs.asdict() == {"a": 1}
+
+
+def test_another_document_of_the_new_format_is_not_overwritten() -> None:
+    """Somebody may have made it, and be right."""
+    values: dict[str, Any] = {}
+    a_hierarchy(values, "v2")
+    other: dict[str, Any] = {}
+    blizzarr.create_array(other, data=VALUES * 2)
+    values["t1/zarr.json"] = other["zarr.json"]
+    before = dict(values)
+    with pytest.raises(MetadataError, match=r"t1/zarr\.json"):
+        blizzarr.upgrade(values)
+    assert values == before
+
+
+def test_foreign_files_stay(tmp_path: Path) -> None:
+    """Row 77: nothing goes but old documents and old keys of chunks."""
+    a_hierarchy(tmp_path, "v3_draft")
+    kept = tmp_path / "data" / "t1" / "notes.txt"
+    kept.write_text("mine")
+    blizzarr.upgrade(tmp_path)
+    assert kept.read_text() == "mine"
+    assert [path.name for path in (tmp_path / "data").rglob("*") if path.is_file()] == ["notes.txt"]
+
+
+def test_what_is_no_root() -> None:
+    """A part of a hierarchy is not upgraded: what is above would not find it."""
+    with pytest.raises(PathError, match="root of a hierarchy"):
+        blizzarr.upgrade("memory://a/b")
+    with pytest.raises(NodeNotFoundError):
+        blizzarr.upgrade({})
+
+
+def test_another_target_while_one_is_under_way() -> None:
+    """An upgrade that was interrupted is finished before another one begins."""
+    values: dict[str, Any] = {KEY: b'{"old": "v2", "new": "v3", "switching": false}'}
+    with pytest.raises(UnsupportedOperationError, match="interrupted"):
+        blizzarr.upgrade(values, to=1)
+
+
+@pytest.mark.parametrize("make", [MappingStore, dict])
+def test_progress(make: Callable[[dict[str, Any]], Any]) -> None:
+    """Steps grow to their total."""
+    values: dict[str, Any] = {}
+    a_hierarchy(values, "v2")
+    told: list[tuple[int, int]] = []
+    blizzarr.upgrade(make(values), progress=lambda done, total: told.append((done, total)))
+    assert told[0][0] == 0
+    assert told[-1][0] == told[-1][1] == 14
+    assert [done for done, _ in told] == list(range(15))
+
+
+def test_a_link_where_the_store_can(tmp_path: Path) -> None:
+    """Chunks of the draft get a second name, and lose the first at the end; they are not copied."""
+    a_hierarchy(tmp_path, "v3_draft")
+    before = {path.stat().st_ino for path in (tmp_path / "data").rglob("*") if path.is_file()}
+    blizzarr.upgrade(LocalStore(tmp_path))
+    after = {path.stat().st_ino for path in tmp_path.rglob("*") if path.is_file() and path.name != "zarr.json"}
+    assert after == before
