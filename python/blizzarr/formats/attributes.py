@@ -21,7 +21,7 @@ def load_attributes(raw: bytes, problems: Problems) -> dict[str, Any]:
     >>> load_attributes(b'{"title": "brain"}', Problems())
     {'title': 'brain'}
     """
-    attributes = load(raw, problems, attributes=True)
+    attributes = load(raw, problems, attributes=True, marked=True)
     if attributes is None:
         return {}
     check_depth(attributes, "", problems)

@@ -47,16 +47,16 @@ _STRICT: Final = json.JSONDecoder(object_pairs_hook=_unique)
 _LENIENT: Final = json.JSONDecoder()
 
 
-def load(raw: bytes, problems: Problems, *, attributes: bool = False) -> dict[str, Any] | None:
+def load(raw: bytes, problems: Problems, *, attributes: bool = False, marked: bool = False) -> dict[str, Any] | None:
     """The object that a document holds; `None` when a problem was added.
 
-    `attributes` says that it holds nothing but attributes.
+    `attributes` says that it holds nothing but attributes, `marked` that it may begin with a byte order mark.
     """
     if len(raw) > MAX_BYTES:
         problems.items.append(Problem("", f"at most {MAX_BYTES:,} bytes", f"{len(raw):,}"))
         return None
     try:
-        text = raw.decode("utf-8")
+        text = raw.decode("utf-8-sig" if marked else "utf-8")
     except UnicodeDecodeError as error:
         problems.items.append(Problem("", _WANTED, f"byte 0x{raw[error.start]:02x} at {error.start:,}"))
         return None

@@ -1,0 +1,244 @@
+"""Zarr v2: documents beside the node's children and chunks; ``.zarray`` or ``.zgroup``, and ``.zattrs``.
+
+https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html
+
+Opening the same documents again, byte by byte, is remembered. A document that has not changed is stored again byte
+by byte, so that changing attributes touches only ``.zattrs``.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from blizzarr.errors import LimitError, MetadataError
+from blizzarr.formats import v2_array, v2_consolidated, v2_group, v2_node
+from blizzarr.formats.attributes import dump_attributes, load_attributes
+from blizzarr.formats.beside import chunk_prefix, entry_documents, groups_above, listing_prefix, node_prefixes
+from blizzarr.formats.consolidated import Consolidated
+from blizzarr.formats.document import dump, load
+from blizzarr.formats.stored import Stored
+from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, DOCUMENTS, GROUP, name_problem
+from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
+from blizzarr.problems import Problems
+
+__all__ = [
+    "child_names",
+    "chunk_keys",
+    "chunk_prefix",
+    "decode",
+    "default_compressor",
+    "document_keys",
+    "encode",
+    "entry_documents",
+    "entry_key",
+    "groups_above",
+    "has_dimension_names",
+    "has_null_fill",
+    "implicit_groups",
+    "index_codecs",
+    "listing_prefix",
+    "name",
+    "node_keys",
+    "node_of",
+    "node_prefixes",
+    "zarr_format",
+]
+
+name: Final = "v2"
+zarr_format: Final = 2
+entry_key: Final = None
+implicit_groups: Final = False
+has_dimension_names: Final = False
+has_null_fill: Final = True
+index_codecs: Final = None
+default_compressor: Final = "blosc"
+
+_REMEMBERED: Final = 512
+"""How many documents are remembered, each of at most `_SMALL` bytes."""
+_SMALL: Final = 2**14
+_PLAIN: Final = (str, int, float, bool, type(None))
+
+
+def node_keys(path: str) -> tuple[str, ...]:
+    """The keys of the documents each of which makes a node."""
+    return (f"{path}/{ARRAY}", f"{path}/{GROUP}") if path else (ARRAY, GROUP)
+
+
+def document_keys(path: str) -> tuple[str, ...]:
+    """The keys of the documents that may belong to a node."""
+    return tuple(f"{path}/{document}" for document in DOCUMENTS) if path else DOCUMENTS
+
+
+def node_of(key: str) -> str | None:
+    """The path of the node that a document with this key belongs to; `None` for other keys."""
+    path, _, last = key.rpartition("/")
+    return path if last in DOCUMENTS else None
+
+
+def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
+    """The names of what may be children of a group, from a listing of its `listing_prefix`.
+
+    Whether they are nodes, their documents tell.
+    """
+    start = len(chunk_prefix(path))
+    names = [prefix[start:].rstrip("/") for prefix in prefixes]
+    return [name for name in names if name_problem(name) is None]
+
+
+def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
+    """The chunk key encoding of new arrays: the indices, with the separator that is wanted between them."""
+    return ChunkKeys.v2() if given is None else ChunkKeys.v2(given.separator)
+
+
+def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:
+    """The node at a path; `None` when none of its documents is among these.
+
+    Raises
+    ------
+    MetadataError
+        With everything that is wrong with the documents.
+    LimitError
+        When the documents conform but ask for too much.
+    """
+    prefix = chunk_prefix(path)
+    kind = v2_node.kind_of(path, documents, prefix)
+    if kind is None:
+        return None
+    raw, given = _bytes(documents[prefix + kind]), documents.get(prefix + ATTRIBUTES)
+    raw_attributes = None if given is None else _bytes(given)
+    small = len(raw) <= _SMALL and (raw_attributes is None or len(raw_attributes) <= _SMALL)
+    remembered = _remember(kind, raw, raw_attributes) if small else None
+    if remembered is None:
+        meta = _decode(kind, raw, raw_attributes, prefix)
+        attributes = meta.attributes
+    else:
+        meta, packed = remembered
+        # Whoever gets a node may change its attributes: they are made anew for each.
+        attributes = dict(meta.attributes) if packed is None else marshal.loads(packed)
+    if type(meta) is ArrayMeta:
+        return ArrayMeta(
+            meta.shape,
+            meta.dtype,
+            meta.chunk_grid,
+            meta.chunk_keys,
+            meta.fill_value,
+            meta.codecs,
+            attributes,
+            meta.dimension_names,
+            (),
+            meta.extra,
+            name,
+            meta.source,
+            meta.fill_undefined,
+        )
+    consolidated = documents.get(prefix + CONSOLIDATED)
+    if consolidated is None:
+        return GroupMeta(attributes, None, meta.extra, name, meta.source)
+    raw_below = _bytes(consolidated)
+    below = v2_consolidated.consolidated(raw_below, prefix + CONSOLIDATED, v2_node.decode_below)
+    assert type(meta.source) is Stored
+    source = Stored(meta.source, {**meta.source.raw, CONSOLIDATED: raw_below})
+    return GroupMeta(attributes, below, meta.extra, name, source)
+
+
+def _bytes(value: Any) -> bytes:
+    return value if type(value) is bytes else bytes(value)
+
+
+@lru_cache(_REMEMBERED)
+def _remember(kind: str, raw: bytes, attributes: bytes | None) -> tuple[ArrayMeta | GroupMeta, bytes | None] | None:
+    """A node, and its attributes packed for copying where they hold lists or objects.
+
+    `None` when something is wrong, to be found out again by who reports it.
+    """
+    try:
+        meta = _decode(kind, raw, attributes, "")
+    except (MetadataError, LimitError):
+        return None
+    flat = all(type(value) in _PLAIN for value in meta.attributes.values())
+    return meta, None if flat else marshal.dumps(meta.attributes)
+
+
+def _decode(kind: str, raw: bytes, raw_attributes: bytes | None, prefix: str) -> ArrayMeta | GroupMeta:
+    """The node that these documents make, whose keys have this prefix."""
+    problems, others = Problems(), Problems()
+    meta = _remember_bare(kind, raw) if len(raw) <= _SMALL else None
+    document: Mapping[str, Any] | None = None
+    if meta is None:
+        meta, document = _decode_bare(kind, raw, problems)
+    attributes = {} if raw_attributes is None else load_attributes(raw_attributes, others)
+    if problems.items or problems.limits:
+        problems.adopt(others, ATTRIBUTES)
+        readable = None if document is None else {**document, "attributes": attributes}
+        problems.raise_any(key=prefix + kind, document=readable)
+    others.raise_any(key=prefix + ATTRIBUTES)
+    assert meta is not None
+    assert meta.source is not None
+    documents = {kind: raw} if raw_attributes is None else {kind: raw, ATTRIBUTES: raw_attributes}
+    return v2_node.complete(meta, attributes, Stored(meta.source, documents))
+
+
+@lru_cache(_REMEMBERED)
+def _remember_bare(kind: str, raw: bytes) -> ArrayMeta | GroupMeta | None:
+    """A node without its attributes: the arrays of a hierarchy may differ in nothing else."""
+    problems = Problems()
+    meta, _ = _decode_bare(kind, raw, problems)
+    return None if problems.items or problems.limits else meta
+
+
+def _decode_bare(
+    kind: str, raw: bytes, problems: Problems
+) -> tuple[ArrayMeta | GroupMeta | None, Mapping[str, Any] | None]:
+    """A node without its attributes, and the document that makes it."""
+    # As other readers of v2 do, which let their parser find out the encoding.
+    document = load(raw, problems, marked=True)
+    if document is None:
+        return None, None
+    return (v2_array if kind == ARRAY else v2_group).decode(document, problems), document
+
+
+def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
+    """The documents of a node, by key; they are stored in this order, the one without which there is no node last.
+
+    There is no document of attributes where there are none, and was none.
+
+    Raises
+    ------
+    MetadataError
+        With everything that v2 cannot express, or a value among the attributes that could not be read again.
+    """
+    prefix = chunk_prefix(path)
+    kind = ARRAY if isinstance(meta, ArrayMeta) else GROUP
+    problems = Problems()
+    stored = v2_node.stored(meta)
+    documents = v2_node.encode(meta, problems)
+    new: dict[str, bytes] = {}
+    if documents[ATTRIBUTES] or ATTRIBUTES in stored:
+        new[ATTRIBUTES] = dump_attributes(documents[ATTRIBUTES], prefix + ATTRIBUTES, stored.get(ATTRIBUTES))
+    if isinstance(meta, GroupMeta) and meta.consolidated is not None:
+        new[CONSOLIDATED] = _encode_consolidated(meta, documents, prefix, problems)
+    problems.raise_any(key=prefix + kind)
+    unchanged = documents[kind] is meta.source and kind in stored
+    new[kind] = stored[kind] if unchanged else dump(documents[kind], prefix + kind)
+    made = {prefix + last: value for last, value in new.items()}
+    # Nothing is stored that could not be read again; and what is stored is often read again soon.
+    decode(path, made)
+    return made
+
+
+def _encode_consolidated(
+    meta: GroupMeta, documents: Mapping[str, Mapping[str, Any]], prefix: str, problems: Problems
+) -> bytes:
+    """The consolidated metadata of a group; copies that came from a document stay as they were, damaged or not."""
+    nodes, raw = meta.consolidated, v2_node.stored(meta).get(CONSOLIDATED)
+    assert nodes is not None
+    key = prefix + CONSOLIDATED
+    kept = nodes if isinstance(nodes, Consolidated) and nodes.format == name else None
+    if kept is not None and raw is not None:
+        return v2_consolidated.with_own(raw, documents, key)
+    own = {last: document for last, document in documents.items() if document or last != ATTRIBUTES}
+    below = v2_node.encode_below(nodes, problems) if kept is None else kept.documents
+    return dump(v2_consolidated.collect(own, below), key)

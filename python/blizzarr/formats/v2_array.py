@@ -1,0 +1,158 @@
+"""Array documents of Zarr v2, ``.zarray``.
+
+https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html#metadata
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, Final
+
+from blizzarr.codecs.configs import chain_to_configs
+from blizzarr.dtypes import fill_typed
+from blizzarr.dtypes.typestr import to_typestr
+from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
+from blizzarr.formats.v2_elements import decode_codecs, decode_dtype, decode_fill
+from blizzarr.formats.v2_group import check_format, other_members
+from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
+from blizzarr.problems import MISSING, Problems
+
+__all__ = ["decode", "encode"]
+
+_MEMBERS: Final = frozenset(
+    (
+        "zarr_format",
+        "shape",
+        "chunks",
+        "dtype",
+        "compressor",
+        "fill_value",
+        "order",
+        "filters",
+        "dimension_separator",
+    )
+)
+_SEPARATORS: Final = {".": ChunkKeys.v2("."), "/": ChunkKeys.v2("/")}
+
+
+def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
+    """The array that a document describes, without attributes; `None` when a problem was added."""
+    if not check_format(document, problems):
+        return None
+    before = len(problems.items)
+    get = document.get
+    shape = array_shape(get("shape", MISSING), "shape", problems)
+    dtype, endian = decode_dtype(document, problems)
+    # NetCDF-C 4.8 left the fill value out, as if it were null; by the specification it is always there.
+    fill_value = decode_fill(dtype, endian, get("fill_value"), problems)
+    rank = None if shape is None else len(shape)
+    chunks = chunk_shape(without_zeros(get("chunks", MISSING), shape), "chunks", rank, dtype, problems)
+    codecs = decode_codecs(document, dtype, endian, chunks, problems)
+    chunk_keys = _chunk_keys(get("dimension_separator", "."), problems)
+    extra = other_members(document, _MEMBERS, problems)
+    if len(problems.items) > before:
+        return None
+    # Each of them is there, or there would be a problem (or a limit, which is reported when there are no problems).
+    if shape is None or dtype is None or chunks is None or chunk_keys is None or codecs is None:
+        return None
+    return ArrayMeta(
+        shape,
+        dtype,
+        RegularGrid(chunks),
+        chunk_keys,
+        fill_value,
+        codecs,
+        extra=extra,
+        format="v2",
+        source=document,
+        fill_undefined=get("fill_value") is None,
+    )
+
+
+def _chunk_keys(separator: Any, problems: Problems) -> ChunkKeys | None:
+    if type(separator) is str and (keys := _SEPARATORS.get(separator)) is not None:
+        return keys
+    problems.add("dimension_separator", '"." or "/"', separator)
+    return None
+
+
+def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
+    """The document of an array; a problem is added for each member of it that v2 cannot express.
+
+    Where the array came from a document, each member keeps the spelling that it had there, as long as it still means
+    the same, and what is unknown is kept. The document that it came from is given back when all is as it was.
+    """
+    dtype, chunks = meta.dtype, meta.chunk_grid.chunk_shape
+    configs = chain_to_configs(meta.codecs, dtype=dtype, chunk_shape=chunks, problems=problems)
+    endian = None if configs is None else configs.endian
+    spelled = to_typestr(dtype, endian)
+    if spelled is None:
+        problems.add("data_type", "a data type that NumPy has, as all of v2", dtype.to_json())
+    if meta.storage_transformers:
+        problems.add("storage_transformers", "none: v2 has no storage transformers", len(meta.storage_transformers))
+    if meta.chunk_keys not in _SEPARATORS.values():
+        problems.add("chunk_key_encoding", "the encoding v2", meta.chunk_keys.name)
+    unsaid = meta.fill_undefined or spelled is None
+    document = {
+        **meta.extra,
+        "zarr_format": 2,
+        "shape": list(meta.shape),
+        "chunks": list(chunks),
+        "dtype": spelled,
+        "compressor": None if configs is None else configs.compressor,
+        "fill_value": None if unsaid else fill_typed.encode(dtype, meta.fill_value, endian),
+        "order": None if configs is None else configs.order,
+        "filters": None if configs is None else configs.filters,
+        "dimension_separator": meta.chunk_keys.separator,
+    }
+    if meta.source is None or meta.format != "v2" or problems.items:
+        return document
+    return _respelled(document, meta)
+
+
+def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any]:
+    """The same document in the order and the spelling of the one that the array came from."""
+    source = meta.source
+    assert source is not None
+    original = decode(dict(source), Problems())
+    if original is None:
+        return document
+    elements = (original.dtype, original.codecs) == (meta.dtype, meta.codecs)
+    filled = (original.fill_undefined, original.dtype) == (meta.fill_undefined, meta.dtype)
+    zeros = 0 in source["chunks"] and original.shape != meta.shape
+    same = {
+        "shape": original.shape == meta.shape,
+        "chunks": original.chunk_grid == meta.chunk_grid and not zeros,
+        "dtype": elements,
+        "compressor": elements,
+        "fill_value": filled and _fill_text(original) == _fill_text(meta),
+        "order": elements,
+        "filters": elements,
+        "dimension_separator": original.chunk_keys == meta.chunk_keys,
+    }
+    if all(same.values()) and original.extra == meta.extra:
+        return source
+    kept = {}
+    for name, value in source.items():
+        if name in document:
+            kept[name] = value if same.get(name) and _is_conforming(name, value) else document[name]
+    for name, value in document.items():
+        if name not in kept and not (name == "dimension_separator" and value == "."):
+            kept[name] = value
+    return kept
+
+
+def _fill_text(meta: ArrayMeta) -> str:
+    """The fill value as text, which unlike equality tells 1 from 1.0 and takes NaN for the same as NaN."""
+    return repr(fill_typed.encode(meta.dtype, meta.fill_value))
+
+
+def _is_conforming(name: str, value: Any) -> bool:
+    """Whether a spelling that is read may also be written: not ``[]`` for no filters, not the bare token ``NaN``."""
+    if name == "filters":
+        return bool(value != [])
+    if name == "fill_value":
+        parts = value if type(value) is list else [value]
+        return all(type(part) is not float or isfinite(part) for part in parts)
+    return True

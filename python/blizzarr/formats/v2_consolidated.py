@@ -1,0 +1,116 @@
+"""The metadata of a whole hierarchy in one document, ``.zmetadata``.
+
+It is not in the specification of v2; zarr-python 2.3 began to write it. Its member `metadata` has the documents of all
+nodes by their keys, those of the group itself too. What else is among them is ignored, and kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from blizzarr.errors import MetadataError, Problem
+from blizzarr.formats.consolidated import Consolidated, Decode
+from blizzarr.formats.document import dump, load
+from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, GROUP, name_problem
+from blizzarr.problems import MISSING, Problems, describe
+
+__all__ = ["collect", "consolidated", "place", "with_own"]
+
+_HINT = "what is in the store itself can still be read: open the group with use_consolidated=False"
+
+
+def place(key: str) -> str:
+    """Where the document with this key is, for problems."""
+    return f"metadata[{describe(key)}]"
+
+
+def consolidated(raw: bytes, key: str, decode: Decode) -> Consolidated:
+    """The nodes in a document; it is not parsed before one of them is asked for, as it may be large."""
+    return Consolidated(partial(_load, raw, key), decode, key, "v2")
+
+
+def _load(raw: bytes, key: str) -> dict[str, dict[str, Any]]:
+    """The documents of each node, by the path of the node and the last part of their keys."""
+    problems = Problems()
+    document = load(raw, problems, marked=True)
+    nodes = {} if document is None else _check(document, problems)
+    try:
+        problems.raise_any(key=key, document=document)
+    except MetadataError as error:
+        error.add_note(_HINT)
+        raise
+    return nodes
+
+
+def _check(document: Mapping[str, Any], problems: Problems) -> dict[str, dict[str, Any]]:
+    version = document.get("zarr_consolidated_format", MISSING)
+    if type(version) is not int or version != 1:
+        problems.add("zarr_consolidated_format", "1", version)
+        return {}
+    documents = document.get("metadata", MISSING)
+    if type(documents) is not dict:
+        problems.add("metadata", "an object", documents)
+        return {}
+    nodes: dict[str, dict[str, Any]] = {}
+    for key, value in documents.items():
+        path, _, last = key.rpartition("/")
+        # Those of the group itself count where they are stored on their own.
+        if last in (ARRAY, GROUP, ATTRIBUTES) and key != last:
+            nodes.setdefault(path, {})[last] = value
+            _check_entry(key, path.split("/"), value, documents, problems)
+    # Attributes alone make no node.
+    return {path: own for path, own in nodes.items() if ARRAY in own or GROUP in own}
+
+
+def _check_entry(key: str, names: list[str], value: Any, documents: Mapping[str, Any], problems: Problems) -> None:
+    """A path that leads below the group, and a document there; not below an array."""
+    for name in names:
+        problem = name_problem(name)
+        if problem is not None:
+            problems.items.append(Problem(place(key), "a path below this group", problem))
+            return
+    if type(value) is not dict:
+        problems.add(place(key), "the document of a node", value)
+    for depth in range(1, len(names)):
+        if f"{'/'.join(names[:depth])}/{ARRAY}" in documents:
+            problems.add(place(key), "no node below an array", "/".join(names))
+
+
+def collect(own: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The document for a group with these documents of its own, and these of the nodes below it by their paths.
+
+    Examples
+    --------
+    >>> group = {".zgroup": {"zarr_format": 2}}
+    >>> list(collect(group, {"a": group})["metadata"])
+    ['.zgroup', 'a/.zgroup']
+    """
+    documents = dict(own)
+    for path, several in nodes.items():
+        documents.update({f"{path}/{last}": document for last, document in several.items()})
+    return {"zarr_consolidated_format": 1, "metadata": documents}
+
+
+def with_own(raw: bytes, own: Mapping[str, Any], key: str) -> bytes:
+    """A stored document with these documents of the group itself; the same bytes where it has them already.
+
+    Examples
+    --------
+    >>> group = {".zgroup": {"zarr_format": 2}, ".zattrs": {}}
+    >>> with_own(b'{"metadata":{".zgroup":{"zarr_format":2}}}', group, ".zmetadata")
+    b'{"metadata":{".zgroup":{"zarr_format":2}}}'
+    """
+    try:
+        whole = json.loads(raw)
+        documents = whole["metadata"]
+        there = {last: documents.get(last, {} if last == ATTRIBUTES else document) for last, document in own.items()}
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        # Whoever asks for a node in it is told that it is damaged; the group itself can be changed all the same.
+        return raw
+    # Compared as text, which tells 1 from 1.0.
+    if dump(there, key) == dump(own, key):
+        return raw
+    return dump({**whole, "metadata": {**documents, **own}}, key)

@@ -1,0 +1,61 @@
+"""Group documents of Zarr v2, ``.zgroup``.
+
+https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html#groups
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from blizzarr.errors import Problem
+from blizzarr.formats.document import MAX_DEPTH, is_deeper
+from blizzarr.model import GroupMeta
+from blizzarr.problems import MISSING, Problems
+
+__all__ = ["check_format", "decode", "encode", "other_members"]
+
+_MEMBERS: Final = frozenset(("zarr_format",))
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+def check_format(document: Mapping[str, Any], problems: Problems) -> bool:
+    """Whether a document says that it is of v2; adds a problem when not.
+
+    Other formats have other rules; nothing else that could be said of such a document would help.
+    """
+    version = document.get("zarr_format", MISSING)
+    if type(version) is int and version == 2:
+        return True
+    problems.add("zarr_format", "2", version)
+    return False
+
+
+def other_members(document: Mapping[str, Any], known: frozenset[str], problems: Problems) -> Mapping[str, Any]:
+    """The members that the specification does not have: they are ignored, and kept."""
+    if document.keys() <= known:
+        return _NOTHING
+    extra = {name: value for name, value in document.items() if name not in known}
+    for name, value in extra.items():
+        if is_deeper([value], MAX_DEPTH + 1):
+            problems.items.append(Problem(name, f"values at most {MAX_DEPTH} levels deep", "deeper ones"))
+    return extra
+
+
+def decode(document: dict[str, Any], problems: Problems) -> GroupMeta | None:
+    """The group that a document describes, without attributes; `None` when a problem was added."""
+    before = len(problems.items)
+    if not check_format(document, problems):
+        return None
+    extra = other_members(document, _MEMBERS, problems)
+    return None if len(problems.items) > before else GroupMeta(extra=extra, format="v2", source=document)
+
+
+def encode(meta: GroupMeta) -> Mapping[str, Any]:
+    """The document of a group, in the order of the one that it came from; that one itself when all is as it was."""
+    document: dict[str, Any] = {"zarr_format": 2, **meta.extra}
+    if meta.source is None or meta.format != "v2":
+        return document
+    if meta.source == document:
+        return meta.source
+    return {name: document[name] for name in (*meta.source, *document) if name in document}

@@ -1,0 +1,40 @@
+"""Names of nodes and of their documents in Zarr v2.
+
+https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html#logical-storage-paths
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["ARRAY", "ATTRIBUTES", "CONSOLIDATED", "DOCUMENTS", "GROUP", "name_problem"]
+
+ARRAY: Final = ".zarray"
+GROUP: Final = ".zgroup"
+ATTRIBUTES: Final = ".zattrs"
+CONSOLIDATED: Final = ".zmetadata"
+"""Not in the specification, but zarr-python, GDAL, NCZarr and xarray read and write it."""
+DOCUMENTS: Final = (ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED)
+"""The last parts of the keys of all documents that a node may have."""
+
+
+def name_problem(name: str) -> str | None:
+    """Which rule a node name breaks; `None` when it breaks none.
+
+    Unlike in v3 a name may begin with two underscores, and consist of three dots.
+
+    Examples
+    --------
+    >>> name_problem("__x"), name_problem("..")
+    (None, "a name may not be '.' or '..'")
+    """
+    if not name:
+        return "a name may not be empty (no leading, trailing or doubled slash)"
+    if name in (".", ".."):
+        return "a name may not be '.' or '..'"
+    if name in DOCUMENTS:
+        return f"a name may not be {name}, which is the key of metadata"
+    for character, called in (("/", "a slash"), ("\\", "a backslash"), ("\0", "a NUL")):
+        if character in name:
+            return f"a name may not contain {called}"
+    return None

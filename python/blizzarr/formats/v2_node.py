@@ -1,0 +1,101 @@
+"""Nodes of Zarr v2 from their parsed documents: one that makes the node, and one with its attributes.
+
+Documents are named here by the last part of their keys: ``.zarray``, ``.zgroup``, ``.zattrs``.
+"""
+
+from __future__ import annotations
+
+import json
+import marshal
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from blizzarr.formats import v2_array, v2_group
+from blizzarr.formats.attributes import check_depth
+from blizzarr.formats.dimension_names import names_in, with_names
+from blizzarr.formats.format import Node
+from blizzarr.formats.stored import Stored
+from blizzarr.formats.v2_consolidated import place
+from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, GROUP
+from blizzarr.model import ArrayMeta
+from blizzarr.problems import Problems
+
+__all__ = ["complete", "decode_below", "encode", "encode_below", "kind_of", "stored"]
+
+
+def kind_of(path: str, documents: Mapping[str, Any], prefix: str = "") -> str | None:
+    """Which of these documents makes the node at a path; `None` when none does. Of two, that of the array."""
+    array, group = f"{prefix}{ARRAY}" in documents, f"{prefix}{GROUP}" in documents
+    if array and group:
+        warnings.warn(
+            f"/{path} is an array and a group: the array counts, as in other readers; remove the one of {ARRAY} and "
+            f"{GROUP} that should not be there",
+            UserWarning,
+            stacklevel=2,
+        )
+    return ARRAY if array else GROUP if group else None
+
+
+def complete(meta: Node, attributes: dict[str, Any], source: Mapping[str, Any] | None) -> Node:
+    """The node with its attributes, and with the names of dimensions that are among them."""
+    if isinstance(meta, ArrayMeta):
+        names = names_in(attributes, len(meta.shape))
+        return replace(meta, attributes=attributes, dimension_names=names, source=source)
+    return replace(meta, attributes=attributes, source=source)
+
+
+def decode_below(path: str, documents: Mapping[str, Any], problems: Problems) -> Node | None:
+    """The node at a path in consolidated metadata; `None` when a problem was added."""
+    kind = kind_of(path, documents) or GROUP
+    found = Problems()
+    meta = (v2_array if kind == ARRAY else v2_group).decode(documents[kind], found)
+    problems.adopt(found, place(f"{path}/{kind}"))
+    attributes = documents.get(ATTRIBUTES, {})
+    before = len(problems.items)
+    check_depth(attributes, place(f"{path}/{ATTRIBUTES}"), problems)
+    if meta is None or len(problems.items) > before:
+        return None
+    # Whoever gets a node may change its attributes: what was parsed stays as it was.
+    return complete(meta, marshal.loads(marshal.dumps(attributes)), meta.source)
+
+
+def stored(meta: Node) -> Mapping[str, bytes]:
+    """The bytes of the documents that a node came from, as far as they are known."""
+    return meta.source.raw if meta.format == "v2" and isinstance(meta.source, Stored) else {}
+
+
+def encode(meta: Node, problems: Problems) -> dict[str, Mapping[str, Any]]:
+    """The parsed documents of a node, the one that makes it last.
+
+    Adds a problem for each member that v2 cannot express.
+    """
+    if isinstance(meta, ArrayMeta):
+        return {ATTRIBUTES: _attributes(meta, problems), ARRAY: v2_array.encode(meta, problems)}
+    return {ATTRIBUTES: meta.attributes, GROUP: v2_group.encode(meta)}
+
+
+def _attributes(meta: ArrayMeta, problems: Problems) -> dict[str, Any]:
+    """The attributes of an array, with the names of its dimensions."""
+    rank, names = len(meta.shape), meta.dimension_names
+    raw = None if names is None else stored(meta).get(ATTRIBUTES)
+    if raw is not None and names_in(json.loads(raw), rank) == names:
+        # They came from the attribute; if it is another one by now, or none, somebody wanted that.
+        return meta.attributes
+    return with_names(meta.attributes, names, rank, problems)
+
+
+def encode_below(nodes: Mapping[str, Node], problems: Problems) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """The parsed documents of the nodes below a group, for its consolidated metadata."""
+    made = {}
+    for path, node in sorted(nodes.items()):
+        found = Problems()
+        documents = encode(node, found)
+        if node.format != "v2":
+            found.add("", "a node of v2, as all in such a document are", node.format)
+        if not documents[ATTRIBUTES]:
+            del documents[ATTRIBUTES]
+        problems.adopt(found, place(path))
+        made[path] = documents
+    return made

@@ -1,0 +1,113 @@
+"""Zarr v2 documents as data: what conforming ones mean, and everything that is wrong with the others.
+
+Each file below ``v2/good`` and ``v2/bad`` is a list of cases. A case is the documents of a node of ``v2/base.json``, of
+which the first has some members dropped or set, with others added: `documents` has parsed ones, `texts` and `hex` raw
+ones. `ids` are lines of the requirements or rows of the fault catalogue.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blizzarr.errors import BlizzarrError, LimitError, MetadataError, UnknownExtensionError
+from blizzarr.formats import v2
+from blizzarr.model import ArrayMeta, GroupMeta
+
+HERE = Path(__file__).parent / "v2"
+BASE = json.loads((HERE / "base.json").read_text())
+
+
+def cases(folder: str) -> list[Any]:
+    return [
+        pytest.param(case, id=f"{file.stem}: {case['name']}")
+        for file in sorted((HERE / folder).glob("*.json"))
+        for case in json.loads(file.read_text())
+    ]
+
+
+def documents(case: dict[str, Any], prefix: str = "") -> dict[str, bytes]:
+    made = copy.deepcopy(BASE[case.get("base", "array")])
+    first = next(iter(made.values()))
+    for member in case.get("drop", ()):
+        del first[member]
+    first.update(case.get("set", {}))
+    made.update(case.get("documents", {}))
+    raw = {name: json.dumps(document).encode() for name, document in made.items()}
+    raw.update({name: text.encode() for name, text in case.get("texts", {}).items()})
+    raw.update({name: bytes.fromhex(text) for name, text in case.get("hex", {}).items()})
+    return {prefix + name: value for name, value in raw.items()}
+
+
+def as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+LOOK = {
+    "kind": lambda meta: type(meta).__name__,
+    "dtype": lambda meta: meta.dtype.name,
+    "numpy": lambda meta: str(meta.dtype.numpy),
+    "fill": lambda meta: meta.dtype.fill_bytes(meta.fill_value).hex(),
+    "codecs": lambda meta: [codec.name for codec in meta.codecs.all],
+    "endian": lambda meta: getattr(meta.codecs.serializer, "endian", None),
+    "key": lambda meta: meta.chunk_keys.key((1, 2) if meta.shape else ()),
+    "members": lambda meta: None if meta.consolidated is None else list(meta.consolidated),
+    "written": lambda meta: {key: json.loads(raw) for key, raw in v2.encode(meta, "").items()},
+    "resized": lambda meta: json.loads(v2.encode(meta.with_shape((3, *meta.shape[1:])), "")[".zarray"]),
+}
+
+
+@pytest.mark.parametrize("case", cases("good"))
+def test_good(case: dict[str, Any]) -> None:
+    """Conforming documents are read as what they mean, and are stored again as they were, byte by byte."""
+    raw = documents(case)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        meta = v2.decode("", raw)
+    assert isinstance(meta, ArrayMeta | GroupMeta)
+    for name, expected in case["expect"].items():
+        found = LOOK[name](meta) if name in LOOK else as_json(getattr(meta, name))
+        assert found == expected, name
+    assert v2.encode(meta, "") == raw
+    # From the model alone, as if it had come from nowhere.
+    anew = replace(meta, source=None)
+    if isinstance(anew, GroupMeta) and anew.consolidated is not None:
+        anew = anew.with_consolidated(dict(anew.consolidated))
+    assert v2.decode("", v2.encode(anew, "")) == meta
+
+
+@pytest.mark.parametrize("case", cases("bad"))
+def test_bad(case: dict[str, Any]) -> None:
+    """Documents that do not conform are refused, with all their problems at once and in their places."""
+    error = {"MetadataError": MetadataError, "UnknownExtensionError": UnknownExtensionError, "LimitError": LimitError}
+    with pytest.raises(BlizzarrError) as caught:
+        look_everywhere(v2.decode("a/b", documents(case, "a/b/")))
+    key = f"a/b/{case.get('key', '.zarray')}"
+    assert type(caught.value) is error[case["error"]]
+    assert caught.value.key == key
+    assert key in str(caught.value)
+    if isinstance(caught.value, MetadataError):
+        assert [list(problem) for problem in caught.value.problems] == case["problems"]
+    else:
+        assert caught.value.reason == case["says"]
+
+
+def look_everywhere(meta: ArrayMeta | GroupMeta | None) -> None:
+    """Asks for each node in consolidated metadata, which are not looked at before."""
+    if isinstance(meta, GroupMeta) and meta.consolidated is not None:
+        for path in meta.consolidated:
+            assert meta.consolidated[path] is not None
+
+
+def test_the_corpus_is_large() -> None:
+    """At least 100 conforming and 150 other documents, each with a name of its own."""
+    for folder, least in (("good", 100), ("bad", 150)):
+        names = [case.id for case in cases(folder)]
+        assert len(names) >= least
+        assert len(set(names)) == len(names)
