@@ -55,9 +55,10 @@ class ObjectHandle:
         table = self.codec.table(self.fill)
         tokens = np.empty(out.shape, FILL_TOKEN.dtype)
         self._handle(table).read(tokens, axes)
-        # Not by assigning the list: elements may be lists, too.
-        elements = np.fromiter(table.take(tokens), out.dtype, tokens.size)
-        out[...] = elements.reshape(out.shape)
+        elements = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
+        table.take(tokens, elements.reshape(-1))
+        if elements is not out:
+            out[...] = elements
 
     def write(self, source: npt.NDArray[Any], axes: Axes, write_empty: bool = False, /) -> None:
         """Put `source` where the axes point; chunks of nothing but fill are stored if `write_empty`."""

@@ -4,6 +4,7 @@
 //! buffer is released. Other Python threads may still change the contents meanwhile; the engine then stores or
 //! returns some mixture of that buffer, nothing else.
 
+use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
 use blizzarr_core::memory::{Origin, Target};
@@ -129,6 +130,42 @@ impl Buffer {
         }
         // SAFETY: contiguous in C order, so the elements are `length` bytes from `buf`, valid while exported.
         Ok(unsafe { std::slice::from_raw_parts(self.view.buf.cast::<u8>(), length) })
+    }
+}
+
+/// The places of a contiguous array of Python objects, NumPy's `object` type.
+pub struct Slots<'py> {
+    buffer: Buffer,
+    count: usize,
+    out: Bound<'py, PyAny>,
+}
+
+impl<'py> Slots<'py> {
+    pub fn of(out: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let flags = ffi::PyBUF_C_CONTIGUOUS | ffi::PyBUF_WRITABLE | ffi::PyBUF_FORMAT;
+        let buffer = Buffer::new(out, flags)?;
+        // SAFETY: with PyBUF_FORMAT an exporter names the format, as a string that lives as long as the view.
+        let objects = !buffer.view.format.is_null() && unsafe { CStr::from_ptr(buffer.view.format) } == c"O";
+        if !objects || buffer.itemsize != size_of::<*mut ffi::PyObject>() {
+            return Err(PyValueError::new_err("expected an array of objects"));
+        }
+        let count = buffer.shape.iter().product();
+        Ok(Slots { buffer, count, out: out.clone() })
+    }
+
+    /// Puts an object in a place, instead of what was there.
+    pub fn set(&mut self, index: usize, object: Py<PyAny>) -> PyResult<()> {
+        if index >= self.count {
+            return Err(PyValueError::new_err(format!("expected an array of more than {} objects", self.count)));
+        }
+        // SAFETY: the buffer is contiguous and writable and has `count` places, each null or the owner of a reference,
+        // as the format says. The place owns the new object before the old one is let go, which may run any code.
+        unsafe {
+            let slot = self.buffer.view.buf.cast::<*mut ffi::PyObject>().add(index);
+            let old = slot.replace(object.into_ptr());
+            drop(Bound::from_owned_ptr_or_opt(self.out.py(), old));
+        }
+        Ok(())
     }
 }
 

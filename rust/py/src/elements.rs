@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Slots};
 use crate::errors::raise;
 
 /// What the tokens of one operation stand for.
@@ -47,26 +47,27 @@ impl ElementTable {
         Ok(tokens)
     }
 
-    /// The elements of these tokens, a contiguous buffer.
-    fn take<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    /// Puts the elements of these tokens, a contiguous buffer, into `out`, a contiguous array of as many objects.
+    fn take(&self, tokens: &Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = tokens.py();
         let buffer = Buffer::reading(tokens)?;
         let blocks = self.table.blocks();
-        let elements = PyList::empty(py);
-        for token in buffer.bytes()?.chunks_exact(TOKEN) {
+        let mut slots = Slots::of(out)?;
+        for (index, token) in buffer.bytes()?.chunks_exact(TOKEN).enumerate() {
             let token = token.try_into().map_or(0, u64::from_ne_bytes);
-            if token == 0 {
-                elements.append(&self.fill)?;
-                continue;
-            }
-            let element = blocks.element(token).map_err(|error| raise(py, error, None))?;
-            if self.text {
-                elements.append(PyString::from_bytes(py, element)?)?;
+            let element = if token == 0 {
+                self.fill.clone_ref(py)
             } else {
-                elements.append(PyBytes::new(py, element))?;
-            }
+                let element = blocks.element(token).map_err(|error| raise(py, error, None))?;
+                if self.text {
+                    PyString::from_bytes(py, element)?.into_any().unbind()
+                } else {
+                    PyBytes::new(py, element).into_any().unbind()
+                }
+            };
+            slots.set(index, element)?;
         }
-        Ok(elements)
+        Ok(())
     }
 }
 

@@ -38,8 +38,8 @@ class Table(Protocol):
             When an object is none that the codec can encode; which one, and why, `ObjectCodec.refuses` tells.
         """
 
-    def take(self, tokens: Any, /) -> list[Any]:
-        """The objects of these tokens, a contiguous buffer."""
+    def take(self, tokens: Any, out: Any, /) -> None:
+        """Put the objects of these tokens, a contiguous buffer, into `out`, a contiguous array of one axis."""
 
     def engine_codec(self, shape: tuple[int, ...], /) -> Any:
         """What the engine calls for chunks of this shape: tokens to bytes, and back."""

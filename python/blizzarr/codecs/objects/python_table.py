@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from blizzarr.codecs.objects.codec import MAX_CHUNK_BYTES, ObjectCodec
 from blizzarr.errors import CodecError, LimitError
@@ -71,7 +72,12 @@ class PythonTable:
             tokens[equal] = 0
         return tokens.tobytes()
 
-    def take(self, tokens: Any, /) -> list[Any]:
+    def take(self, tokens: Any, out: npt.NDArray[Any], /) -> None:
+        # Not by assigning the list: objects may be lists, too.
+        out[:] = np.fromiter(self.objects(tokens), out.dtype, out.size)
+
+    def objects(self, tokens: Any) -> list[Any]:
+        """The objects of these tokens."""
         elements = self._elements
         places = np.frombuffer(tokens, np.int64).tolist()
         if self._copied:
@@ -99,7 +105,7 @@ class _EngineCodec:
         return MAX_CHUNK_BYTES
 
     def encode(self, tokens: bytes) -> bytes:
-        encoded = self._codec.encode(self._table.take(tokens), self._shape)
+        encoded = self._codec.encode(self._table.objects(tokens), self._shape)
         if len(encoded) > MAX_CHUNK_BYTES:
             raise LimitError(f"expected at most {MAX_CHUNK_BYTES:,} bytes in a chunk, found {len(encoded):,}")
         return encoded

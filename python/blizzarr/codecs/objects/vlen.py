@@ -30,8 +30,8 @@ class NativeTable:
     def put(self, elements: list[Any], /) -> bytes:
         return self.native.put(elements)
 
-    def take(self, tokens: Any, /) -> list[Any]:
-        return self.native.take(tokens)
+    def take(self, tokens: Any, out: Any, /) -> None:
+        self.native.take(tokens, out)
 
     def engine_codec(self, shape: tuple[int, ...], /) -> Any:
         return self.native

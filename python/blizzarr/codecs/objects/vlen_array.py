@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from blizzarr import _native
 from blizzarr.codecs.codec import Option
@@ -75,10 +74,11 @@ class _ArrayTable:
     def put(self, elements: list[Any], /) -> bytes:
         return self._native.put([self._codec.encoded(element) for element in elements])
 
-    def take(self, tokens: Any, /) -> list[npt.NDArray[Any]]:
-        # Each owns its memory: what a user changes in one of them shows nowhere else.
-        stored, memory = self._stored_type, self._memory_type
-        return [np.frombuffer(element, stored).astype(memory) for element in self._native.take(tokens)]
+    def take(self, tokens: Any, out: Any, /) -> None:
+        self._native.take(tokens, out)
+        # Each array owns its memory: what a user changes in one of them shows nowhere else.
+        arrays = (np.frombuffer(element, self._stored_type).astype(self._memory_type) for element in out.tolist())
+        out[:] = np.fromiter(arrays, out.dtype, out.size)
 
     def engine_codec(self, shape: tuple[int, ...], /) -> Any:
         return self._native
