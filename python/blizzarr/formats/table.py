@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from blizzarr.errors import Problem, UnknownExtensionError
-from blizzarr.formats import draft, v1, v3
+from blizzarr.formats import draft, v1, v2, v3
 from blizzarr.formats.format import Format, Node
 
 __all__ = ["FORMATS", "format_named", "format_of", "relatives"]
 
-FORMATS: Final[dict[str, Format]] = {form.name: form for form in (v3, draft.DOCUMENT, draft.ZARR_PYTHON, v1)}
+FORMATS: Final[dict[str, Format]] = {form.name: form for form in (v3, v2, draft.DOCUMENT, draft.ZARR_PYTHON, v1)}
 """The formats by name, newest first: in this order they are looked for."""
 
 
