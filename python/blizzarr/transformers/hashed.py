@@ -1,15 +1,16 @@
 """Chunks spread over hashed sub-directories, for arrays of more chunks than one directory should hold.
 
-The chunk ``c1/0`` of the array with the prefix ``data/foo/`` is stored under ``data/foo/19/bb/c1/0``: between the
-array's prefix and the name of the chunk are `levels` directories, whose names are `width` digits each. The digits are
-those of the CRC-32 (as in zlib, gzip and PNG) of the name of the chunk, in lower-case hexadecimal with eight digits,
-most significant first, taken from the front:
+The chunk ``c1/0`` of the array with the prefix ``data/foo/`` is stored under ``data/foo/00/a0/c1.0``: the array's
+prefix, `levels` directories, and the name of the chunk with dots in place of slashes, so that there are no directories
+but these. Their names are `width` digits each, taken from the front of the CRC-32 (as in zlib, gzip and PNG) of that
+name with dots, in lower-case hexadecimal with eight digits, most significant first:
 
 >>> import zlib
->>> f"{zlib.crc32(b'c1/0'):08x}"
-'19bb0097'
+>>> f"{zlib.crc32(b'c1.0'):08x}"
+'00a031d6'
 
-Nothing else has to be kept: the name of the chunk is the rest of the key. All other keys are stored as they are.
+Nothing else has to be kept: the array knows whether its chunks have slashes in their names. All other keys are stored
+as they are.
 
 ZEP 1 names this use of storage transformers: https://github.com/zarr-developers/zarr-specs/issues/115
 """
@@ -50,7 +51,7 @@ class HashedTransformer(StorageTransformer):
     >>> store = HashedTransformer(levels=2).wrap(memory, ArrayKeys("data/foo/", "c", "/", "c", 2))
     >>> store.set("data/foo/c1/0", b"chunk")
     >>> list(memory.list()), list(store.list())
-    (['data/foo/19/bb/c1/0'], ['data/foo/c1/0'])
+    (['data/foo/00/a0/c1.0'], ['data/foo/c1/0'])
     """
 
     name: ClassVar[str] = "blizzarr.hashed"
@@ -80,13 +81,15 @@ class HashedStore(RenamingStore):
         self._added = levels * (width + 1)
 
     def stored(self, name: str) -> str:
-        """The name behind its directories."""
-        digits = f"{crc32(name.encode()):08x}"
-        return "/".join([*[digits[cut] for cut in self._cuts], name])
+        """The name, with dots, behind its directories."""
+        dotted = name.replace("/", ".")
+        digits = f"{crc32(dotted.encode()):08x}"
+        return "/".join([*[digits[cut] for cut in self._cuts], dotted])
 
     def original(self, name: str) -> str:
-        """The name without directories."""
-        return name[self._added :]
+        """The name without directories, with its own separators."""
+        dotted = name[self._added :]
+        return dotted.replace(".", "/") if self.keys.separator == "/" else dotted
 
     def _renamed(self, inner: _native.NativeStore) -> _native.RenamedStore:
         return _native.RenamedStore.hashed(inner, self.keys.prefix, self.levels, self.width)

@@ -7,11 +7,12 @@ use crate::error::Result;
 /// Hexadecimal digits of a hash.
 pub const DIGITS: usize = 8;
 
-/// Where values lie: between `prefix` and the rest of their key are `levels` directories of `width` digits each, of
-/// [`DIGITS`] together at most.
+/// Where values lie: behind `prefix` in `levels` directories of `width` digits each, of [`DIGITS`] together at most, with
+/// dots for the slashes in the rest of their key.
 pub fn directories(prefix: String, levels: usize, width: usize) -> impl Fn(&str) -> Result<String> + Send + Sync {
     move |key| {
         let Some(name) = key.strip_prefix(prefix.as_str()) else { return Ok(key.to_owned()) };
+        let name = name.replace('/', ".");
         let hash = crc32(name.as_bytes());
         let mut stored = String::with_capacity(key.len() + levels * (width + 1));
         stored.push_str(&prefix);
@@ -19,7 +20,7 @@ pub fn directories(prefix: String, levels: usize, width: usize) -> impl Fn(&str)
             // Writing to a string cannot fail.
             let _ = write!(stored, "{:0width$x}/", digits(hash, (level - 1) * width, level * width));
         }
-        stored.push_str(name);
+        stored.push_str(&name);
         Ok(stored)
     }
 }
@@ -43,16 +44,16 @@ mod tests {
     #[test]
     fn the_hash_is_the_usual_one() {
         assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
-        assert_eq!(crc32(b"c1/0"), 0x19bb_0097);
+        assert_eq!(crc32(b"c1.0"), 0x00a0_31d6);
     }
 
     #[test]
     fn directories_stand_between_prefix_and_name() {
         let stored = |levels, width| directories("data/foo/".into(), levels, width)("data/foo/c1/0").expect("renamed");
-        assert_eq!(stored(2, 2), "data/foo/19/bb/c1/0");
-        assert_eq!(stored(1, 8), "data/foo/19bb0097/c1/0");
-        assert_eq!(stored(8, 1), "data/foo/1/9/b/b/0/0/9/7/c1/0");
-        assert_eq!(stored(2, 3), "data/foo/19b/b00/c1/0");
+        assert_eq!(stored(2, 2), "data/foo/00/a0/c1.0");
+        assert_eq!(stored(1, 8), "data/foo/00a031d6/c1.0");
+        assert_eq!(stored(8, 1), "data/foo/0/0/a/0/3/1/d/6/c1.0");
+        assert_eq!(stored(2, 3), "data/foo/00a/031/c1.0");
         assert_eq!(directories("a/".into(), 1, 2)("b/c").expect("renamed"), "b/c");
     }
 }
