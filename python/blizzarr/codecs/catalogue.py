@@ -16,6 +16,7 @@ _KNOWN: Final[dict[str, str]] = {
     "cast_value": "casts elements to another data type; zarr-python 3.2 reads it",
     "conditional": "chooses codecs by the data; registered, no reader is known",
     "n5_default": "the chunk header of N5; registered, no reader is known",
+    "numcodecs": "codecs that their users registered with numcodecs; only v2 documents can name them",
     "packbits": "packs narrow elements; zarrs reads it",
     "reshape": "changes the shape of chunks; zarrs reads it",
     "scale_offset": "scales numbers to smaller types; zarr-python 3.2 reads it",
@@ -29,11 +30,11 @@ def supplier(name: str) -> str:
 
     Examples
     --------
-    >>> supplier("numcodecs.bz2")
-    'a codec of the numcodecs package; zarr-python reads it'
+    >>> supplier("zarrs.gdeflate")
+    'an experimental codec of zarrs; zarrs reads it'
     """
     if name.startswith("numcodecs."):
-        return "a codec of the numcodecs package; zarr-python reads it"
+        return "no codec of numcodecs that is known here; if there is one of this name, zarr-python reads it"
     if name.startswith("zarrs."):
         return "an experimental codec of zarrs; zarrs reads it"
     return _KNOWN.get(name, "not in the registry of Zarr extensions; ask whoever wrote it, or check the spelling")

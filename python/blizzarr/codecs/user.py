@@ -2,32 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from enum import Enum
-from typing import Any, Final
+from typing import Any
 
-from blizzarr.codecs.blosc import BloscCodec
+import numpy as np
+
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.catalogue import CATALOGUE, supplier
-from blizzarr.codecs.codec import Codec
-from blizzarr.codecs.crc32c import Crc32cCodec
-from blizzarr.codecs.gzip import GzipCodec
+from blizzarr.codecs.codec import Chunk, Codec, Stage
+from blizzarr.codecs.numcodecs import PREFIX, ArrayFilter, NumcodecsCodec, NumcodecsRun, UserCodec
+from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.codecs.zstd import ZstdCodec
+from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import MetadataError, Problem
-from blizzarr.problems import Problems, describe, extension
+from blizzarr.problems import Problems, extension
 
 __all__ = ["arrange", "codec_of", "codecs_of"]
 
 
-def arrange(filters: Any, serializer: Any, compressors: Any, endian: str) -> list[Codec]:
-    """The codecs for the three arguments of `create_array`, in order."""
-    return [
-        *([] if _is(filters, "auto") else codecs_of(filters)),
-        *([BytesCodec(endian)] if serializer is None or _is(serializer, "auto") else codecs_of(serializer)),
-        *([ZstdCodec()] if _is(compressors, "auto") else codecs_of(compressors)),
-    ]
+def arrange(filters: Any, serializer: Any, compressors: Any, endian: str, dtype: DataType | None = None) -> list[Codec]:
+    """The codecs for the three arguments of `create_array`, in order.
+
+    Filters may end with codecs of bytes, as they may in v2. A codec that makes bytes of objects or of arrays may stand
+    among the filters or the compressors, where v2 has it; no other serializer is needed then.
+    """
+    before = [] if _is(filters, "auto") else codecs_of(filters)
+    behind = [ZstdCodec()] if _is(compressors, "auto") else codecs_of(compressors)
+    between: list[Codec] = []
+    if serializer is not None and not _is(serializer, "auto"):
+        between = codecs_of(serializer)
+    elif all(codec.stage is not Stage.SERIALIZER for codec in before + behind):
+        between = [_serializer(endian, dtype)]
+    last = len(before)
+    while last and before[last - 1].stage is Stage.COMPRESSOR:
+        last -= 1
+    codecs = [*before[:last], *between, *before[last:], *behind]
+    return _in_one(codecs, endian) if any(isinstance(codec, UserCodec) for codec in codecs) else codecs
+
+
+def _serializer(endian: str, dtype: DataType | None) -> Codec:
+    """The serializer for elements of a type, where the user leaves it open."""
+    if dtype is None or dtype.kind is not Kind.OBJECT:
+        return BytesCodec(endian)
+    from blizzarr.codecs.objects import OBJECT_CODECS
+
+    for row in OBJECT_CODECS.values():
+        if row.element_type == dtype.name and row.name in CATALOGUE and not row.options:
+            return row()
+    there = f"one of the codecs of objects, as the elements are Python's: {', '.join(OBJECT_CODECS)}"
+    raise MetadataError(problems=[Problem("serializer", there, "nothing")])
+
+
+def _in_one(codecs: Sequence[Codec], endian: str) -> list[Codec]:
+    """The same with all codecs up to the last that only its user knows as one."""
+    turned = [codec for codec in codecs if isinstance(codec, TransposeCodec)]
+    others = [codec for codec in codecs if not isinstance(codec, TransposeCodec | BytesCodec)]
+    last = max(position for position, codec in enumerate(others) if isinstance(codec, UserCodec))
+    members = [codec for codec in others[: last + 1] if isinstance(codec, NumcodecsCodec)]
+    reverse = [tuple(reversed(range(len(codec.order)))) for codec in turned]
+    if len(members) <= last or [codec.order for codec in turned] != reverse or len(turned) > 1:
+        known = "codecs of numcodecs, and order C or F, with a codec that is registered there"
+        raise MetadataError(problems=[Problem("codecs", known, ", ".join(codec.name for codec in codecs))])
+    run = NumcodecsRun(tuple(members), "F" if turned else "C", endian)
+    return [*turned, run, *others[last + 1 :]]
 
 
 def _is(value: Any, word: str) -> bool:
@@ -55,6 +95,8 @@ def codec_of(value: Any) -> Codec:
     if isinstance(value, Codec):
         return value
     if hasattr(value, "codec_id") and hasattr(value, "get_config"):
+        return _from_numcodecs(value.get_config())
+    if isinstance(value, Mapping) and "id" in value:
         return _from_numcodecs(value)
     if hasattr(value, "to_dict"):
         value = _from_zarr_python(value)
@@ -64,10 +106,11 @@ def codec_of(value: Any) -> Codec:
     problems.raise_any()
     assert named is not None
     name, configuration = named
-    row = CATALOGUE.get(name)
+    row = CATALOGUE.get(name) or CATALOGUE.get(PREFIX + name)
     if row is None:
-        close = get_close_matches(name, CATALOGUE, 1)
-        advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(CATALOGUE))}"
+        known = sorted({row_name.removeprefix(PREFIX) for row_name in CATALOGUE})
+        close = get_close_matches(name, known, 1)
+        advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
         problems.unknown("codec", "codec", name, f"{supplier(name)}; {advice}")
         problems.raise_any()
         raise AssertionError
@@ -93,28 +136,18 @@ def _from_zarr_python(value: Any) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, np.dtype | DataType):
+        return (value if isinstance(value, np.dtype) else value.numpy).str
     return tuple(value) if isinstance(value, list) and all(type(item) is int for item in value) else value
 
 
-_SHUFFLES: Final[dict[int, str | None]] = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle", -1: None}
+def _from_numcodecs(config: Mapping[str, Any]) -> Codec:
+    """The codec for a configuration of numcodecs, an object with an id."""
+    from blizzarr.codecs.configs import codec_from_config
 
-_NUMCODECS: Final[dict[str, Callable[[dict[str, Any]], Codec | None]]] = {
-    "gzip": lambda config: GzipCodec(config["level"]),
-    "zstd": lambda config: ZstdCodec(config["level"], bool(config.get("checksum", False))),
-    "blosc": lambda config: BloscCodec(
-        config["cname"], config["clevel"], _SHUFFLES[config["shuffle"]], None, config.get("blocksize") or 0
-    ),
-    # With the checksum in front it is another format.
-    "crc32c": lambda config: Crc32cCodec() if config.get("location", "start") == "end" else None,
-}
-
-
-def _from_numcodecs(value: Any) -> Codec:
-    """The equivalent of a numcodecs codec."""
-    config = value.get_config()
-    make = _NUMCODECS.get(value.codec_id)
-    codec = make(config) if make else None
-    if codec is None:
-        wanted = f"a codec that Zarr v3 has too: {', '.join(_NUMCODECS)}"
-        raise MetadataError(problems=[Problem("codec", wanted, describe(config))])
-    return codec
+    problems = Problems()
+    codec = codec_from_config(dict(config), "codec", problems, strict=True)
+    problems.raise_any()
+    assert codec is not None
+    # Users say what elements are, not how they lie in memory: a byte order is the serializer's.
+    return codec.ordered("little") if isinstance(codec, ArrayFilter) else codec.standard(Chunk(None, None))

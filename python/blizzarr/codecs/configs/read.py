@@ -59,7 +59,7 @@ def chain_from_configs(
     chunk = first
     codecs: list[NumcodecsCodec] = []
     for config, path in listed:
-        codec = _codec(config, path, problems, chunk, not codecs)
+        codec = codec_from_config(config, path, problems, chunk)
         if codec is None:
             chunk = _UNKNOWN
         else:
@@ -88,8 +88,13 @@ def _listed(
     return listed
 
 
-def _codec(config: Any, path: str, problems: Problems, chunk: Chunk, first: bool) -> NumcodecsCodec | None:
-    """One codec of a document, for such chunks."""
+def codec_from_config(
+    config: Any, path: str, problems: Problems, chunk: Chunk = _UNKNOWN, *, strict: bool = False
+) -> NumcodecsCodec | None:
+    """One codec, for such chunks; `None` when a problem was added.
+
+    Unless it is `strict`, options that it does not have are passed over, and numbers may be strings.
+    """
     if type(config) is not dict:
         problems.add(path, "a codec: an object with an id", config)
         return None
@@ -99,17 +104,18 @@ def _codec(config: Any, path: str, problems: Problems, chunk: Chunk, first: bool
         return None
     # Of categorize there are two, for objects and for text of a fixed length.
     of_objects = chunk.dtype is not None and chunk.dtype.kind is Kind.OBJECT
+    there = f"a codec for elements of {chunk.dtype}" if chunk.shape is not None else "a codec of bytes"
     if of_objects and name not in OBJECT_CODECS:
         problems.add(f"{path}.id", f"a codec of objects first: one of {', '.join(OBJECT_CODECS)}", name)
         return None
     if name in OBJECT_CODECS and PREFIX + name not in ROWS and chunk.dtype is not None and not of_objects:
-        there = f"a codec for elements of {chunk.dtype}" if first else "a codec of bytes"
         problems.add(f"{path}.id", f"{there}; this one is for objects", name)
         return None
     row = OBJECT_CODECS[name] if of_objects else ROWS.get(PREFIX + name) or OBJECT_CODECS.get(name)
-    return (
-        _of_user(name, config, path, problems) if row is None else codec_from_config(row, config, path, problems, chunk)
-    )
+    if row is None:
+        return _of_user(name, config, path, problems)
+    options = {option: value for option, value in config.items() if option != "id"}
+    return _of_row(row, options if strict else _lenient(row, options), path, problems, chunk)
 
 
 def _of_user(name: str, config: dict[str, Any], path: str, problems: Problems) -> NumcodecsCodec | None:
@@ -126,13 +132,25 @@ def _of_user(name: str, config: dict[str, Any], path: str, problems: Problems) -
     return None
 
 
-def codec_from_config(
-    row: type[NumcodecsCodec], config: dict[str, Any], path: str, problems: Problems, chunk: Chunk
-) -> NumcodecsCodec | None:
-    """The codec of a row with the options of an object; problems are placed where they are there: beside the id."""
-    # What is unknown was ignored by those who wrote it, or they could not have; it is kept with the document.
+def _lenient(row: type[NumcodecsCodec], options: dict[str, Any]) -> dict[str, Any]:
+    """The options that a codec has; NCZarr writes numbers as strings.
+
+    What is unknown was ignored by those who wrote it, or they could not have; it is kept with the document.
+    """
     known = [option.name for option in row.options]
-    options = {option: _number(value) for option, value in config.items() if option in known}
+    return {option: _number(value) for option, value in options.items() if option in known}
+
+
+def _number(value: Any) -> Any:
+    if type(value) is str and value.removeprefix("-").isdecimal() and value.isascii() and len(value) < 20:
+        return int(value)
+    return value
+
+
+def _of_row(
+    row: type[NumcodecsCodec], options: dict[str, Any], path: str, problems: Problems, chunk: Chunk
+) -> NumcodecsCodec | None:
+    """The codec of a row; problems are placed where these documents have the options: beside the id."""
     found = Problems()
     codec = row.from_json(options, path, found, chunk)
     inside = f"{path}.configuration"
@@ -142,13 +160,6 @@ def codec_from_config(
     problems.extensions.extend(found.extensions)
     problems.limits.extend(found.limits)
     return codec
-
-
-def _number(value: Any) -> Any:
-    """NCZarr writes numbers as strings."""
-    if type(value) is str and value.removeprefix("-").isdecimal() and value.isascii() and len(value) < 20:
-        return int(value)
-    return value
 
 
 def _turned(order: str, chunk_shape: Sequence[int] | None) -> tuple[TransposeCodec, ...]:

@@ -87,9 +87,7 @@ class ArrayFilter(NumcodecsCodec):
             place = f"{path}.configuration.{self.type_options[0]}"
             problems.add(place, f"a type that the {size} bytes of {chunk.dtype} divide into", taken.str)
             return False
-        try:
-            DataType.parse(self.encoded_type(taken))
-        except MetadataError:
+        if _parsed(self.encoded_type(taken)) is None:
             problems.add(path, "a filter that makes elements of a supported data type", self.encoded_type(taken).str)
             return False
         return True
@@ -100,7 +98,7 @@ class ArrayFilter(NumcodecsCodec):
         given = memory_type(chunk.dtype)
         taken = self.decoded_type(given)
         made = self.encoded_type(taken)
-        dtype = chunk.dtype if made == given else DataType.parse(made)
+        dtype = chunk.dtype if made == given else _parsed(made)
         shape = chunk.shape
         if shape is not None and not self.elementwise:
             shape = (self.encoded_count(prod(shape) * given.itemsize // taken.itemsize),)
@@ -108,3 +106,11 @@ class ArrayFilter(NumcodecsCodec):
 
     def step(self, chunk: Chunk) -> Step:
         raise AssertionError("filters run within a step for all of them")
+
+
+def _parsed(dtype: np.dtype[Any]) -> DataType | None:
+    """The data type of what a filter makes; `None` for those that arrays cannot have."""
+    try:
+        return DataType.parse(dtype)
+    except MetadataError:
+        return None

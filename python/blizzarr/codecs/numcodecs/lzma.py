@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import lzma
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from blizzarr.codecs.codec import Chunk, Option, Stage, Step, integer
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
@@ -52,6 +52,12 @@ class LZMACodec(NumcodecsCodec):
     check: int = -1
     preset: int | None = None
     filters: Sequence[Mapping[str, int]] | None = field(default=None, hash=False)
+
+    @classmethod
+    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
+        codec = super(LZMACodec, cls).from_json(configuration, path, problems, chunk)
+        # A list in documents, and a tuple as everywhere in codecs.
+        return codec and replace(codec, filters=None if codec.filters is None else tuple(codec.filters))
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if self.format == lzma.FORMAT_RAW and self.filters is None:

@@ -11,8 +11,8 @@ of a kind that nobody but its user knows. Such codecs run in one step of the eng
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 
@@ -49,6 +49,9 @@ class NumcodecsRun(Codec):
 
     def after(self, chunk: Chunk) -> Chunk:
         return chunk._replace(dtype=_BYTE, shape=None)
+
+    def resolve(self, chunk: Chunk) -> Self:
+        return replace(self, endian=None) if chunk.dtype is not None and not chunk.dtype.swap else self
 
     def steps(self, chunk: Chunk) -> list[Step]:
         return [BytesCodec(self.endian).step(chunk), ("python", _Running(self, chunk))]

@@ -1,0 +1,230 @@
+"""The filters of numcodecs, and the step of the engine in which they run."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.codecs import BytesCodec, CodecChain, ShardingCodec, TransposeCodec
+from blizzarr.codecs.numcodecs import (
+    AsTypeCodec,
+    BitRoundCodec,
+    CategorizeCodec,
+    DeltaCodec,
+    FixedScaleOffsetCodec,
+    PackBitsCodec,
+    QuantizeCodec,
+    ZlibCodec,
+)
+from blizzarr.dtypes import DataType
+from blizzarr.errors import CodecError, MetadataError
+from support.one_chunk import decoded, encoded, prepared
+
+NUMBERS = np.array([[1, 2, 4], [7, 11, 16]], "int16")
+REALS = np.array([0.1, 0.26, 3.14, -2.7, 1000])
+WORDS = np.array(["b", "a", "c"], "U2")
+WIDE = "".join(f"{step:02x}{'00' * 7}" for step in (1, 1, 2, 3, 4, 5))
+
+# Data, filter, byte order, what is stored, what is read when it is not the same.
+CASES: list[tuple[Any, ...]] = [
+    (NUMBERS, DeltaCodec(), "little", "010001000200030004000500"),
+    (NUMBERS, DeltaCodec(), "big", "000100010002000300040005"),
+    (NUMBERS, DeltaCodec("<i2", "|i1"), "big", "010102030405"),
+    (NUMBERS, DeltaCodec("int16", "int64"), "little", WIDE),
+    (NUMBERS, AsTypeCodec("<f4"), "big", "3f800000400000004080000040e000004130000041800000"),
+    (np.array([[1, 0, 1], [1, 1, 0]], bool), PackBitsCodec(), None, "02b8"),
+    (REALS, FixedScaleOffsetCodec(0, 10, None, "<i2"), "big", "00010003001fffe52710", [0.1, 0.3, 3.1, -2.7, 1000]),
+    (REALS, QuantizeCodec(1, None, "<f4"), "little", "0000003e0000803e0000484000002cc000007a44",
+     [0.125, 0.25, 3.125, -2.6875, 1000]),
+    (np.array([1.0, 1.2, 1.3], "f4"), BitRoundCodec(2), "big", "3f8000003fa000003fa00000", [1, 1.25, 1.25]),
+    (WORDS, CategorizeCodec(("a", "b"), None, "<i2"), "big", "000200010000", ["b", "a", ""]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[1].name)
+def test_what_is_stored(case: tuple[Any, ...]) -> None:
+    """Elements are filtered as numbers; the serializer has the last word on the byte order."""
+    data, codec, endian, stored = case[:4]
+    chain = CodecChain.from_list([codec, BytesCodec(endian)], data.dtype, data.shape)
+    assert encoded(chain, data).hex() == stored
+    found = decoded(chain, bytes.fromhex(stored), data.dtype, data.shape)
+    assert np.array_equal(found, np.asarray(case[4] if len(case) > 4 else data, data.dtype))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[1].name)
+def test_damaged(case: tuple[Any, ...]) -> None:
+    """rows 1-9: the size of what a filter makes follows from that of the chunk; any other is an error that names it."""
+    data, codec, endian, stored = case[:4]
+    chain = CodecChain.from_list([codec, BytesCodec(endian)], data.dtype, data.shape)
+    size = len(stored) // 2
+    for damaged in (b"", bytes.fromhex(stored)[:-1], bytes.fromhex(stored) * 2, bytes(1 << 16)):
+        with pytest.raises(CodecError, match=f"expected {size} bytes, found {len(damaged):,}$") as caught:
+            decoded(chain, damaged, data.dtype, data.shape)
+        assert (caught.value.codec, caught.value.direction) == (codec.name, "decode")
+
+
+def test_padding_that_is_wrong() -> None:
+    """A count of padding bits that cannot be makes too few booleans, not those of a neighbour."""
+    chain = CodecChain.from_list([PackBitsCodec(), "bytes"], "bool", (2, 3))
+    for stored in (b"\xff\xb8", b"\x00\xb8", b"\x07\xb8"):
+        with pytest.raises(CodecError, match=r"expected 6 bytes from numcodecs\.packbits, found"):
+            decoded(chain, stored, "bool", (2, 3))
+
+
+def test_filters_run_in_order() -> None:
+    """Several filters are one step of the engine, each given what the one before it made."""
+    filters = [QuantizeCodec(2), FixedScaleOffsetCodec(0, 100, None, "<i4"), DeltaCodec(None, "<i2")]
+    data = np.linspace(0, 3, 24).reshape(4, 6)
+    chain = CodecChain.from_list([*filters, "bytes", "numcodecs.zlib"], "float64", data.shape)
+    assert [codec.configuration().get("dtype") for codec in chain.filters] == ["<f8", "<f8", "<i4"]
+    steps = chain.steps(DataType.parse("float64"), data.shape)
+    assert [step[0] for step in steps] == ["bytes", "python", "zlib"]
+    assert steps[1][1].name == "numcodecs.quantize+numcodecs.fixedscaleoffset+numcodecs.delta"
+    stored = encoded(chain, data)
+    assert np.allclose(decoded(chain, stored, "float64", data.shape), data, atol=0.01)
+
+
+def test_transposed_before() -> None:
+    """T-5: the engine turns the axes; what the filter sees lies in the order that is stored."""
+    chain = CodecChain.from_list([TransposeCodec((1, 0)), DeltaCodec(), "bytes"], "int16", (2, 3))
+    assert encoded(chain, NUMBERS).hex() == "01000600fbff0900f9ff0c00"
+    assert np.array_equal(decoded(chain, encoded(chain, NUMBERS), "int16", (2, 3)), NUMBERS)
+    assert chain.order == "F"
+
+
+def test_transposed_behind() -> None:
+    """Filters of single elements keep the shape, so axes may be turned behind them; those of several leave but one."""
+    chain = CodecChain.from_list([AsTypeCodec("<i4"), TransposeCodec((1, 0)), "bytes"], "int16", (2, 3))
+    assert np.frombuffer(encoded(chain, NUMBERS), "<i4").tolist() == [1, 7, 2, 11, 4, 16]
+    with pytest.raises(MetadataError, match=r"codecs\[1\].configuration.order: expected a permutation of \[0\]"):
+        CodecChain.from_list([DeltaCodec(), TransposeCodec((1, 0)), "bytes"], "int16", (2, 3))
+    chain = CodecChain.from_list([DeltaCodec(), TransposeCodec((0,)), "bytes"], "int16", (2, 3))
+    assert np.array_equal(decoded(chain, encoded(chain, NUMBERS), "int16", (2, 3)), NUMBERS)
+
+
+def test_shards() -> None:
+    """T-11: filters of single elements may stand before a shard; others belong to its inner chunks."""
+    data = np.linspace(0, 1, 48, dtype="float32").reshape(6, 8)
+    inner = ShardingCodec((3, 4), ["bytes", "numcodecs.zlib"])
+    before = CodecChain.from_list([BitRoundCodec(3), AsTypeCodec("<f8"), inner], "float32", (6, 8))
+    within = [BitRoundCodec(3), AsTypeCodec("<f8"), "bytes", "numcodecs.zlib"]
+    inside = CodecChain.from_list([ShardingCodec((3, 4), within)], "float32", (6, 8))
+    assert encoded(before, data) == encoded(inside, data)
+    assert before.read_shape((6, 8)) == (3, 4)
+    assert np.allclose(decoded(before, encoded(before, data), "float32", (6, 8)), data, rtol=0.1)
+    with pytest.raises(MetadataError, match="filters of several elements among the codecs of the inner chunks"):
+        CodecChain.from_list([DeltaCodec(), ShardingCodec((12,), ["bytes"])], "int16", (24,))
+    chain = CodecChain.from_list([ShardingCodec((2, 2), [DeltaCodec(), "bytes"])], "int16", (4, 6))
+    numbers = np.arange(24, dtype="int16").reshape(4, 6) ** 2
+    assert np.array_equal(decoded(chain, encoded(chain, numbers), "int16", (4, 6)), numbers)
+
+
+def test_scalars() -> None:
+    """An array without dimensions has one element, which is filtered like any other."""
+    chain = CodecChain.from_list([DeltaCodec(), "bytes"], "int16", ())
+    assert encoded(chain, np.int16(5)) == b"\x05\x00"
+    assert decoded(chain, b"\x05\x00", "int16", ()).item() == 5
+
+
+def test_longer_than_anyone_would_guess() -> None:
+    """Filters may make elements of eight bytes from one: the engine asks how long a chunk can get."""
+    chain = CodecChain.from_list([AsTypeCodec("<f8"), "bytes"], "uint8", (1 << 16,))
+    data = np.arange(1 << 16, dtype="uint8")
+    stored = encoded(chain, data)
+    assert len(stored) == 8 << 16
+    assert np.array_equal(decoded(chain, stored, "uint8", data.shape), data)
+    assert chain.steps(DataType.parse("uint8"), (8,))[1][1].encoded_size(8) == 64
+
+
+def test_byte_order_left_out() -> None:
+    """zarr-python looks at the array's elements only, so it leaves out the order of larger ones that filters make."""
+    codecs = [{"name": "numcodecs.astype", "configuration": {"encode_dtype": "<i2"}}, "bytes"]
+    chain = CodecChain.from_json(codecs, dtype=DataType.parse("uint8"), chunk_shape=(2,))
+    assert chain is not None
+    assert chain.serializer == BytesCodec(None)
+    assert encoded(chain, np.array([1, 2], "u1")) == b"\x01\x00\x02\x00"
+    with pytest.raises(MetadataError, match=r"codecs\[1\].configuration.endian: expected"):
+        CodecChain.from_json(codecs, dtype=DataType.parse("int16"), chunk_shape=(2,))
+
+
+@pytest.mark.parametrize(
+    ("codec", "dtype", "text"),
+    [
+        (DeltaCodec("<i8"), "int16", "configuration.dtype: expected a type that the 12 bytes of int16 divide into"),
+        (AsTypeCodec("<i4", "<i4"), "int16", "configuration.decode_dtype: expected a type that the 2 bytes of int16"),
+        (BitRoundCodec(5), "int16", "this one is for float16, float32, float64"),
+        (BitRoundCodec(24), "float32", "configuration.keepbits: expected at most 23"),
+        (QuantizeCodec(5), "int16", "configuration.dtype: expected a type of floating-point numbers"),
+        (PackBitsCodec(), "int16", "this one is for bool"),
+        (CategorizeCodec(("a",)), "int16", "configuration.dtype: expected a type of text of fixed length"),
+        (AsTypeCodec("<c32"), "int16", "a filter that makes elements of a supported data type"),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_elements_that_do_not_fit(codec: Any, dtype: str, text: str) -> None:
+    """A filter that is not for such elements is refused when the array is made or opened, with its place."""
+    with pytest.raises(MetadataError) as caught:
+        CodecChain.from_list([codec, "bytes"], dtype, (2, 3))
+    assert text in str(caught.value)
+    assert caught.value.problems[0].path.startswith("codecs[0]")
+
+
+@pytest.mark.parametrize("spelling", ["O", "i4,i4", "(2,)i4", "V3", "x", "<z9", "i4)", ""])
+def test_types_that_are_none(spelling: str) -> None:
+    """Only strings for elements of one plain type are taken; no other string gets as far as NumPy's parser."""
+    with pytest.raises(MetadataError, match="a data type of NumPy"):
+        DeltaCodec(spelling)
+
+
+def test_threads_share_a_step() -> None:
+    """Chunks are encoded and decoded by several threads at once, through one step."""
+    chain = CodecChain.from_list([DeltaCodec(), "bytes", ZlibCodec()], "int64", (1000,))
+    step = chain.steps(DataType.parse("int64"), (1000,))[1][1]
+    data = [np.arange(1000) * factor for factor in range(8)]
+    wrong: list[int] = []
+
+    def work(number: int) -> None:
+        for _ in range(50):
+            stored = bytes(step.encode(data[number].tobytes()))
+            if not np.array_equal(np.frombuffer(step.decode(stored, 8000), "int64"), data[number]):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_an_array_with_filters() -> None:
+    """Parts are read and written, chunks of nothing but fill are not stored, and the array can be pickled."""
+    store: dict[str, bytes] = {}
+    array = blizzarr.create_array(
+        store, shape=(10, 10), chunks=(4, 4), dtype="int32", filters=[DeltaCodec()], compressors=["lz4"], fill_value=-1
+    )
+    array[2:7, 3:9] = np.arange(30).reshape(5, 6)
+    expected = np.full((10, 10), -1)
+    expected[2:7, 3:9] = np.arange(30).reshape(5, 6)
+    assert np.array_equal(array[...], expected)
+    array[0:4, 0:4] = -1
+    assert "c/0/0" not in store
+    assert np.array_equal(pickle.loads(pickle.dumps(array))[3:8, 4:9], expected[3:8, 4:9])
+    filters = [{"name": "numcodecs.delta", "configuration": {"dtype": "<i4", "astype": "<i4"}}]
+    assert json.loads(store["zarr.json"])["codecs"][:1] == filters
+
+
+def test_prepared_once_for_equal_chains() -> None:
+    """Chains are values: equal ones are prepared once, those of other options are not the same."""
+    one = CodecChain.from_list([DeltaCodec(), "bytes"], "int32", (4,))
+    delta = {"name": "numcodecs.delta", "configuration": {"dtype": "int32"}}
+    other = CodecChain.from_list([delta, "bytes"], "int32", (4,))
+    assert (one, hash(one)) == (other, hash(other))
+    assert one != CodecChain.from_list([DeltaCodec(astype="<i2"), "bytes"], "int32", (4,))
+    assert prepared(one, DataType.parse("int32"), (4,)).length == 16

@@ -1,0 +1,98 @@
+"""The codecs of numcodecs in v3 documents: zarr-python reads what we write, and we what it writes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+
+zarr = pytest.importorskip("zarr", "3.1.3")
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from zarr.codecs import TransposeCodec
+    from zarr.codecs import numcodecs as theirs
+    from zarr.core.buffer import default_buffer_prototype
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+REALS = np.linspace(0, 9, 63).reshape(7, 9)
+NUMBERS = np.arange(63, dtype="int32").reshape(7, 9) ** 2
+FLAGS = NUMBERS % 3 == 0
+
+COMPRESSORS = [
+    ("Adler32", {}),
+    ("BZ2", {"level": 3}),
+    ("Blosc", {"shuffle": -1, "cname": "zstd"}),
+    ("CRC32", {"location": "end"}),
+    ("CRC32C", {}),
+    ("Fletcher32", {}),
+    ("GZip", {}),
+    ("JenkinsLookup3", {"initval": 3}),
+    ("LZ4", {}),
+    ("LZMA", {"preset": 1}),
+    ("LZMA", {"format": 3, "filters": [{"id": 33, "preset": 1}]}),
+    ("Shuffle", {}),
+    ("Zlib", {"level": -1}),
+    ("Zstd", {"level": 3}),
+]
+FILTERS: list[tuple[str, dict[str, Any], Any]] = [
+    ("AsType", {"encode_dtype": "<f4"}, REALS),
+    ("BitRound", {"keepbits": 9}, REALS),
+    ("Delta", {"dtype": "int32"}, NUMBERS),
+    ("Delta", {"dtype": "<i4", "astype": "<i8"}, NUMBERS),
+    ("FixedScaleOffset", {"offset": 1, "scale": 50, "astype": "<i2"}, REALS),
+    ("PackBits", {}, FLAGS),
+    ("Quantize", {"digits": 2}, REALS),
+]
+
+
+def both_ways(data: Any, **options: Any) -> None:
+    """The same array by both; each reads that of the other, and they are equal to the bit."""
+    given = {"shape": data.shape, "chunks": (4, 6), "dtype": str(data.dtype), **options}
+    values: dict[str, Any] = {}
+    zarr.create_array(zarr.storage.MemoryStore(values), **given)[...] = data
+    theirs_read = zarr.open_array(zarr.storage.MemoryStore(values), mode="r")[...]
+    ours: dict[str, bytes] = {}
+    array = blizzarr.create_array(ours, **given)
+    array[...] = data
+    assert np.array_equal(
+        blizzarr.open_array({key: value.to_bytes() for key, value in values.items()})[...], theirs_read
+    )
+    assert np.array_equal(array[...], theirs_read)
+    buffer = default_buffer_prototype().buffer
+    store = zarr.storage.MemoryStore({key: buffer.from_bytes(bytes(value)) for key, value in ours.items()})
+    assert np.array_equal(zarr.open_array(store, mode="r")[...], theirs_read)
+
+
+@pytest.mark.parametrize(("name", "options"), COMPRESSORS)
+def test_compressors(name: str, options: dict[str, Any]) -> None:
+    """Every codec of bytes, with options left out and given."""
+    both_ways(NUMBERS, compressors=[getattr(theirs, name)(**options), theirs.Zlib()])
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "data"), FILTERS, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_filters(name: str, options: dict[str, Any], data: Any) -> None:
+    """Every filter, alone and within shards."""
+    both_ways(data, filters=[getattr(theirs, name)(**options)], compressors=[theirs.LZ4()])
+    both_ways(data, filters=[getattr(theirs, name)(**options)], chunks=(2, 3), shards=(4, 6))
+
+
+def test_axes_turned_behind_a_filter() -> None:
+    """Elementwise filters and transpositions may stand in any order."""
+    turned = TransposeCodec(order=(1, 0))
+    both_ways(REALS, filters=[theirs.BitRound(keepbits=9), turned])
+    both_ways(REALS, filters=[turned, theirs.BitRound(keepbits=9)])
+
+
+@pytest.mark.parametrize(("name", "package"), [("PCodec", "pcodec"), ("ZFPY", "zfpy")])
+def test_serializers(name: str, package: str) -> None:
+    """Those that make bytes of arrays need packages of their own."""
+    pytest.importorskip(package)
+    both_ways(REALS, serializer=getattr(theirs, name)(), compressors=[theirs.Zlib()])
+    both_ways(REALS, filters=[theirs.AsType(encode_dtype="<f4")], serializer=getattr(theirs, name)())

@@ -1,0 +1,151 @@
+"""Codecs that users registered with numcodecs: they run in v2 arrays, as zarr-python would run them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numcodecs
+import numpy as np
+import pytest
+from numcodecs.registry import codec_registry
+
+from blizzarr.codecs import CodecChain, TransposeCodec
+from blizzarr.codecs.configs import chain_from_configs, chain_to_configs
+from blizzarr.codecs.numcodecs import LZ4Codec, NumcodecsRun, UserCodec, library
+from blizzarr.dtypes import DataType
+from blizzarr.errors import CodecError, MetadataError, UnknownExtensionError
+from blizzarr.problems import Problems
+from support.one_chunk import decoded, encoded
+
+
+class Rows(numcodecs.abc.Codec):  # type: ignore[misc]
+    """Writes down what it is given: type and shape, then the elements."""
+
+    codec_id = "test_rows"
+
+    def __init__(self, secret: int = 0) -> None:
+        self.secret = secret
+
+    def encode(self, buf: Any) -> bytes:
+        head = json.dumps([buf.dtype.str, list(buf.shape), buf.flags.writeable, self.secret])
+        return head.encode() + b"\n" + np.ascontiguousarray(buf).tobytes()
+
+    def decode(self, buf: Any, out: Any = None) -> Any:
+        head, _, data = bytes(buf).partition(b"\n")
+        dtype, shape, *_ = json.loads(head)
+        return np.frombuffer(data, dtype).reshape(shape)
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    """The codec is registered while a test runs."""
+    numcodecs.register_codec(Rows)
+    yield
+    codec_registry.pop("test_rows", None)
+
+
+def read(filters: Any, compressor: Any = None, dtype: str = ">i2", order: str = "C") -> CodecChain:
+    """The chain for what a document says."""
+    problems = Problems()
+    chain = chain_from_configs(
+        filters,
+        compressor,
+        dtype=DataType.parse(dtype),
+        endian="big",
+        order=order,
+        chunk_shape=(2, 3),
+        problems=problems,
+    )
+    problems.raise_any()
+    assert chain is not None
+    return chain
+
+
+NUMBERS = np.array([[1, 2, 4], [7, 11, 16]], "int16")
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_it_sees_what_it_sees_in_v2(order: str) -> None:
+    """V-1: elements in the byte order of the array, with the shape of the chunk, in memory that may be written."""
+    chain = read([{"id": "test_rows", "secret": 5}], {"id": "lz4"}, order=order)
+    assert chain.serializer == NumcodecsRun((UserCodec("test_rows", {"secret": 5}),), order, "big")  # type: ignore[arg-type]
+    assert chain.compressors == (LZ4Codec(),)
+    stored = bytes(numcodecs.LZ4().decode(encoded(chain, NUMBERS)))
+    assert stored == b'[">i2", [2, 3], true, 5]\n' + NUMBERS.astype(">i2").tobytes()
+    assert np.array_equal(decoded(chain, encoded(chain, NUMBERS), "int16", (2, 3)), NUMBERS)
+
+
+def test_others_around_it() -> None:
+    """Filters before it and codecs of any kind behind it run as in v2, whatever they are given."""
+    filters = [{"id": "delta", "dtype": ">i2", "astype": "|i1"}, {"id": "test_rows"}, {"id": "delta", "dtype": "|u1"}]
+    chain = read(filters, {"id": "zlib", "level": 1})
+    assert isinstance(chain.serializer, NumcodecsRun)
+    assert [codec.config()["id"] for codec in chain.serializer.codecs] == ["delta", "test_rows", "delta"]
+    assert np.array_equal(decoded(chain, encoded(chain, NUMBERS), "int16", (2, 3)), NUMBERS)
+
+
+def test_written_again() -> None:
+    """Its options are kept as they are, of whatever kind."""
+    filters = [{"id": "test_rows", "secret": {"deep": [1, None]}}]
+    for order in "CF":
+        chain = read(filters, {"id": "zlib", "level": 1}, order=order)
+        problems = Problems()
+        configs = chain_to_configs(chain, dtype=DataType.parse("int16"), chunk_shape=(2, 3), problems=problems)
+        assert configs == (filters, {"id": "zlib", "level": 1}, order, "big")
+
+
+def test_as_users_give_it() -> None:
+    """As an object among filters or compressors; v3 has no name for it, which is an error when it is written."""
+    for filters, compressors in (([Rows(3)], None), (None, Rows(3)), ([TransposeCodec((1, 0)), Rows(3)], ["lz4"])):
+        chain = CodecChain.from_user(filters, compressors=compressors, dtype="i2", chunk_shape=(2, 3))
+        assert isinstance(chain.serializer, NumcodecsRun)
+        assert chain.serializer.order == ("F" if chain.filters else "C")
+        assert np.array_equal(decoded(chain, encoded(chain, NUMBERS), "int16", (2, 3)), NUMBERS)
+    with pytest.raises(UnknownExtensionError, match="only v2 documents can name them"):
+        CodecChain.from_json(chain.to_json())
+    with pytest.raises(MetadataError, match="codecs of numcodecs, and order C or F"):
+        CodecChain.from_user([TransposeCodec((1, 2, 0)), Rows()], compressors=None, dtype="i2", chunk_shape=(1, 2, 3))
+
+
+def test_what_is_not_registered() -> None:
+    """row 53: named, with what to do about it; no name in a document leads to an import."""
+    codec_registry.pop("test_rows")
+    for name in ("test_rows", "os", "os.path", "../evil", ""):
+        with pytest.raises(UnknownExtensionError, match="if it is one of yours, import what registers it") as caught:
+            read([{"id": name}])
+        assert caught.value.extensions == (name,)
+
+
+def test_options_that_it_refuses() -> None:
+    """What its class says of its options is told."""
+    with pytest.raises(UnknownExtensionError, match="unexpected keyword argument 'colour'"):
+        read([{"id": "test_rows", "colour": 1}])
+
+
+def test_wrong_sizes() -> None:
+    """Whatever it makes of stored bytes must be one chunk, and what it raises is told with the place."""
+    chain = read([{"id": "test_rows"}])
+    with pytest.raises(CodecError, match="test_rows: expected 12 bytes, found 10"):
+        decoded(chain, b'[">i2", [5]]\n' + bytes(10), "int16", (2, 3))
+    with pytest.raises(CodecError, match="test_rows: Expecting value") as caught:
+        decoded(chain, b"nonsense", "int16", (2, 3))
+    assert isinstance(caught.value.__cause__, json.JSONDecodeError)
+
+
+def test_without_numcodecs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the package cannot be imported, the error says what to install."""
+    monkeypatch.setattr(library, "import_module", lambda name: (_ for _ in ()).throw(ImportError("no such luck")))
+    with pytest.raises(UnknownExtensionError, match=r"no such luck\): pip install --upgrade numcodecs"):
+        read([{"id": "test_rows"}])
+
+
+def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Codecs that need a package of their own say which one installs it."""
+    monkeypatch.setattr("blizzarr.codecs.numcodecs.array_serializer.find_spec", lambda name: None)
+    for name in ("pcodec", "zfpy"):
+        with pytest.raises(UnknownExtensionError, match=rf"pip install 'numcodecs\[{name}\]'"):
+            read(None, {"id": name}, dtype="f4")
+        with pytest.raises(UnknownExtensionError, match=rf"pip install 'numcodecs\[{name}\]'"):
+            CodecChain.from_list([f"numcodecs.{name}"], "float32", (2, 3))
