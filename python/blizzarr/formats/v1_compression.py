@@ -87,6 +87,8 @@ def to_v1(config: Mapping[str, Any] | None, problems: Problems) -> tuple[str, An
             problems.add("compressor.blocksize", "0: v1 has no block size", config["blocksize"])
         if name == "blosc" and config.get("shuffle") not in (0, 1, 2):
             problems.add("compressor.shuffle", "0, 1 or 2", config.get("shuffle"))
-        return name, {option: config.get(option, usual) for option, usual in _OBJECTS[name].items()}
+        # Whoever lists filters sets a preset in them.
+        usual = {**_OBJECTS[name], **({"preset": None} if config.get("filters") else {})}
+        return name, {option: config.get(option, default) for option, default in usual.items()}
     problems.add("compressor", f"a compressor that v1 has: {_NAMES}", name)
     return name, None
