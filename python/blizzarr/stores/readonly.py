@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from blizzarr.errors import ReadOnlyError
@@ -31,6 +32,16 @@ class ReadOnlyStore(StoreWrapper):
     def native(self) -> Any:
         """The engine's handle of the store, if it has one; arrays look at `read_only` before they write."""
         return self.store.native  # type: ignore[attr-defined]  # its absence is ours
+
+    def present(self, keys: Sequence[str]) -> list[str]:
+        """Those of the keys that have a value, as the store itself finds out."""
+        present = getattr(self.store, "present", None)
+        return super().present(keys) if present is None else list(present(keys))
+
+    @property
+    def present(self) -> Any:
+        """The store's way to tell which keys have a value, if it has one."""
+        return self.store.present  # type: ignore[attr-defined]  # its absence is ours
 
     def set(self, key: str, value: Value) -> None:
         """Refuse."""

@@ -92,6 +92,10 @@ class StoreWrapper(BaseStore):
         """The keys and prefixes directly under the prefix."""
         return self.store.list_dir(prefix)
 
+    def present(self, keys: Sequence[str]) -> builtins.list[str]:
+        """Those of the keys that have a value."""
+        return [key for key in keys if self.get_ranges(key, [(0, 0)]) is not None]
+
     def size(self, key: str) -> int | None:
         """The length of the value in bytes; None when there is none. Reads it where the store cannot say without."""
         size = getattr(self.store, "size", None)

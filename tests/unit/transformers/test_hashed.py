@@ -24,11 +24,11 @@ def over(inner: Any, levels: int = 2, width: int = 2, keys: ArrayKeys = KEYS) ->
 @pytest.mark.parametrize(
     ("levels", "width", "stored"),
     [
-        (1, 1, "data/foo/1/c1/0"),
-        (1, 8, "data/foo/19bb0097/c1/0"),
-        (2, 2, "data/foo/19/bb/c1/0"),
-        (2, 3, "data/foo/19b/b00/c1/0"),
-        (8, 1, "data/foo/1/9/b/b/0/0/9/7/c1/0"),
+        (1, 1, "data/foo/0/c1.0"),
+        (1, 8, "data/foo/00a031d6/c1.0"),
+        (2, 2, "data/foo/00/a0/c1.0"),
+        (2, 3, "data/foo/00a/031/c1.0"),
+        (8, 1, "data/foo/0/0/a/0/3/1/d/6/c1.0"),
     ],
 )
 def test_z11_where_a_chunk_lies(levels: int, width: int, stored: str) -> None:
@@ -36,7 +36,7 @@ def test_z11_where_a_chunk_lies(levels: int, width: int, stored: str) -> None:
     inner = MemoryStore()
     over(inner, levels, width).set("data/foo/c1/0", b"chunk")
     assert inner.list() == [stored]
-    assert f"{zlib.crc32(b'c1/0'):08x}" == "19bb0097"
+    assert f"{zlib.crc32(b'c1.0'):08x}" == "00a031d6"
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,9 @@ def test_z11_chunks_of_every_key_encoding(keys: ArrayKeys, name: str) -> None:
     """Whatever its chunks are called, what is listed are their own names."""
     inner = MemoryStore()
     store = over(inner, 1, 2, keys)
-    key = keys.prefix + name
+    key, dotted = keys.prefix + name, name.replace("/", ".")
     store.set(key, b"0123456789")
-    assert inner.list() == [f"{keys.prefix}{zlib.crc32(name.encode()) >> 24:02x}/{name}"]
+    assert inner.list() == [f"{keys.prefix}{zlib.crc32(dotted.encode()) >> 24:02x}/{dotted}"]
     assert store.list() == [key]
     assert store.get(key) == b"0123456789"
     assert store.get_ranges(key, [(1, 2), (-1, None)]) == [b"12", b"9"]
@@ -127,16 +127,16 @@ def test_what_is_not_ours_in_the_store() -> None:
     store = over(inner)
     store.set("data/foo/c1/0", b"chunk")
     for key in (
-        "data/foo/19/bc/c1/0",
-        "data/foo/19/bb/notes.txt",
-        "data/foo/19/bb/c01/0",
+        "data/foo/00/a1/c1.0",
+        "data/foo/00/a0/notes.txt",
+        "data/foo/00/a0/c01.0",
         "data/foo/c1/0",
         "data/foo/c5/5",
     ):
         inner.set(key, b"foreign")
     assert store.get("data/foo/c1/0") == b"chunk"
     assert store.get("data/foo/c5/5") is None
-    assert store.list() == ["data/foo/19/bb/c01/0", "data/foo/19/bb/notes.txt", "data/foo/19/bc/c1/0", "data/foo/c1/0"]
+    assert store.list() == ["data/foo/00/a0/c01.0", "data/foo/00/a0/notes.txt", "data/foo/00/a1/c1.0", "data/foo/c1/0"]
 
 
 def test_chunks_are_spread_evenly() -> None:

@@ -90,9 +90,9 @@ def test_removing_takes_what_is_its_own(store: Store) -> None:
     make(store)
     wrapped = HashedTransformer().wrap(store, ArrayKeys("g/a/", "c/", "/", "c", 2))
     wrapped.set("g/a/c/99/99", b"left over")
-    store.set("g/a/19/notes.txt", b"mine")
+    store.set("g/a/00/notes.txt", b"mine")
     del blizzarr.open_group(store, mode="r+")["g"]
-    assert list(store.list()) == ["g/a/19/notes.txt", "zarr.json"]
+    assert list(store.list()) == ["g/a/00/notes.txt", "zarr.json"]
 
 
 def test_replacing(store: Store) -> None:
@@ -110,13 +110,13 @@ def test_chunks_that_an_interrupted_removal_left(store: Store) -> None:
     """Without their document they are nobody's: a new array that would show them is refused, or clears them away."""
     make(store)
     store.delete("g/a/zarr.json")
-    store.set("g/a/19/notes.txt", b"mine")
+    store.set("g/a/00/notes.txt", b"mine")
     options: dict[str, Any] = {"name": "g/a", "shape": (10, 14), "dtype": "int32", "chunks": (3, 4)}
     with pytest.raises(NodeExistsError, match=r"something is here already \(g/a/c/\)"):
         blizzarr.create_array(store, storage_transformers=HashedTransformer(), **options)
     z = blizzarr.create_array(store, storage_transformers=HashedTransformer(), overwrite=True, **options)
     assert not z[...].any()
-    assert list(store.list()) == ["g/a/19/notes.txt", "g/a/zarr.json", "g/zarr.json", "zarr.json"]
+    assert list(store.list()) == ["g/a/00/notes.txt", "g/a/zarr.json", "g/zarr.json", "zarr.json"]
 
 
 def test_copying(store: Store) -> None:
@@ -129,7 +129,7 @@ def test_copying(store: Store) -> None:
     assert plain.storage_transformers == ()
     assert chunks(plain.store) == [f"c/{i}/{j}" for i in range(4) for j in range(4)]
     again = blizzarr.copy(plain, MemoryStore(), storage_transformers="blizzarr.hashed", chunks=(5, 7))
-    assert chunks(again.store)[0].count("/") == 4
+    assert chunks(again.store)[0].count("/") == 2
     for copy in (away, plain, again):
         assert (copy[...] == DATA).all()
     whole = blizzarr.copy(blizzarr.open_group(store), MemoryStore())
