@@ -54,7 +54,7 @@ def open(
     dtype('uint8')
     """
     if mode is None:
-        mode = "a" if options else "r+"
+        mode = "a" if options.keys() - {"zarr_format"} else "r+"
     found, place = resolve(store, mode, path)
     metadata = _existing(found, place, mode, options.get("zarr_format"))
     if metadata is not None:

@@ -56,7 +56,7 @@ def find_many(
     paths: Sequence[str],
     forms: Iterable[Format] | None = None,
     *,
-    at_once: bool = False,
+    known: Mapping[str, bytes] | None = None,
     entry: bytes | None = None,
 ) -> list[Found | BlizzarrError | None]:
     """For each path the node that its documents make, `None` where there is none, or why it cannot be read.
@@ -65,14 +65,13 @@ def find_many(
     ----------
     forms
         The formats that they may have, newest first; by default all.
-    at_once
-        Ask for the documents of all formats in one request.
+    known
+        All documents that there are at their keys, where somebody has asked for them.
     entry
         Stands for the document of the hierarchy as a whole, in formats that have one.
     """
     searched = forms is None and entry is None
     forms = tuple(FORMATS.values() if forms is None else forms)
-    known = _documents(store, (form.document_keys(path) for form in forms for path in paths)) if at_once else None
     found: list[Found | BlizzarrError | None] = [None] * len(paths)
     open_ = list(range(len(paths)))
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
@@ -134,8 +133,10 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
     MetadataError
         When its documents do not conform.
     """
+    forms = FORMATS.values() if form is None else (form,)
     near = getattr(store, "native", None) is not None
-    found = find_many(store, (path,), None if form is None else (form,), at_once=not near)[0]
+    known = None if near else _documents(store, [other.document_keys(path) for other in forms])
+    found = find_many(store, (path,), None if form is None else forms, known=known)[0]
     if isinstance(found, BlizzarrError):
         raise found
     if form is not None and found is None and form.entry_key is not None:
@@ -143,17 +144,16 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
         return found if found is not None and format_of(found.meta) == form else None
     if form is not None or found is None:
         return found
-    _warn_of_others(store, path, found)
+    _warn_of_others(store, path, found, known)
     return found
 
 
-def _warn_of_others(store: Store, path: str, found: Found) -> None:
+def _warn_of_others(store: Store, path: str, found: Found, known: Mapping[str, bytes] | None) -> None:
     """Older documents beside those that count are not kept in step by anybody."""
     newest = format_of(found.meta)
     older = [form for form in FORMATS.values() if form.zarr_format < newest.zarr_format]
     keys = [key for form in older for key in form.node_keys(path)]
-    look = getattr(store, "present", None)
-    there = [key for key in keys if _get(store, key) is not None] if look is None else look(keys)
+    there = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
     if not there:
         return
     warnings.warn(

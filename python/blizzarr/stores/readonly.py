@@ -38,11 +38,6 @@ class ReadOnlyStore(StoreWrapper):
         present = getattr(self.store, "present", None)
         return super().present(keys) if present is None else list(present(keys))
 
-    @property
-    def present(self) -> Any:
-        """The store's way to tell which keys have a value, if it has one."""
-        return self.store.present  # type: ignore[attr-defined]  # its absence is ours
-
     def set(self, key: str, value: Value) -> None:
         """Refuse."""
         self._check_writable(key)

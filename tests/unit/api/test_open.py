@@ -164,9 +164,27 @@ def test_zip_that_is_not_closed_yet(tmp_path: Path) -> None:
     assert ZipStore(place).get("a/zarr.json") is not None
 
 
-def test_only_this_format() -> None:
+def test_formats_that_there_are_not() -> None:
     """Another zarr_format is refused by name, before anything is stored."""
     values: dict[str, bytes] = {}
-    with pytest.raises(UnknownExtensionError, match="zarr_format"):
-        api.create_group(values, zarr_format=2)
+    for wrong in (4, "v4", "3.0", True, 2.5):
+        with pytest.raises(UnknownExtensionError, match="zarr_format"):
+            api.create_group(values, zarr_format=wrong)  # type: ignore[arg-type]
     assert values == {}
+
+
+@pytest.mark.parametrize("zarr_format", [2, "v2", "2"])
+def test_only_what_has_this_format(zarr_format: int | str) -> None:
+    """Of two at one path the newest counts, with a warning; the other is opened by name."""
+    values: dict[str, bytes] = {}
+    api.create_array(values, data=[1, 2], zarr_format=zarr_format)
+    api.create_array(values, shape=3, dtype="int8", zarr_format=3, overwrite=True)
+    other: dict[str, bytes] = {}
+    api.create_array(other, data=[1, 2], zarr_format=zarr_format)
+    values |= other
+    with pytest.warns(UserWarning, match=r"in two formats: zarr.json \(v3\) counts, .zarray is ignored"):
+        assert api.open(values).shape == (3,)
+    assert api.open(values, zarr_format=zarr_format)[:].tolist() == [1, 2]
+    del values["zarr.json"]
+    with pytest.raises(NodeNotFoundError, match=r"looked for zarr.json \(v3\);"):
+        api.open(values, zarr_format=3)

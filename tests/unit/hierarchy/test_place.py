@@ -170,8 +170,6 @@ def test_of_two_who_make_one_node_one_is_told() -> None:
 
 
 def test_data_of_another_format_are_named_before_anybody_replaces_them() -> None:
-    store = MappingStore({"a/.zattrs": b"{}", "a/.zgroup": b"{}"})
-    with pytest.raises(
-        NodeExistsError, match=r"already \(a/\.z\w+\), a Zarr v2 group, which this version does not read;"
-    ):
-        place_node(store, "a", GROUP)
+    store = MappingStore({"a/attributes.json": b"{}", "a/c/0": b""})
+    with pytest.raises(NodeExistsError, match=r"already \(a/c/\), an N5 node, which this version does not read"):
+        place_node(store, "a", ARRAY)
