@@ -25,6 +25,7 @@ from blizzarr.formats import (
 from blizzarr.hierarchy.documents import forget_consolidated, read_many
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, check_writable
+from blizzarr.transformers import stored_key
 
 __all__ = ["PROGRESS", "chunk_names", "chunk_pattern", "own_keys", "remove_chunks", "remove_node"]
 
@@ -106,6 +107,13 @@ def remove_node(store: Store, path: str) -> None:
     places = sorted({place for key in keys if (place := node_of(key, forms)) is not None} | {path})
     nodes = dict(zip(places, read_many(store, places), strict=True))
     documents, chunks = own_keys(keys, nodes, forms)
+    behind = {}
+    for place, meta in nodes.items():
+        if isinstance(meta, ArrayMeta) and meta.storage_transformers:
+            stored = _stored_chunks(store, place, meta)
+            chunks += stored or ()
+            if stored is None:
+                behind[place] = meta
     if not path and form.entry_key is not None and store.get(form.entry_key) is not None:
         # The last: without it there are no nodes.
         keys.append(form.entry_key)
@@ -127,9 +135,9 @@ def remove_node(store: Store, path: str) -> None:
         store.delete_prefix(link)  # type: ignore[attr-defined]  # stores with links have it
     for key in documents:
         store.delete(key)
-    for place, meta in nodes.items():
-        if isinstance(meta, ArrayMeta) and meta.storage_transformers and not f"{place}/".startswith(links):
-            remove_chunks(store, place, meta)
+    for place, array in behind.items():
+        if not chunk_prefix(place, array).startswith(links):
+            remove_chunks(store, place, array)
     delete_prefix = getattr(store, "delete_prefix", None)
     if delete_prefix is not None and all(prefixes) and len(documents) + len(chunks) == len(keys):
         for several in prefixes:
@@ -141,15 +149,27 @@ def remove_node(store: Store, path: str) -> None:
 
 def remove_chunks(store: Store, path: str, meta: ArrayMeta) -> None:
     """Remove everything that an array of these metadata would take for its chunks."""
-    chunks, prefix = chunk_store(store, path, meta), chunk_prefix(path, meta)
-    pattern = chunk_names(meta)
-    keys = [key for key in chunks.list(prefix) if pattern.fullmatch(key[len(prefix) :])]
+    chunks = chunk_store(store, path, meta)
+    keys = _chunks(chunks, path, meta)
     erase_values = getattr(chunks, "erase_values", None)
     if erase_values is not None:
         erase_values(keys)
         return
     for key in keys:
         chunks.delete(key)
+
+
+def _chunks(chunks: Store, path: str, meta: ArrayMeta) -> list[str]:
+    """The keys of all chunks of an array, as it knows them."""
+    prefix, pattern = chunk_prefix(path, meta), chunk_names(meta)
+    return [key for key in chunks.list(prefix) if pattern.fullmatch(key[len(prefix) :])]
+
+
+def _stored_chunks(store: Store, path: str, meta: ArrayMeta) -> list[str] | None:
+    """The same as they are stored; None where only the storage transformers know what that is."""
+    chunks = chunk_store(store, path, meta)
+    stored = [stored_key(chunks, key, store) for key in _chunks(chunks, path, meta)]
+    return None if None in stored else [key for key in stored if key is not None]
 
 
 def _format(store: Store, path: str) -> Format:

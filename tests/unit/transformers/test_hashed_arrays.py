@@ -95,6 +95,21 @@ def test_removing_takes_what_is_its_own(store: Store) -> None:
     assert list(store.list()) == ["g/a/00/notes.txt", "zarr.json"]
 
 
+@pytest.mark.parametrize("link", ["g/a", "g/a/{first}"])
+def test_removing_leaves_what_is_behind_links(link: str, tmp_path: Path) -> None:
+    """A link on the way to chunks goes, and nothing behind it (row 72)."""
+    store = LocalStore(tmp_path / "root")
+    make(store)
+    here = tmp_path / "root" / link.format(first=chunks(store)[0].split("/")[2])
+    here.rename(tmp_path / "elsewhere")
+    here.symlink_to(tmp_path / "elsewhere")
+    before = sorted((tmp_path / "elsewhere").rglob("*"))
+    assert (blizzarr.open_array(store, path="g/a")[...] == DATA).all()
+    del blizzarr.open_group(store, mode="r+")["g"]
+    assert sorted((tmp_path / "elsewhere").rglob("*")) == before
+    assert store.list() == ["zarr.json"]
+
+
 def test_replacing(store: Store) -> None:
     """overwrite=True leaves nothing of the old array, whatever either array's keys are."""
     for options in ({}, {"storage_transformers": HashedTransformer(1, 1)}, {"storage_transformers": None}, {}):
