@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any
 
+from blizzarr.dtypes import Kind
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_prefixes
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import printable
@@ -74,7 +75,8 @@ class ArrayInfo:
     serializer: str
     compressors: tuple[str, ...]
     storage_transformers: tuple[str, ...]
-    bytes: int
+    bytes: int | None
+    """In memory; None for objects, whose size is not known."""
     bytes_stored: int | None = None
     chunks_stored: int | None = None
     """Stored objects: shards where there are shards."""
@@ -100,7 +102,7 @@ class ArrayInfo:
             serializer=repr(codecs.serializer),
             compressors=tuple(map(repr, codecs.compressors)),
             storage_transformers=tuple(map(repr, metadata.storage_transformers)),
-            bytes=prod(metadata.shape) * metadata.dtype.itemsize,
+            bytes=None if metadata.dtype.kind is Kind.OBJECT else prod(metadata.shape) * metadata.dtype.itemsize,
             bytes_stored=stored_bytes(store, path, metadata) if complete else None,
             chunks_stored=sum(1 for _ in stored_chunks(store, path, metadata)) if complete else None,
         )
@@ -134,11 +136,12 @@ class ArrayInfo:
         rows += [
             ("Store", self.store),
             ("Read-only", self.read_only),
-            ("Bytes", _size(self.bytes)),
         ]
+        if self.bytes is not None:
+            rows.append(("Bytes", _size(self.bytes)))
         if self.bytes_stored is not None:
             rows.append(("Bytes stored", _size(self.bytes_stored)))
-            if self.bytes_stored:
+            if self.bytes_stored and self.bytes is not None:
                 rows.append(("Ratio", f"{self.bytes / self.bytes_stored:.1f}"))
         if self.chunks_stored is not None:
             rows.append(("Shards stored" if self.shard_shape is not None else "Chunks stored", self.chunks_stored))

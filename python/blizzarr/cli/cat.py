@@ -50,6 +50,11 @@ def run(
     if form is Format.npy and output is None and sys.stdout.isatty():
         raise typer.BadParameter("expected -o FILE or a pipe for npy, found a terminal", param_hint="--format")
     array = open_array(place)
+    if form is Format.npy and array.dtype.hasobject:
+        raise typer.BadParameter(
+            f"expected elements of a fixed size for npy, found {array.metadata.dtype}; take json or csv",
+            param_hint="--format",
+        )
     from blizzarr.display.region import Region
 
     region = Region.of(array, ... if place.key is None else place.key)

@@ -7,14 +7,15 @@ import math
 from typing import Any
 
 from blizzarr.display.sizes import Stored, bytes_text, ratio_text, shape_text
+from blizzarr.dtypes import Kind
 from blizzarr.model import ArrayMeta, GroupMeta
 
 __all__ = ["as_document", "codec_text", "objects_text", "raw_bytes", "rows"]
 
 
-def raw_bytes(meta: ArrayMeta) -> int:
-    """What the elements take in memory."""
-    return math.prod(meta.shape) * meta.dtype.itemsize
+def raw_bytes(meta: ArrayMeta) -> int | None:
+    """What the elements take in memory; of objects, nobody knows."""
+    return None if meta.dtype.kind is Kind.OBJECT else math.prod(meta.shape) * meta.dtype.itemsize
 
 
 def codec_text(document: Any) -> str:
@@ -53,9 +54,9 @@ def rows(meta: ArrayMeta, found: Stored | None) -> list[tuple[str, str]]:
     listed = [("Shape", shape_text(meta.shape)), ("Data type", str(meta.dtype))]
     if meta.dimension_names is not None and any(meta.dimension_names):
         listed.append(("Dimensions", ", ".join("-" if name is None else name for name in meta.dimension_names)))
-    listed.append(("Chunks", _parts(meta.chunk_shape, chunks, meta.dtype.itemsize)))
+    listed.append(("Chunks", _parts(meta, meta.chunk_shape, chunks)))
     if meta.shard_shape is not None:
-        listed.append(("Shards", _parts(meta.shard_shape, math.prod(grid), meta.dtype.itemsize)))
+        listed.append(("Shards", _parts(meta, meta.shard_shape, math.prod(grid))))
     codecs = meta.codecs.to_json()
     listed.append(("Codecs", " \N{RIGHTWARDS ARROW} ".join(map(codec_text, codecs))))
     if meta.order != "C":
@@ -63,8 +64,9 @@ def rows(meta: ArrayMeta, found: Stored | None) -> list[tuple[str, str]]:
     listed += [
         ("Fill value", json.dumps(meta.dtype.fill_to_json(meta.fill_value))),
         ("Format", f"Zarr {meta.format}"),
-        ("Raw size", bytes_text(raw)),
     ]
+    if raw is not None:
+        listed.append(("Raw size", bytes_text(raw)))
     if found is not None:
         listed.append(("Stored size", _stored(meta, found, math.prod(grid))))
     return listed
@@ -93,8 +95,9 @@ def _stored(meta: ArrayMeta, found: Stored, total: int) -> str:
     return f"{bytes_text(found.bytes)} in {count}" + (f", ratio {ratio}" if ratio else "")
 
 
-def _parts(shape: tuple[int, ...], count: int, itemsize: int) -> str:
-    return f"{shape_text(shape)} ({count:,} of {bytes_text(math.prod(shape) * itemsize)})"
+def _parts(meta: ArrayMeta, shape: tuple[int, ...], count: int) -> str:
+    size = "" if raw_bytes(meta) is None else f" of {bytes_text(math.prod(shape) * meta.dtype.itemsize)}"
+    return f"{shape_text(shape)} ({count:,}{size})"
 
 
 def as_document(path: str, meta: ArrayMeta | GroupMeta, found: Stored | None) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def _facts(meta: ArrayMeta, found: Stored | None) -> str:
     return _table(facts.rows(meta, found)) + _bar(facts.raw_bytes(meta), found)
 
 
-def _bar(raw: int, found: Stored | None) -> str:
+def _bar(raw: int | None, found: Stored | None) -> str:
     """How much of the raw size is stored, as a bar."""
     if not raw or ratio_text(raw, found) is None:
         return ""

@@ -125,7 +125,13 @@ class Region:
             first, stop, step = axis.indices.start, axis.indices.stop, axis.indices.step
             # Before the first element there is nothing that a slice could stop at.
             key[axis.number] = slice(first, stop if stop >= 0 else None, step)
-        return np.asarray(self.array[tuple(key)])
+        found = self.array[tuple(key)]
+        if self.axes or self.array.dtype != object:
+            return np.asarray(found)
+        # A single object may be a list or an array itself.
+        alone = np.empty((), np.object_)
+        alone[()] = found
+        return alone
 
     def describe_fixed(self) -> str:
         """Where the axes that are not shown stand, like ``time = 3, level = 0``."""
@@ -167,4 +173,5 @@ def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
     if kind in "biuf" or (kind == "V" and values.dtype.names is None and values.dtype.type is not np.void):
         numbers: NDArray[np.float64] = values.astype(np.float64)
         return numbers
-    raise ValueError(f"expected numbers to make a picture of, found elements of type {values.dtype}")
+    found = "objects, like texts" if kind == "O" else f"elements of type {values.dtype}"
+    raise ValueError(f"expected numbers to make a picture of, found {found}; blizzarr cat shows them")

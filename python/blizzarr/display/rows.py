@@ -11,13 +11,15 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from blizzarr.display.objects import json_of, text_of
 from blizzarr.display.region import Region
+from blizzarr.model.names import printable
 
 __all__ = ["as_csv", "as_json", "as_text", "blocks"]
 
 _BLOCK_BYTES: Final = 32 << 20
 
-Texts: TypeAlias = NDArray[np.str_]
+Texts: TypeAlias = NDArray[Any]
 
 
 def blocks(region: Region) -> Iterator[NDArray[Any]]:
@@ -47,8 +49,12 @@ def as_text(region: Region) -> Iterator[str]:
     for place, table in _tables(region):
         if place is not None:
             yield f"# [{', '.join(map(str, place))}, :, :]"
-        wide = int(np.char.str_len(table).max()) if table.size else 0
-        for row in table:
+        cells = table.tolist()
+        if region.array.dtype.kind in "SUO":
+            # Elements come from whoever wrote the data: they are shown, not obeyed.
+            cells = [list(map(printable, row)) for row in cells]
+        wide = max((len(cell) for row in cells for cell in row), default=0)
+        for row in cells:
             yield " ".join(f"{cell:>{wide}}" for cell in row)
 
 
@@ -90,19 +96,23 @@ def _texts(values: NDArray[Any]) -> Texts:
     if values.dtype.kind == "V" and values.dtype.type is np.void:
         flat = [element.tobytes().hex() for element in values.ravel()]
         return np.array(flat, np.str_).reshape(values.shape)
+    if values.dtype.kind == "O":
+        # Not as text of NumPy's, which has no zeros at its end.
+        return np.fromiter(map(text_of, values.ravel().tolist()), np.dtype(object), values.size).reshape(values.shape)
     return values.astype(np.str_)
 
 
 def as_json(region: Region) -> Iterator[str]:
     """Nested lists as JSON text; complex numbers as pairs, and what JSON has no number for as text like ``"NaN"``."""
     if not region.axes:
-        yield _json(region.read())
+        found = region.read()
+        yield json_of(found[()]) if found.dtype == object else _json(found)
         return
     yield "["
     first = True
     for block in blocks(region):
         for row in block:
-            yield ("\n" if first else ",\n") + _json(np.asarray(row))
+            yield ("\n" if first else ",\n") + (json_of(row) if block.dtype == object else _json(np.asarray(row)))
             first = False
     yield "\n]"
 

@@ -62,7 +62,7 @@ class Stored:
     """False when there are more than were looked at."""
 
 
-def ratio_text(raw: int, found: Stored | None) -> str | None:
+def ratio_text(raw: int | None, found: Stored | None) -> str | None:
     """How many times smaller than the raw elements what is stored is, where that is known.
 
     Examples
