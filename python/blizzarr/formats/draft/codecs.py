@@ -9,16 +9,18 @@ likewise; others may too, as each codec is what its URI says. Axes are never reo
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from blizzarr.codecs import CodecChain
+from blizzarr.codecs import Codec, CodecChain, GzipCodec
 from blizzarr.codecs.configs import Configs, chain_from_configs
 from blizzarr.codecs.numcodecs import PREFIX, ROWS
 from blizzarr.dtypes import DataType
 from blizzarr.formats.draft.extension import unknown_members
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["Layout", "decode", "encode", "name_of", "option_names", "relocate", "stated_endian"]
+__all__ = ["Layout", "check_options", "decode", "encode", "name_of", "relocate", "stated_endian"]
 
 _URI: Final = "https://purl.org/zarr/spec/codecs/{}/1.0"
 _CODEC: Final = re.compile(
@@ -27,6 +29,10 @@ _CODEC: Final = re.compile(
 """The example of gzip has "codec" and no version, where its header has "codecs" and one."""
 _NOT_HERE: Final = "it is neither of the draft nor one of numcodecs; ask whoever wrote the array, or check the spelling"
 _ENDIAN: Final = "endian"
+_STRICTER: Final[Mapping[str, type[Codec]]] = {"gzip": GzipCodec}
+"""numcodecs has a level -1 for the default."""
+_NOT_STATED: Final = ("typesize",)
+"""What Blosc takes from the elements."""
 
 
 def name_of(uri: Any) -> str | None:
@@ -110,20 +116,48 @@ def _config(item: Any, path: str, problems: Problems) -> dict[str, Any] | None:
     if len(problems.items) > before:
         return None
     name = name_of(uri)
-    known = None if name is None else option_names(name)
-    if name is None or known is None:
+    if name is None or (name != _ENDIAN and PREFIX + name not in ROWS):
         problems.unknown(f"{path}.type", "codec", uri, _NOT_HERE)
         return None
-    unknown_members(configuration, known, problems, f"{path}.configuration")
+    if name == _ENDIAN:
+        unknown_members(configuration, (_ENDIAN,), problems, f"{path}.configuration")
+    elif not check_options(
+        name, configuration, f"{path}.configuration", problems, stricter=_STRICTER, omitted=_NOT_STATED
+    ):
+        return None
     return {"id": name, **configuration}
 
 
-def option_names(name: str) -> tuple[str, ...] | None:
-    """The options of a codec; `None` when there is no such codec."""
-    if name == _ENDIAN:
-        return (_ENDIAN,)
-    row = ROWS.get(PREFIX + name)
-    return None if row is None else tuple(option.name for option in row.options)
+def check_options(
+    name: str,
+    configuration: dict[str, Any],
+    path: str,
+    problems: Problems,
+    *,
+    stricter: Mapping[str, type[Codec]] = MappingProxyType({}),
+    omitted: tuple[str, ...] = (),
+    null: bool = False,
+) -> bool:
+    """Whether a codec of numcodecs has these options, each with a value of its type; adds problems when not.
+
+    Parameters
+    ----------
+    stricter
+        Codecs that have narrower options here.
+    omitted
+        Options that it has in numcodecs, but not here.
+    null
+        Whether an option may be null, for its default.
+    """
+    before = len(problems.items)
+    row = stricter.get(name, ROWS[PREFIX + name])
+    options = {option.name: option for option in row.options if option.name not in omitted}
+    unknown_members(configuration, options, problems, path)
+    for option in options.values():
+        value = configuration.get(option.name, MISSING)
+        if value is not MISSING and not (null and value is None) and not option.accepts(value):
+            problems.add(f"{path}.{option.name}", option.expected, value)
+    return len(problems.items) == before
 
 
 def relocate(found: Problems, places: dict[str, str], identifier: str, problems: Problems) -> None:

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from blizzarr.codecs import CodecChain
 from blizzarr.codecs.configs import Configs, chain_from_configs
-from blizzarr.formats.draft.codecs import Layout, name_of, option_names, relocate
+from blizzarr.codecs.numcodecs import PREFIX, ROWS
+from blizzarr.formats.draft.codecs import Layout, check_options, name_of, relocate
 from blizzarr.formats.draft.extension import unknown_members
 from blizzarr.problems import MISSING, Problems
 
@@ -73,11 +74,11 @@ def _config(value: Any, problems: Problems) -> dict[str, Any] | None:
     if len(problems.items) > before:
         return None
     name = name_of(uri)
-    known = None if name is None else option_names(name)
-    if name is None or known is None or name == "endian":
+    if name is None or PREFIX + name not in ROWS:
         problems.unknown(f"{path}.codec", "codec", uri, _NOT_HERE)
         return None
-    unknown_members(configuration, known, problems, f"{path}.configuration")
+    if not check_options(name, configuration, f"{path}.configuration", problems, null=True):
+        return None
     return {"id": name, **configuration}
 
 

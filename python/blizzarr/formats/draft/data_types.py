@@ -12,7 +12,7 @@ complex           ``complex64``, ``complex128``                               ex
 raw bits          ``r24``                                                     extension, ``[["", "|V3"]]``
 moments           extension, ``<M8[ns]``                                      extension, ``<M8[ns]``
 text, bytes       extension, ``<U5``, ``S5``                                  extension, ``<U5``, ``|S5``
-records           extension, ``[["name", "<U10"], ["age", "<i4"]]``           extension, the same
+structs           extension, ``[["name", "<U10"], ["age", "<i4"]]``           extension, the same
 Python objects                                                                extension, ``|O``
 ================  ==========================================================  ======================================
 
@@ -56,7 +56,7 @@ _SHORT: Final = {"i1": "|i1", "u1": "|u1", "|b1": "|b1"}
 """How zarr-python spells types of one byte."""
 _RAW: Final = re.compile(r"r([0-9]+)", re.ASCII)
 _TYPESTR: Final = re.compile(r"[<>|][a-zA-Z][0-9].*", re.ASCII | re.DOTALL)
-_NOT_HERE: Final = "not in the draft, and given no fallback; ask whoever wrote the array, or check the spelling"
+_NOT_HERE: Final = "not in the draft, and no fallback stands in for it; ask whoever wrote the array"
 
 
 class Elements(NamedTuple):
@@ -132,7 +132,7 @@ def _extension(uri: str, identifier: Any, path: str, problems: Problems, *, orde
         problems.unknown(f"{path}.extension", "data type", uri, _NOT_HERE)
         return None
     before = len(problems.items)
-    spelled = _spelled(identifier, ordered)
+    spelled = _spelled(identifier)
     if not family.accepts(spelled):
         problems.add(f"{path}.type", family.expected, identifier)
         return None
@@ -140,16 +140,19 @@ def _extension(uri: str, identifier: Any, path: str, problems: Problems, *, orde
         # zarr-python's spelling of raw bytes: one field without a name.
         spelled = spelled[0][1] if len(spelled[0]) == 2 else spelled
     elements = _typed(spelled, f"{path}.type", problems)
+    if ordered and elements is not None and elements.endian is None and elements.dtype.kind is Kind.STRUCT:
+        # Fields of both orders, which a codec brings into one.
+        elements = _typed(_spelled(identifier, ordered=True), f"{path}.type", problems)
     return elements if len(problems.items) == before else None
 
 
-def _spelled(identifier: Any, ordered: bool) -> Any:
-    """The identifier as NumPy would spell it, also in the fields of a record; in one byte order if `ordered`.
+def _spelled(identifier: Any, ordered: bool = False) -> Any:
+    """The identifier as NumPy would spell it, also in the fields of a struct; in one byte order if `ordered`.
 
     Examples
     --------
-    >>> _spelled([["name", "U3"], ["age", "int32"]], False), _spelled([["age", ">i4"]], True)
-    ([['name', 'U3'], ['age', '<i4']], [['age', '<i4']])
+    >>> _spelled([["name", "S3"], ["age", "int32"]]), _spelled([["age", ">i4"]], ordered=True)
+    ([['name', '|S3'], ['age', '<i4']], [['age', '<i4']])
     """
     if type(identifier) is list:
         return [

@@ -78,13 +78,12 @@ def read(raw: bytes) -> Entry | None:
     else:
         spelling, path = Spelling.DOCUMENT, "metadata_encoding.metadata_key_suffix"
         suffix = _encoded(encoding, problems)
-    if suffix is not None and suffix_problem(suffix):
+    if suffix_problem(suffix):
         problems.add(path, 'letters, digits, "-", "_" and ".", like ".json"', suffix)
     check_extensions(document.get("extensions", MISSING), problems)
     if not newer:
         unknown_members(document, _MEMBERS[spelling], problems)
     problems.raise_any(key=ENTRY, document=document)
-    assert suffix is not None
     return Entry(spelling, suffix)
 
 
@@ -98,11 +97,11 @@ def _check_version(uri: str, problems: Problems) -> bool:
 
 
 def _encoded(encoding: Any, problems: Problems) -> Any:
-    """The suffix in a `metadata_encoding` object; `None` when it cannot be told."""
+    """The suffix in a `metadata_encoding` object."""
     if type(encoding) is not dict:
         expected = 'an object like {"type": "json", "metadata_key_suffix": ".json"}'
         problems.add("metadata_encoding", expected, encoding)
-        return None
+        return DEFAULT_SUFFIX
     if "extension" in encoding:
         extension_point(encoding, "metadata_encoding", problems, "metadata encoding")
     elif encoding.get("type") != "json":

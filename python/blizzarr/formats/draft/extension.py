@@ -50,7 +50,7 @@ def check_extensions(value: Any, problems: Problems, path: str = "extensions") -
             if member not in ("extension", "must_understand", "configuration"):
                 problems.add(f"{where}.{member}", "no such member", item[member])
         if understand is True and len(problems.items) == before:
-            problems.unknown(f"{where}.extension", "extension", uri, _NOT_HERE)
+            problems.unknown(f"{where}.extension", "required extension", uri, _NOT_HERE)
 
 
 def unknown_members(value: dict[str, Any], known: Collection[str], problems: Problems, path: str = "") -> None:

@@ -42,6 +42,9 @@ def decode(value: Any, dtype: DataType, endian: str | None, spelling: Spelling, 
         return None
     if undefined(value, dtype, spelling):
         return dtype.default_fill
+    if value is None:
+        problems.add(path, "a value of the data type: null leaves open what unwritten elements are", value)
+        return None
     if dtype.kind in _CORE and type(value) is str and value[:2] in _DIGITS and dtype.kind is not Kind.COMPLEX:
         return _digits(value, dtype, path, problems)
     if spelling is Spelling.DOCUMENT and dtype.kind in _CORE:

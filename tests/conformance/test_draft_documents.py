@@ -1,0 +1,159 @@
+"""Documents of the December 2022 draft of v3 as data: what conforming ones mean, and everything wrong with the others.
+
+Each file below ``draft/good`` and ``draft/bad`` is a list of cases. A case is a document of ``draft/base.json``, which
+says by its name what it is and in which spelling, with some members dropped or set, or a raw text. The other documents
+of its hierarchy are those of the base. `ids` are lines of the requirements.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blizzarr.errors import BlizzarrError, LimitError, MetadataError, UnknownExtensionError
+from blizzarr.formats.draft import DOCUMENT, ZARR_PYTHON, Draft
+from blizzarr.model import ArrayMeta, GroupMeta
+
+HERE = Path(__file__).parent / "draft"
+BASE = json.loads((HERE / "base.json").read_text())
+
+
+def cases(folder: str) -> list[Any]:
+    return [
+        pytest.param(case, id=f"{file.stem}: {case['name']}")
+        for file in sorted((HERE / folder).glob("*.json"))
+        for case in json.loads(file.read_text())
+    ]
+
+
+def raw(case: dict[str, Any]) -> bytes:
+    if "text" in case:
+        return case["text"].encode()
+    if "hex" in case:
+        return bytes.fromhex(case["hex"])
+    made = copy.deepcopy(BASE[case.get("base", "array")])
+    for member in case.get("drop", ()):
+        del made[member]
+    made.update(case.get("set", {}))
+    return json.dumps(made).encode()
+
+
+def form_of(case: dict[str, Any]) -> Draft:
+    spelled = ZARR_PYTHON if case.get("base", "").startswith("zarr_python") else DOCUMENT
+    return Draft(spelled.spelling, case.get("suffix", ".json"))
+
+
+def documents(case: dict[str, Any]) -> tuple[str, str, dict[str, bytes]]:
+    """The path of the node, the key of the document in question, and all documents that there are."""
+    form = form_of(case)
+    kind = case.get("base", "array").rpartition(" ")[2]
+    if kind == "entry":
+        return "", "zarr.json", {"zarr.json": raw(case)}
+    array_key, group_key = form.node_keys("a/b")
+    key = array_key if kind == "array" else group_key
+    return "a/b", key, {key: raw(case), **form.entry_documents()}
+
+
+def as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+def fill_bytes(meta: ArrayMeta) -> str:
+    fill = np.frombuffer(meta.dtype.fill_bytes(meta.fill_value), meta.dtype.numpy)
+    return fill.astype(meta.dtype.numpy.newbyteorder("<")).tobytes().hex()
+
+
+LOOK = {
+    "kind": lambda meta: type(meta).__name__,
+    "dtype": lambda meta: meta.dtype.name,
+    "numpy": lambda meta: str(meta.dtype.numpy),
+    "fill": fill_bytes,
+    "steps": lambda meta: as_json(meta.codecs.steps(meta.dtype, meta.write_shape)),
+    "key": lambda meta: meta.chunk_keys.key((1, 2)[: len(meta.shape)]),
+    "chunks": lambda meta: as_json(meta.chunk_shape),
+    "shards": lambda meta: as_json(meta.shard_shape),
+    "names": lambda meta: as_json(meta.dimension_names),
+    "transformers": lambda meta: [transformer.to_draft() for transformer in meta.storage_transformers],
+}
+
+
+@pytest.mark.parametrize("case", cases("good"))
+def test_good(case: dict[str, Any]) -> None:
+    """A conforming document is read as what it means, and survives being written again."""
+    form = form_of(case)
+    path, key, stored = documents(case)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        meta = form.decode(path, stored)
+        assert [str(warning.message).split(":")[0] for warning in warned] == case.get("warns", [])
+        assert isinstance(meta, ArrayMeta | GroupMeta)
+        assert meta.format == form.name
+        for name, expected in case.get("expect", {}).items():
+            found = LOOK[name](meta) if name in LOOK else as_json(getattr(meta, name))
+            assert found == expected, name
+        if key == "zarr.json":
+            return
+        encoded = form.encode(meta, path)
+        again = form.decode(path, encoded | form.entry_documents())
+    assert as_json(json.loads(encoded[key])) == case.get("written", json.loads(raw(case)))
+    assert again == meta
+
+
+@pytest.mark.parametrize("case", [case for case in cases("good") if "key" in case.values[0].get("expect", {})])
+def test_without_its_document(case: dict[str, Any]) -> None:
+    """What is written of an array that came from elsewhere means the same in each spelling that can express it."""
+    path, _, stored = documents(case)
+    form = form_of(case)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        meta = form.decode(path, stored)
+        assert isinstance(meta, ArrayMeta)
+        bare = ArrayMeta(
+            meta.shape,
+            meta.dtype,
+            meta.chunk_grid,
+            meta.chunk_keys,
+            meta.fill_value,
+            meta.codecs,
+            meta.attributes,
+            meta.dimension_names,
+            meta.storage_transformers,
+            format=form.name,
+            fill_undefined=meta.fill_undefined and form.has_null_fill,
+        )
+        if "unspeakable" in case:
+            with pytest.raises(MetadataError) as caught:
+                form.encode(bare, path)
+            assert [list(problem) for problem in caught.value.problems] == case["unspeakable"]
+            return
+        assert form.decode(path, form.encode(bare, path) | form.entry_documents()) == bare
+
+
+@pytest.mark.parametrize("case", cases("bad"))
+def test_bad(case: dict[str, Any]) -> None:
+    """A document that does not conform is refused, with all its problems at once and in their places."""
+    error = {"MetadataError": MetadataError, "UnknownExtensionError": UnknownExtensionError, "LimitError": LimitError}
+    path, key, stored = documents(case)
+    with pytest.raises(BlizzarrError) as caught:
+        form_of(case).decode(path, stored)
+    assert type(caught.value) is error[case["error"]]
+    assert caught.value.key == key
+    assert key in str(caught.value)
+    if isinstance(caught.value, MetadataError):
+        assert [list(problem) for problem in caught.value.problems] == case["problems"]
+    else:
+        assert caught.value.reason == case["says"]
+
+
+def test_the_corpus_is_large() -> None:
+    """At least 80 conforming and 150 other documents, each with a name of its own."""
+    for folder, least in (("good", 80), ("bad", 150)):
+        names = [case.id for case in cases(folder)]
+        assert len(names) >= least
+        assert len(set(names)) == len(names)
