@@ -62,7 +62,7 @@ def rows(meta: ArrayMeta, found: Stored | None) -> list[tuple[str, str]]:
     if meta.order != "C":
         listed.append(("Order", meta.order))
     listed += [
-        ("Fill value", json.dumps(meta.dtype.fill_to_json(meta.fill_value))),
+        ("Fill value", json.dumps(_fill_value(meta))),
         ("Format", f"Zarr {meta.format}"),
     ]
     if raw is not None:
@@ -116,7 +116,7 @@ def as_document(path: str, meta: ArrayMeta | GroupMeta, found: Stored | None) ->
             "shards": None if meta.shard_shape is None else list(meta.shard_shape),
             "codecs": meta.codecs.to_json(),
             "order": meta.order,
-            "fill_value": meta.dtype.fill_to_json(meta.fill_value),
+            "fill_value": _fill_value(meta),
             "raw_bytes": raw_bytes(meta),
         }
     else:
@@ -126,6 +126,11 @@ def as_document(path: str, meta: ArrayMeta | GroupMeta, found: Stored | None) ->
         None if found is None else {"objects": found.objects, "bytes": found.bytes, "complete": found.complete}
     )
     return common
+
+
+def _fill_value(meta: ArrayMeta) -> Any:
+    """The fill value as JSON; null where the documents leave it open."""
+    return None if meta.fill_undefined else meta.dtype.fill_to_json(meta.fill_value)
 
 
 def _strict(value: Any) -> Any:

@@ -1,0 +1,80 @@
+"""``blizzarr upgrade`` and ``--format``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+
+Run = Callable[..., Any]
+VALUES = np.arange(12).reshape(3, 4)
+
+
+def a_hierarchy(place: Path, zarr_format: str = "v2") -> Path:
+    root = blizzarr.create_group(place, zarr_format=zarr_format)
+    root.create_array("a/b", data=VALUES, chunks=2)
+    return place
+
+
+@pytest.mark.parametrize("old", ["v2", "v3_draft", "v3_draft_zarr_python"])
+def test_upgrade(run: Run, tmp_path: Path, old: str) -> None:
+    place = a_hierarchy(tmp_path / "old.zarr", old)
+    done = run("upgrade", place)
+    assert done.code == 0
+    assert f"1 arrays and 2 groups upgraded from {old} to v3" in done.err
+    assert np.array_equal(blizzarr.open(place, path="a/b", zarr_format=3)[:], VALUES)
+    again = run("upgrade", place)
+    assert (again.code, "nothing to do" in again.err) == (0, True)
+
+
+def test_dry_run(run: Run, tmp_path: Path) -> None:
+    """It changes nothing, and its exit status says whether the upgrade would be possible."""
+    place = a_hierarchy(tmp_path / "old.zarr")
+    before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    planned = run("upgrade", place, "--dry-run")
+    assert (planned.code, "to upgrade from v2 to v3" in planned.out) == (0, True)
+    said = json.loads(run("upgrade", place, "-n", "--json").out)
+    assert (said["from"], said["to"], said["done"], said["problems"]) == ("v2", "v3", False, [])
+    (place / "a/b/.zarray").write_bytes(b"{")
+    broken = run("upgrade", place, "--dry-run")
+    assert (broken.code, "/a/b" in broken.out) == (1, True)
+    (place / "a/b/.zarray").write_bytes(before[place / "a/b/.zarray"])
+    assert before == {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+
+
+def test_refusals(run: Run, tmp_path: Path) -> None:
+    place = a_hierarchy(tmp_path / "old.zarr")
+    inside = run("upgrade", place / "a")
+    assert (inside.code, "expected the root of a hierarchy" in inside.err) == (2, True)
+    nothing = run("upgrade", tmp_path / "nothing")
+    assert (nothing.code, "no array or group here" in nothing.err) == (1, True)
+    unknown = run("upgrade", place, "--to", "v9")
+    assert (unknown.code, "'v9'" in unknown.err) == (1, True)
+
+
+@pytest.mark.parametrize("new", ["v3", "v2", "1", "v3_draft"])
+def test_create_and_copy_in_a_format(run: Run, tmp_path: Path, new: str) -> None:
+    """--format, by name or number; info says which it is."""
+    made = run("create", tmp_path / "a.zarr", "--shape", "3,4", "-d", "int64", "--format", new)
+    assert made.code == 0
+    blizzarr.open_array(tmp_path / "a.zarr", mode="r+")[:] = VALUES
+    assert run("copy", tmp_path / "a.zarr", tmp_path / "b.zarr", "-f", "v2").code == 0
+    copied = blizzarr.open_array(tmp_path / "b.zarr", mode="r")
+    assert copied.metadata.format == "v2"
+    assert np.array_equal(copied[:], VALUES)
+    said = json.loads(run("info", tmp_path / "a.zarr", "--json").out)
+    assert new.removeprefix("v") in said["format"]
+
+
+def test_nodes_of_the_draft_by_path(run: Run, tmp_path: Path) -> None:
+    """D-124: the root of the hierarchy is found by going up, though there is no directory of that name."""
+    place = a_hierarchy(tmp_path / "d.zarr", "v3_draft")
+    assert run("cat", f"{place}/a/b[1, :2]").out.split() == ["4", "5"] or "4" in run("cat", f"{place}/a/b[1, :2]").out
+    assert "b" in run("tree", place).out
+    assert run("ls", place / "a").out.split() == ["b"]

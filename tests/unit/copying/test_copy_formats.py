@@ -1,0 +1,153 @@
+"""Copies from any format into any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.codecs import TransposeCodec
+from blizzarr.errors import MetadataError
+
+FORMATS = ["v3", "v2", "v3_draft", "v3_draft_zarr_python"]
+VALUES = np.arange(35, dtype="int32").reshape(5, 7)
+
+
+def a_hierarchy(zarr_format: str) -> dict[str, Any]:
+    """Groups, and arrays whose layout all of these formats have."""
+    store: dict[str, Any] = {}
+    root = blizzarr.create_group(store, attributes={"title": "brain"}, zarr_format=zarr_format)
+    gzip = {"name": "gzip", "configuration": {"level": 3}}
+    root.create_array("t1", data=VALUES, chunks=(2, 3), fill_value=-1, compressors=gzip, attributes={"units": "mm"})
+    inner = root.create_group("scans/first", attributes={"day": 1})
+    inner.create_array("turned", data=VALUES.astype("f8"), chunks=(4, 4), order="F", compressors=None)
+    inner.create_array("raw", data=np.array([True, False, True]), chunks=2, compressors=None)
+    return store
+
+
+@pytest.mark.parametrize("new", FORMATS)
+@pytest.mark.parametrize("old", FORMATS)
+def test_a_hierarchy(old: str, new: str) -> None:
+    """Groups, attributes, fill values, chunks, order and elements arrive; all of it in the new format."""
+    source, target = a_hierarchy(old), dict[str, Any]()
+    blizzarr.copy(blizzarr.open_group(source, mode="r"), target, zarr_format=new)
+    made = blizzarr.open_group(target, mode="r")
+    nodes = dict(made.members(None))
+    assert sorted(nodes) == ["scans", "scans/first", "scans/first/raw", "scans/first/turned", "t1"]
+    assert {made.metadata.format, *(node.metadata.format for node in nodes.values())} == {new}
+    assert made.attrs.asdict() == {"title": "brain"}
+    assert nodes["scans/first"].attrs.asdict() == {"day": 1}
+    t1, turned, raw = (made[name] for name in ("t1", "scans/first/turned", "scans/first/raw"))
+    assert np.array_equal(t1[:], VALUES)
+    assert (t1.chunks, t1.fill_value, t1.attrs.asdict()) == ((2, 3), -1, {"units": "mm"})
+    assert np.array_equal(turned[:], VALUES)
+    assert (turned.chunks, turned.order, turned.dtype) == ((4, 4), "F", np.float64)
+    assert raw[:].tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("old", FORMATS)
+def test_the_format_stays_unless_said(old: str) -> None:
+    """A copy has the format of its source; below a group, that of the group."""
+    source, target = a_hierarchy(old), dict[str, Any]()
+    assert blizzarr.copy(blizzarr.open_group(source), target).metadata.format == old
+    other: dict[str, Any] = {}
+    blizzarr.create_group(other, zarr_format=2)
+    assert blizzarr.copy(blizzarr.open_array(source, path="t1"), other, path="a/t1").metadata.format == "v2"
+
+
+@pytest.mark.parametrize("old", [*FORMATS, "v1"])
+@pytest.mark.parametrize("new", [*FORMATS, "v1"])
+def test_an_array_in_another_layout(old: str, new: str) -> None:
+    """Other chunks, another compressor, another data type, on the way into another format."""
+    source: dict[str, Any] = {}
+    blizzarr.create_array(source, data=VALUES, chunks=(2, 3), zarr_format=old)
+    made = blizzarr.copy(
+        blizzarr.open_array(source), {}, chunks=(3, 3), compressors="blosc", dtype=">i8", zarr_format=new
+    )
+    assert (made.metadata.format, made.chunks, made.dtype) == (new, (3, 3), np.int64)
+    assert np.array_equal(made[:], VALUES)
+
+
+def test_shards_of_v3_and_of_the_draft() -> None:
+    """They have the same form: stored objects are copied as they are where the index has, too."""
+    source: dict[str, Any] = {}
+    blizzarr.create_array(source, data=VALUES, chunks=(1, 7), shards=(2, 7), compressors="gzip")
+    with pytest.raises(MetadataError, match="index_codecs"):
+        blizzarr.copy(source, {}, zarr_format="v3_draft")
+    made = blizzarr.copy(source, {}, chunks=(1, 7), shards=None, compressors="gzip", zarr_format="v3_draft")
+    assert np.array_equal(made[:], VALUES)
+
+
+def test_everything_that_cannot_be_is_told_at_once() -> None:
+    """Every node that the target cannot express is named before the first byte is written."""
+    source: dict[str, Any] = {}
+    root = blizzarr.create_group(source)
+    root.create_array("good", data=VALUES)
+    root.create_array("sharded", data=VALUES, chunks=(1, 7), shards=(2, 7))
+    root.create_array("inner/turned", data=np.zeros((2, 3, 4)), filters=[TransposeCodec(order=(1, 0, 2))])
+    target: dict[str, Any] = {}
+    with pytest.raises(MetadataError) as caught:
+        blizzarr.copy(root, target, zarr_format=2)
+    assert {problem.path.split(":")[0] for problem in caught.value.problems} == {"/inner/turned", "/sharded"}
+    assert target == {}
+
+
+def test_groups_into_v1() -> None:
+    """O-21: it has none."""
+    target: dict[str, Any] = {}
+    with pytest.raises(MetadataError, match="v1 has no groups"):
+        blizzarr.copy(a_hierarchy("v3"), target, zarr_format=1)
+    assert target == {}
+
+
+def test_null_fill_values() -> None:
+    """They stay null where the target has null; elsewhere they become what they read as."""
+    source: dict[str, Any] = {}
+    blizzarr.create_array(source, shape=(4,), dtype="int16", chunks=2, zarr_format=2)
+    source[".zarray"] = bytes(source[".zarray"]).replace(b'"fill_value": 0', b'"fill_value": null')
+    assert blizzarr.open_array(source).fill_value is None
+    assert blizzarr.copy(source, {}, zarr_format=2).fill_value is None
+    assert blizzarr.copy(source, {}, zarr_format=1).fill_value is None
+    assert blizzarr.copy(source, {}, zarr_format=3).fill_value == 0
+    assert blizzarr.copy(source, {}, zarr_format=2, fill_value=7).fill_value == 7
+
+
+def test_names_of_dimensions() -> None:
+    """A member in v3, an attribute in v2; there and back."""
+    source: dict[str, Any] = {}
+    blizzarr.create_array(source, data=VALUES, dimension_names=["y", "x"], attributes={"a": 1})
+    old: dict[str, Any] = {}
+    made = blizzarr.copy(source, old, zarr_format=2)
+    assert made.attrs.asdict() == {"a": 1, "_ARRAY_DIMENSIONS": ["y", "x"]}
+    again = blizzarr.copy(old, {}, zarr_format=3)
+    assert (again.metadata.dimension_names, again.attrs.asdict()) == (("y", "x"), {"a": 1})
+
+
+def test_stored_objects_are_copied_as_they_are(tmp_path: Path) -> None:
+    """The same layout in another format: nothing is decoded, damaged chunks arrive as they are."""
+    source: dict[str, Any] = {}
+    blizzarr.create_array(source, data=VALUES, chunks=(2, 7), zarr_format=2)
+    source["1.0"] = b"no chunk"
+    made = blizzarr.copy(source, tmp_path, zarr_format=3)
+    assert (tmp_path / "c/1/0").read_bytes() == b"no chunk"
+    assert (tmp_path / "c/0/0").read_bytes() == source["0.0"]
+    assert np.array_equal(made[:2], VALUES[:2])
+
+
+def test_interrupted_and_finished() -> None:
+    """resume= goes on in the new format."""
+    source: dict[str, Any] = {}
+    blizzarr.create_array(source, data=np.arange(4000), chunks=100, zarr_format=2)
+    target: dict[str, Any] = {}
+
+    def stop(done: int, total: int) -> None:
+        if done >= total // 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        blizzarr.copy(source, target, zarr_format=3, chunks=50, compressors=None, progress=stop)
+    made = blizzarr.copy(source, target, zarr_format=3, chunks=50, compressors=None, resume=True)
+    assert np.array_equal(made[:], np.arange(4000))
