@@ -147,7 +147,7 @@ def _as_objects(value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         value = value[()]
     if isinstance(value, np.ndarray) and shape:
         return value.astype(np.object_, copy=False)
-    if not shape or value is None or isinstance(value, str | bytes):
+    if isinstance(value, str | bytes | np.generic) or not (hasattr(value, "__len__") or hasattr(value, "__array__")):
         shape = ()
     made = np.empty(shape, np.object_)
     try:

@@ -114,7 +114,7 @@ def _tokens(codec: ObjectCodec, table: Table, source: npt.NDArray[Any]) -> npt.N
         for position, element in enumerate(elements):
             if (refusal := codec.refuses(element)) is not None:
                 index = tuple(map(int, np.unravel_index(position, once.shape)))
-                place = f" at index {index} of the value" if index else ""
+                place = f" at index {index}" if once.size > 1 else ""
                 raise TypeError(f"expected {refusal[0]}{place}, found {refusal[1]}") from error
         raise
     return np.broadcast_to(tokens.reshape(once.shape), source.shape)
