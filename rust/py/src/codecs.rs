@@ -6,6 +6,8 @@ use blizzarr_core::codec::blosc::Blosc;
 use blizzarr_core::codec::crc32c::Crc32c;
 use blizzarr_core::codec::foreign::Foreign;
 use blizzarr_core::codec::gzip::Gzip;
+use blizzarr_core::codec::lz4::Lz4;
+use blizzarr_core::codec::shuffle::Shuffle;
 use blizzarr_core::codec::vlen::Vlen;
 use blizzarr_core::codec::zlib::Zlib;
 use blizzarr_core::codec::zstd::Zstd;
@@ -24,6 +26,8 @@ pub fn bytes_to_bytes(py: Python<'_>, name: &str, step: &Bound<'_, PyTuple>) -> 
     let option = |position: usize| step.get_item(position);
     Ok(match name {
         "gzip" => Box::new(Gzip::new(option(1)?.extract()?).map_err(fail)?),
+        "lz4" => Box::new(Lz4::new(option(1)?.extract()?).map_err(fail)?),
+        "shuffle" => Box::new(Shuffle::new(option(1)?.extract()?).map_err(fail)?),
         "zlib" => Box::new(Zlib::new(option(1)?.extract()?).map_err(fail)?),
         "zstd" => Box::new(Zstd::new(option(1)?.extract()?, option(2)?.extract()?).map_err(fail)?),
         "crc32c" => Box::new(Crc32c::new()),

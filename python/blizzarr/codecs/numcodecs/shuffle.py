@@ -2,21 +2,17 @@
 
 https://numcodecs.readthedocs.io/en/stable/filter/shuffle.html
 
->>> bytes(ShuffleCodec(elementsize=2).encode(b"abABxy"))
-b'aAxbBy'
+>>> ShuffleCodec(elementsize=2).config()
+{'id': 'shuffle', 'elementsize': 2}
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Self
-
-import numpy as np
+from typing import ClassVar, Final, Self
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer
-from blizzarr.codecs.numcodecs import library
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
-from blizzarr.errors import CodecError
 
 __all__ = ["ShuffleCodec"]
 
@@ -44,25 +40,4 @@ class ShuffleCodec(NumcodecsCodec):
         return replace(self, elementsize=chunk.dtype.itemsize)
 
     def step(self, chunk: Chunk) -> Step:
-        return ("python", self.resolve(chunk))
-
-    def encoded_size(self, decoded: int) -> int:
-        """How many bytes so many become."""
-        return decoded
-
-    def encode(self, decoded: bytes) -> Any:
-        """The bytes of the elements, sorted by their place in an element."""
-        return self._moved(decoded, "encode")
-
-    def decode(self, encoded: bytes, max_size: int) -> Any:
-        """The elements."""
-        return self._moved(encoded, "decode")
-
-    def _moved(self, data: bytes, way: str) -> Any:
-        size = self.elementsize or 1
-        if size == 1:
-            return data
-        if len(data) % size:
-            raise CodecError(f"expected a multiple of {size} bytes, found {len(data):,}")
-        codec = library.make({"id": "shuffle", "elementsize": size})
-        return getattr(codec, way)(np.frombuffer(data, np.uint8))
+        return ("shuffle", self.resolve(chunk).elementsize or 1)

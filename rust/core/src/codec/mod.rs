@@ -8,8 +8,10 @@ mod deflate;
 pub mod element;
 pub mod foreign;
 pub mod gzip;
+pub mod lz4;
 mod report;
 pub(crate) mod room;
+pub mod shuffle;
 #[cfg(test)]
 mod tests;
 pub mod vlen;

@@ -50,6 +50,19 @@ pub fn damaged(codec: &'static str, made: usize, expected: Option<usize>) -> Err
     Error::decode(codec, format!("data is damaged after about {}{} bytes", grouped(made), of(expected)))
 }
 
+/// The stream breaks its own format's rules, at a byte of the encoded data.
+pub fn damaged_at(codec: &'static str, at: usize, length: usize) -> Error {
+    let at = grouped(at.min(length));
+    Error::decode(codec, format!("encoded data is damaged near byte {at} of {}", grouped(length)))
+}
+
+/// More than the format, or the library, takes at a time.
+pub fn too_large(codec: &'static str, direction: Direction, size: usize, most: usize) -> Error {
+    let mut error = Error::decode(codec, format!("expected at most {} bytes, found {}", grouped(most), grouped(size)));
+    error.direction = Some(direction);
+    error
+}
+
 /// The bytes are something else altogether.
 pub fn foreign(codec: &'static str, what: &str, src: &[u8]) -> Error {
     let start: Vec<String> = src.iter().take(4).map(|byte| format!("{byte:02x}")).collect();

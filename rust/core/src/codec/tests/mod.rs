@@ -6,6 +6,8 @@ mod crc32c;
 mod deflate;
 mod element;
 mod foreign;
+mod lz4;
+mod shuffle;
 mod vectors;
 mod vlen;
 mod zstd;
