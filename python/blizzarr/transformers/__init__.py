@@ -7,6 +7,7 @@
 
 from blizzarr.transformers.array_keys import ArrayKeys
 from blizzarr.transformers.base import StorageTransformer, wrap
+from blizzarr.transformers.encoding import EncodingStore
 from blizzarr.transformers.hashed import HashedTransformer
 from blizzarr.transformers.interface import StoreWithPartialAccess
 from blizzarr.transformers.partial import KeyRange, KeyStartValue
@@ -18,6 +19,7 @@ from blizzarr.transformers.store_interface import PartialAccessStore, StoreInter
 __all__ = [
     "MAX_TRANSFORMERS",
     "ArrayKeys",
+    "EncodingStore",
     "HashedTransformer",
     "KeyRange",
     "KeyStartValue",

@@ -45,12 +45,23 @@ class StorageTransformer(ABC):
         self._examine(self.configuration(), type(self).__name__, problems, None)
         problems.raise_any()
 
+    def __eq__(self, other: object) -> bool:
+        # Of those without options, which need not be dataclasses: all of a class are the same.
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
     @abstractmethod
     def wrap(self, store: Store, keys: ArrayKeys) -> Store:
         """A store of the array's original keys and values over one of what is stored.
 
         It is called from several threads at once, like every store. Keys that are not of the array's chunks pass
-        through unchanged. Derive it from `blizzarr.stores.StoreWrapper`, or from `RenamingStore` when only keys change.
+        through unchanged. Derive it from `RenamingStore` when only keys change, from `EncodingStore` when only
+        values do, and else from `blizzarr.stores.StoreWrapper`.
         """
 
     @classmethod

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.stores import LocalStore, MappingStore, MemoryStore, Store, StoreWrapper
+from blizzarr.stores import LocalStore, MappingStore, MemoryStore, Store
 from blizzarr.transformers import (
     ArrayKeys,
+    EncodingStore,
     HashedTransformer,
     RenamingStore,
     ShardingTransformer,
@@ -53,25 +54,13 @@ class MirroredTransformer(StorageTransformer):
         return Mirrored(store, keys)
 
 
-class Scrambled(StoreWrapper):
+class Scrambled(EncodingStore):
     """Values with all bits the other way."""
 
-    def __init__(self, store: Store, keys: ArrayKeys) -> None:
-        super().__init__(store)
-        self.keys = keys
+    def encode(self, name: str, value: bytes) -> bytes:
+        return bytes(255 - byte for byte in value)
 
-    def get(self, key: str) -> Any:
-        value = super().get(key)
-        return value if value is None or self.keys.position(key) is None else bytes(255 - byte for byte in bytes(value))
-
-    def get_ranges(self, key: str, ranges: Any) -> Any:
-        parts = super().get_ranges(key, ranges)
-        if parts is None or self.keys.position(key) is None:
-            return parts
-        return [bytes(255 - byte for byte in bytes(part)) for part in parts]
-
-    def set(self, key: str, value: Any) -> None:
-        super().set(key, value if self.keys.position(key) is None else bytes(255 - byte for byte in bytes(value)))
+    decode = encode
 
 
 @register

@@ -11,7 +11,7 @@ from typing import Any
 from blizzarr.stores import BaseStore, ByteRange, LocalStore, MappingStore, MemoryStore, Store, Value, ZipStore
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.testing.stores import StoreContract
-from blizzarr.transformers import ArrayKeys, HashedTransformer, ShardingTransformer, wrap
+from blizzarr.transformers import ArrayKeys, EncodingStore, HashedTransformer, ShardingTransformer, wrap
 
 KEYS = ArrayKeys("a/b/", "c/", "/", "c", 2)
 """Of these the contract itself uses some."""
@@ -102,6 +102,34 @@ class TestShardedChunks(StoreContract):
 class TestShardedChunksOfMemory(StoreContract):
     def make(self, tmp_path: Path) -> Store:
         return InChunks(ShardingTransformer((50, 7)).wrap(MemoryStore(), CHUNKS))
+
+
+class Counted(EncodingStore):
+    """Behind each value how often one was stored, so that the same value is never stored as the same bytes."""
+
+    count = 0
+
+    def encode(self, name: str, value: bytes) -> bytes:
+        self.count += 1
+        return value + self.count.to_bytes(8, "big")
+
+    def decode(self, name: str, value: bytes) -> bytes:
+        return value[:-8]
+
+
+class TestEncodedChunks(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return InChunks(Counted(LocalStore(tmp_path / "root"), CHUNKS))
+
+
+class TestEncodedMemoryStore(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return Counted(MemoryStore(), KEYS)
+
+
+class TestShardedEncodedChunks(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return InChunks(ShardingTransformer((2, 3)).wrap(Counted(MemoryStore(), CHUNKS), CHUNKS))
 
 
 class TestStackedChunks(StoreContract):

@@ -16,6 +16,7 @@ from blizzarr.problems import Problems
 from blizzarr.stores import MemoryStore, Store, StoreWrapper
 from blizzarr.transformers import (
     ArrayKeys,
+    EncodingStore,
     HashedTransformer,
     ShardingTransformer,
     StorageTransformer,
@@ -29,19 +30,18 @@ from blizzarr.transformers import (
 )
 
 
-class Prefixed(StoreWrapper):
+class Prefixed(EncodingStore):
     """Values behind a word, to see what went through where."""
 
     def __init__(self, store: Store, keys: ArrayKeys, word: bytes) -> None:
-        super().__init__(store)
-        self.keys, self.word = keys, word
+        super().__init__(store, keys)
+        self.word = word
 
-    def get(self, key: str) -> Any:
-        value = super().get(key)
-        return value if value is None or self.keys.position(key) is None else bytes(value)[len(self.word) :]
+    def encode(self, name: str, value: bytes) -> bytes:
+        return self.word + value
 
-    def set(self, key: str, value: Any) -> None:
-        super().set(key, value if self.keys.position(key) is None else self.word + bytes(value))
+    def decode(self, name: str, value: bytes) -> bytes:
+        return value.removeprefix(self.word)
 
 
 @dataclass(frozen=True)
@@ -281,6 +281,8 @@ def test_a_transformer_without_options_needs_no_dataclass() -> None:
         def wrap(self, store: Store, keys: ArrayKeys) -> Store:
             return store
 
+    assert Plain() == Plain() != HashedTransformer()
+    assert (hash(Plain()), repr(Plain())) == (hash(Plain()), "Plain()")
     assert Plain().to_json() == {"name": "example.plain"}
     assert Plain().to_draft() == {"extension": "https://example.org/plain/1.0", "type": "plain"}
     assert Plain.from_configuration({}, "here", Problems(), 1) is not None

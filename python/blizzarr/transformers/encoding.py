@@ -1,0 +1,95 @@
+"""A store in which chunks are other bytes, and nothing else is changed."""
+
+from __future__ import annotations
+
+import builtins
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from blizzarr.stores import ByteRange, Store, StoreWrapper, Value
+from blizzarr.stores.ranges import slice_ranges
+from blizzarr.transformers.array_keys import ArrayKeys
+
+__all__ = ["EncodingStore"]
+
+
+class EncodingStore(StoreWrapper):
+    """Stores the chunks of one array as other bytes under their own keys; all other values are passed on as they are.
+
+    What a codec can do for one chunk is better done by a codec; here the name of the chunk, and other keys of the
+    store, are known too.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MemoryStore
+    >>> class Signed(EncodingStore):
+    ...     def encode(self, name, value): return name.encode() + b":" + value
+    ...     def decode(self, name, value): return value.removeprefix(name.encode() + b":")
+    >>> memory = MemoryStore()
+    >>> store = Signed(memory, ArrayKeys("a/", head="c.", separator=".", scalar="c", rank=2))
+    >>> store.set("a/c.0.1", b"chunk")
+    >>> memory.get("a/c.0.1"), store.get("a/c.0.1"), store.size("a/c.0.1")
+    (b'c.0.1:chunk', b'chunk', 5)
+    """
+
+    def __init__(self, store: Store, keys: ArrayKeys) -> None:
+        super().__init__(store)
+        self.keys = keys
+
+    @abstractmethod
+    def encode(self, name: str, value: bytes) -> bytes:
+        """What is stored of the chunk of this name."""
+
+    @abstractmethod
+    def decode(self, name: str, value: bytes) -> bytes:
+        """The chunk of this name, from what is stored of it."""
+
+    def get(self, key: str) -> Value | None:
+        """The value, or None when there is none."""
+        return self._decoded(key, super().get(key))
+
+    def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
+        """The values under many keys."""
+        return [self._decoded(key, value) for key, value in zip(keys, super().get_many(keys), strict=True)]
+
+    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
+        """Parts of the value, all of which is read; None when there is no value."""
+        if self._name(key) is None:
+            return super().get_ranges(key, ranges)
+        value = self.get(key)
+        return None if value is None else slice_ranges(value, ranges)
+
+    def set(self, key: str, value: Value) -> None:
+        """Replace the value."""
+        super().set(key, self._encoded(key, value))
+
+    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+        """Set the value only if it still is `expected`."""
+        if self._name(key) is None:
+            return super().replace(key, expected, value)
+        # Compared as it is stored: the same chunk need not be encoded to the same bytes again.
+        stored = self.store.get(key)
+        found = self._decoded(key, stored)
+        if (found is None) != (expected is None) or (found is not None and found != expected):
+            return False
+        return super().replace(key, stored, self._encoded(key, value))
+
+    def size(self, key: str) -> int | None:
+        """The length of the value in bytes; None when there is none. Reads a chunk."""
+        if self._name(key) is None:
+            return super().size(key)
+        value = self.get(key)
+        return None if value is None else len(value)
+
+    def _name(self, key: str) -> str | None:
+        """The name of the chunk of this key; None for other keys."""
+        start = self.keys.prefix
+        return name if key.startswith(start) and self.keys.is_name(name := key[len(start) :]) else None
+
+    def _encoded(self, key: str, value: Value) -> Value:
+        name = self._name(key)
+        return value if name is None else self.encode(name, bytes(value))
+
+    def _decoded(self, key: str, value: Value | None) -> Value | None:
+        name = self._name(key)
+        return value if name is None or value is None else self.decode(name, bytes(value))
