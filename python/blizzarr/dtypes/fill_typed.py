@@ -4,7 +4,8 @@
 kind      read                                                                     written
 ========  =======================================================================  ==============================
 bool      true, false, 0, 1                                                        true, false
-integer   a number in range without a fraction; true and false                     a number
+integer   a number in range without a fraction; true and false; of 64 bits, its    a number
+          digits as a string (GDAL)
 float     a number; "NaN", "Infinity", "-Infinity", "+Infinity"; the bare tokens   the shortest number that reads
                                                                                    back; "NaN", "Infinity"
 complex   a pair of such values, or one of them                                    a pair
@@ -21,6 +22,7 @@ object    any value                                                             
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode
 from typing import Any, Final
 
@@ -33,6 +35,7 @@ from blizzarr.problems import Problems
 
 __all__ = ["decode", "encode"]
 
+_DIGITS: Final = re.compile("-?[0-9]{1,20}")
 _PACKED: Final = (Kind.BYTES, Kind.RAW, Kind.STRUCT)
 
 
@@ -48,6 +51,8 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: s
     if kind is Kind.BOOL and type(value) is int and value in (0, 1):
         return np.bool_(value)
     if kind is Kind.INTEGER and type(value) is bool:
+        value = int(value)
+    if kind is Kind.INTEGER and dtype.itemsize == 8 and type(value) is str and _DIGITS.fullmatch(value):
         value = int(value)
     if kind is Kind.INTEGER and type(value) is float and value.is_integer():
         value = int(value)

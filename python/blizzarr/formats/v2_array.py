@@ -71,6 +71,9 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
 
 
 def _chunk_keys(separator: Any, problems: Problems) -> ChunkKeys | None:
+    if separator is None:
+        # zarr-java wrote null for none.
+        separator = "."
     if type(separator) is str and (keys := _SEPARATORS.get(separator)) is not None:
         return keys
     problems.add("dimension_separator", '"." or "/"', separator)
@@ -152,6 +155,8 @@ def _is_conforming(name: str, value: Any) -> bool:
     """Whether a spelling that is read may also be written: not ``[]`` for no filters, not the bare token ``NaN``."""
     if name == "filters":
         return bool(value != [])
+    if name == "dimension_separator":
+        return value is not None
     if name == "fill_value":
         parts = value if type(value) is list else [value]
         return all(type(part) is not float or isfinite(part) for part in parts)

@@ -19,8 +19,9 @@ from blizzarr.codecs import (
     ZlibCodec,
     ZstdCodec,
 )
-from blizzarr.codecs.configs import Configs, chain_from_configs, chain_to_configs
-from blizzarr.codecs.numcodecs import DeltaCodec, Fletcher32Codec, NumcodecsRun, ShuffleCodec
+from blizzarr.codecs.configs import Configs, chain_from_configs, chain_to_configs, codec_from_config
+from blizzarr.codecs.numcodecs import ROWS, DeltaCodec, Fletcher32Codec, NumcodecsRun, ShuffleCodec
+from blizzarr.codecs.objects import OBJECT_CODECS
 from blizzarr.dtypes import DataType
 from blizzarr.errors import CodecError, MetadataError
 from blizzarr.problems import Problems
@@ -286,3 +287,10 @@ def test_problems(filters: Any, compressor: Any, paths: list[str]) -> None:
     with pytest.raises(MetadataError) as caught:
         read(filters, compressor)
     assert [problem.path for problem in caught.value.problems] == paths
+
+
+def test_categorize_says_itself_whether_it_is_for_objects() -> None:
+    labels = ["one", "two"]
+    of_objects, of_text = numcodecs.Categorize(labels, dtype=object), numcodecs.Categorize(labels, dtype="<U3")
+    found = [type(codec_from_config(codec.get_config(), "codec", Problems())) for codec in (of_objects, of_text)]
+    assert found == [OBJECT_CODECS["categorize"], ROWS["numcodecs.categorize"]]

@@ -102,8 +102,8 @@ def codec_from_config(
     if type(name) is not str:
         problems.add(f"{path}.id", "the name of a codec", name)
         return None
-    # Of categorize there are two, for objects and for text of a fixed length.
-    of_objects = chunk.dtype is not None and chunk.dtype.kind is Kind.OBJECT
+    # Of categorize there are two, for objects and for text of a fixed length; it says which.
+    of_objects = config.get("dtype") == "|O" if chunk.dtype is None else chunk.dtype.kind is Kind.OBJECT
     there = f"a codec for elements of {chunk.dtype}" if chunk.shape is not None else "a codec of bytes"
     if of_objects and name not in OBJECT_CODECS:
         problems.add(f"{path}.id", f"a codec of objects first: one of {', '.join(OBJECT_CODECS)}", name)
@@ -133,7 +133,7 @@ def _of_user(name: str, config: dict[str, Any], path: str, problems: Problems) -
 
 
 def _lenient(row: type[NumcodecsCodec], options: dict[str, Any]) -> dict[str, Any]:
-    """The options that a codec has; NCZarr writes numbers as strings.
+    """The options that a codec has; NCZarr writes numbers as strings, and GDAL the names of how bytes are shuffled.
 
     What is unknown was ignored by those who wrote it, or they could not have; it is kept with the document.
     """
@@ -141,7 +141,12 @@ def _lenient(row: type[NumcodecsCodec], options: dict[str, Any]) -> dict[str, An
     return {option: _number(value) for option, value in options.items() if option in known}
 
 
+_SHUFFLES: Final = {"NONE": 0, "BYTE": 1, "BIT": 2}
+
+
 def _number(value: Any) -> Any:
+    if type(value) is str and value in _SHUFFLES:
+        return _SHUFFLES[value]
     if type(value) is str and value.removeprefix("-").isdecimal() and value.isascii() and len(value) < 20:
         return int(value)
     return value
