@@ -1,4 +1,4 @@
-"""Fill values in documents of v1, v2 and zarr-python's draft of v3.
+"""Fill values in documents of v2 and zarr-python's draft of v3; what v1 has in common with them.
 
 ========  =======================================================================  ==============================
 kind      read                                                                     written
@@ -14,6 +14,8 @@ text      text; 0 for nothing                                                   
 raw       base64; 0 for zeros                                                      base64
 struct    base64 of the element as it is stored; 0 for zeros                       base64
 time      a number, "NaT"                                                          a number
+string    text; 0 for nothing                                                      text
+bytes     base64; 0 for nothing                                                    base64
 object    any value                                                                the value
 ========  =======================================================================  ==============================
 
@@ -43,7 +45,7 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: s
     """The scalar that a JSON value means; `None` when a problem was added. `endian` is that of the stored elements."""
     kind = dtype.kind
     if kind is Kind.OBJECT:
-        return _object(dtype, value)
+        return _object(dtype, value, path, problems)
     if type(value) is int and value == 0 and kind in (*_PACKED, Kind.TEXT):
         return fill_user.default(dtype)
     if kind in _PACKED:
@@ -102,12 +104,11 @@ def _ordered(dtype: DataType, endian: str | None) -> np.dtype[Any]:
     return dtype.numpy.newbyteorder("<" if endian == "little" else ">")
 
 
-def _object(dtype: DataType, value: Any) -> Any:
-    if dtype.name == "string" and type(value) is not str:
-        return ""
-    if dtype.name == "bytes":
-        return b64decode(value) if type(value) is str else b""
-    return value
+def _object(dtype: DataType, value: Any, path: str, problems: Problems) -> Any:
+    # zarr-python 2 filled arrays of objects with the number 0 unless told otherwise.
+    if dtype.name != "object" and type(value) is int and value == 0:
+        return fill_user.default(dtype)
+    return fill_json.decode(dtype, value, path, problems)
 
 
 def encode(dtype: DataType, value: Any, endian: str | None = None) -> Any:

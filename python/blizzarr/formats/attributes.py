@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from blizzarr.errors import Problem
@@ -34,8 +34,15 @@ def check_depth(attributes: Mapping[str, Any], path: str, problems: Problems) ->
         problems.items.append(Problem(path, f"values at most {MAX_DEPTH} levels deep", "deeper ones"))
 
 
-def dump_attributes(attributes: Mapping[str, Any], key: str, stored: bytes | None) -> bytes:
+def dump_attributes(
+    attributes: Mapping[str, Any],
+    key: str,
+    stored: bytes | None,
+    dump: Callable[[Mapping[str, Any], str], bytes] = dump,
+) -> bytes:
     """The bytes of a document with these attributes: those that are stored, where they say the same.
+
+    `dump` is how this format writes documents.
 
     Examples
     --------

@@ -17,9 +17,11 @@ from blizzarr.formats import v1_array
 from blizzarr.formats.attributes import dump_attributes, load_attributes
 from blizzarr.formats.beside import chunk_prefix, entry_documents, node_prefixes
 from blizzarr.formats.dimension_names import names_in, with_names
-from blizzarr.formats.document import dump, load
+from blizzarr.formats.document import load
 from blizzarr.formats.stored import Stored
+from blizzarr.formats.v1_json import dump
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
+from blizzarr.model.names import unusable as name_problem
 from blizzarr.problems import Problems
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "index_codecs",
     "listing_prefix",
     "name",
+    "name_problem",
     "node_keys",
     "node_of",
     "node_prefixes",
@@ -56,6 +59,7 @@ default_compressor: Final = "blosc"
 
 _META: Final = "meta"
 _ATTRIBUTES: Final = "attrs"
+_SIGNS: Final = {"chunks", "compression", "compression_opts"}
 
 
 def node_keys(path: str) -> tuple[str, ...]:
@@ -116,24 +120,36 @@ def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
     if given is None:
         return None
     raw, raw_attributes = bytes(given), documents.get(attributes_key)
-    problems = Problems()
+    problems, others = Problems(), Problems()
     document = load(raw, problems)
-    if document is None or document.get("zarr_format") != 1 or type(document["zarr_format"]) is not int:
-        if document is None and raw_attributes is not None:
-            # Anybody may have a file called meta, but hardly together with one called attrs.
-            problems.raise_any(key=key)
+    if not _is_meant(document, raw_attributes):
         return None
-    meta = v1_array.decode(document, problems)
-    problems.raise_any(key=key, document=document)
+    meta = None if document is None else v1_array.decode(document, problems)
     raws = {_META: raw}
     attributes: dict[str, Any] = {}
     if raw_attributes is not None:
         raws[_ATTRIBUTES] = bytes(raw_attributes)
-        attributes = load_attributes(raws[_ATTRIBUTES], problems)
-        problems.raise_any(key=attributes_key)
+        attributes = load_attributes(raws[_ATTRIBUTES], others)
+    if problems.items or problems.limits:
+        problems.adopt(others, _ATTRIBUTES)
+        problems.raise_any(key=key, document=None if document is None else {**document, "attributes": attributes})
+    others.raise_any(key=attributes_key)
     assert meta is not None
+    assert document is not None
     names = names_in(attributes, len(meta.shape))
     return replace(meta, attributes=attributes, dimension_names=names, source=Stored(document, raws))
+
+
+def _is_meant(document: dict[str, Any] | None, attributes: bytes | None) -> bool:
+    """Whether a file called ``meta``, which anybody may have, is to be an array of this format.
+
+    It is when it says so, or has the members that no other document has; and if nobody can tell what it says, when
+    there is one called ``attrs`` beside it.
+    """
+    if document is None:
+        return attributes is not None
+    number = document.get("zarr_format")
+    return (number == 1 and type(number) is int) or document.keys() >= _SIGNS
 
 
 def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
@@ -154,10 +170,10 @@ def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
     attributes = with_names(meta.attributes, meta.dimension_names, len(meta.shape), problems)
     document = v1_array.encode(meta, problems)
     problems.raise_any(key=key)
-    raw = dump(document, key)
-    if _META in stored and dump(load(stored[_META], Problems()) or {}, key) == raw:
-        raw = stored[_META]
-    made = {attributes_key: dump_attributes(attributes, attributes_key, stored.get(_ATTRIBUTES)), key: raw}
+    unchanged = document is meta.source and _META in stored
+    raw = stored[_META] if unchanged else dump(document, key)
+    raw_attributes = dump_attributes(attributes, attributes_key, stored.get(_ATTRIBUTES), dump)
+    made = {attributes_key: raw_attributes, key: raw}
     # Nothing is stored that could not be read again.
     decode(path, made)
     return made

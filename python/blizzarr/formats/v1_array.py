@@ -19,9 +19,8 @@ import numpy as np
 from blizzarr.codecs.configs import Configs, chain_from_configs, chain_to_configs
 from blizzarr.config import config
 from blizzarr.dtypes import DataType, Kind
-from blizzarr.dtypes.fill_typed import decode as decode_fill
-from blizzarr.dtypes.fill_typed import encode as encode_fill
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
+from blizzarr.formats import v1_fill
 from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
 from blizzarr.formats.v1_compression import from_v1, to_v1
 from blizzarr.formats.v2_group import other_members
@@ -30,15 +29,8 @@ from blizzarr.problems import MISSING, Problems
 
 __all__ = ["decode", "encode"]
 
-_MEMBERS: Final = (
-    "zarr_format",
-    "shape",
-    "chunks",
-    "dtype",
-    "compression",
-    "compression_opts",
-    "fill_value",
-    "order",
+_MEMBERS: Final = frozenset(
+    ("zarr_format", "shape", "chunks", "dtype", "compression", "compression_opts", "fill_value", "order")
 )
 _KEYS: Final = ChunkKeys.v2(".")
 
@@ -47,60 +39,84 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     """The array that a document describes, without attributes; `None` when a problem was added."""
     before = len(problems.items)
     get = document.get
-    for name in _MEMBERS:
-        if name not in document:
-            problems.add(name, "this member", MISSING)
-    shape = array_shape(get("shape"), "shape", problems) if "shape" in document else None
-    typed = from_typestr(get("dtype"), "dtype", problems) if "dtype" in document else None
-    dtype, endian = (None, None) if typed is None else (typed.dtype, typed.endian)
-    if dtype is not None and dtype.kind is Kind.OBJECT:
-        problems.add("dtype", "elements of a fixed size", get("dtype"))
-        dtype = None
-    given = get("fill_value")
-    fill_value: Any = (
-        None if dtype is None or given is None else decode_fill(dtype, given, "fill_value", problems, endian)
-    )
+    number = get("zarr_format", MISSING)
+    if type(number) is not int or number != 1:
+        problems.add("zarr_format", "1", number)
+    shape = array_shape(get("shape", MISSING), "shape", problems)
+    dtype, endian = _decode_dtype(get("dtype", MISSING), problems)
     rank = None if shape is None else len(shape)
-    lengths = None
-    if "chunks" in document:
-        lengths = chunk_shape(without_zeros(get("chunks"), shape), "chunks", rank, dtype, problems)
-    order = get("order", "C")
+    chunks = chunk_shape(without_zeros(get("chunks", MISSING), shape), "chunks", rank, dtype, problems)
+    order = get("order", MISSING)
     if order not in ("C", "F"):
         problems.add("order", '"C" or "F"', order)
         order = "C"
-    compressor = from_v1(get("compression"), get("compression_opts"), problems)
+    compressor = _decode_compressor(document, problems)
     codecs = chain_from_configs(
         None,
         compressor,
         dtype=dtype,
         endian=endian,
         order=order if _is_followed(compressor) else "C",
-        chunk_shape=lengths,
+        chunk_shape=chunks,
         compressor_path="compression_opts",
         problems=problems,
     )
-    extra = other_members(document, frozenset(_MEMBERS), problems)
+    fill_value = get("fill_value", MISSING)
+    fill_undefined = fill_value is None
+    if fill_value is MISSING:
+        problems.add("fill_value", "a value, or null", MISSING)
+    elif dtype is not None:
+        # The document leaves open what elements are that were never written; here they are zeros.
+        unwritten = np.zeros((), dtype.numpy)[()]
+        fill_value = unwritten if fill_undefined else v1_fill.decode(dtype, fill_value, "fill_value", problems, endian)
+    extra = other_members(document, _MEMBERS, problems)
     if len(problems.items) > before:
         return None
-    if shape is None or dtype is None or lengths is None or codecs is None:
+    # Each of them is there, or there would be a problem (or a limit, which is reported when there are no problems).
+    if shape is None or dtype is None or chunks is None or codecs is None:
         return None
     return ArrayMeta(
         shape,
         dtype,
-        RegularGrid(lengths),
+        RegularGrid(chunks),
         _KEYS,
-        _zero(dtype) if given is None else fill_value,
+        fill_value,
         codecs,
         extra=extra,
         format="v1",
         source=document,
-        fill_undefined=given is None,
+        fill_undefined=fill_undefined,
     )
 
 
-def _zero(dtype: DataType) -> Any:
-    """What elements read as when they were never written, and the document leaves open what they are."""
-    return np.zeros((), dtype.numpy)[()]
+def _decode_dtype(value: Any, problems: Problems) -> tuple[DataType | None, str | None]:
+    """The data type and the byte order of the elements."""
+    typed = from_typestr(value, "dtype", problems)
+    if typed is None:
+        return None, None
+    if typed.dtype.kind is Kind.OBJECT:
+        problems.add("dtype", "elements of a fixed size", value)
+        return None, None
+    if not _is_of_pairs(value):
+        problems.add("dtype", "fields with a name and a data type, and no shape", value)
+        return None, None
+    return typed.dtype, typed.endian
+
+
+def _is_of_pairs(spelled: Any) -> bool:
+    """Whether all fields of a struct are two-element lists, those of structs in it as well."""
+    return type(spelled) is not list or all(len(field) == 2 and _is_of_pairs(field[1]) for field in spelled)
+
+
+def _decode_compressor(document: Mapping[str, Any], problems: Problems) -> dict[str, Any] | None:
+    """The configuration of the codec that the document means; `None` for none, and when a problem was added."""
+    if "compression" not in document:
+        problems.add("compression", "the name of a compressor", MISSING)
+    if "compression_opts" not in document:
+        problems.add("compression_opts", "the options of the compressor, or null", MISSING)
+    if "compression" not in document or "compression_opts" not in document:
+        return None
+    return from_v1(document["compression"], document["compression_opts"], problems)
 
 
 def _is_followed(compressor: Mapping[str, Any] | None) -> bool:
@@ -119,11 +135,14 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
     spelled = None if dtype.kind is Kind.OBJECT else to_typestr(dtype, endian)
     if spelled is None:
         problems.add("data_type", "a data type of a fixed size that NumPy has", dtype.to_json())
+    elif not _is_of_pairs(spelled):
+        problems.add("data_type", "fields with a name and a data type: v1 has none with a shape", spelled)
     if meta.storage_transformers:
         problems.add("storage_transformers", "none: v1 has no storage transformers", len(meta.storage_transformers))
     if meta.chunk_keys != _KEYS:
         problems.add("chunk_key_encoding", 'the encoding v2 with the separator "."', meta.chunk_keys.name)
     compression, options = _compression(configs, problems)
+    unsaid = meta.fill_undefined or spelled is None
     document = {
         **meta.extra,
         "zarr_format": 1,
@@ -132,7 +151,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
         "dtype": spelled,
         "compression": compression,
         "compression_opts": options,
-        "fill_value": None if meta.fill_undefined or spelled is None else encode_fill(dtype, meta.fill_value, endian),
+        "fill_value": None if unsaid else v1_fill.encode(dtype, meta.fill_value, endian, problems),
         "order": None if configs is None else configs.order,
     }
     if meta.source is None or meta.format != "v1" or problems.items:
@@ -152,27 +171,32 @@ def _compression(configs: Configs | None, problems: Problems) -> tuple[str | Non
 
 
 def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any]:
-    """The same document in the order and the spelling of the one that the array came from."""
+    """The same document in the spelling of the one that the array came from; that one itself when all is as it was."""
     source = meta.source
     assert source is not None
     original = decode(dict(source), Problems())
     if original is None:
         return document
     elements = (original.dtype, original.codecs) == (meta.dtype, meta.codecs)
-    filled = original.dtype == meta.dtype and original.fill_undefined == meta.fill_undefined
+    filled = (original.fill_undefined, original.dtype) == (meta.fill_undefined, meta.dtype)
+    zeros = 0 in source["chunks"] and original.shape != meta.shape
     same = {
         "shape": original.shape == meta.shape,
-        "chunks": original.chunk_grid == meta.chunk_grid and original.shape == meta.shape,
+        "chunks": original.chunk_grid == meta.chunk_grid and not zeros,
         "dtype": elements,
         "compression": elements,
         "compression_opts": elements,
         "order": elements,
-        "fill_value": filled and repr(original.fill_value) == repr(meta.fill_value) and _is_json(source["fill_value"]),
+        "fill_value": filled and meta.dtype.fill_bytes(original.fill_value) == meta.dtype.fill_bytes(meta.fill_value),
     }
-    return {name: source[name] if same.get(name) else document[name] for name in source if name in document}
+    if all(same.values()) and original.extra == meta.extra:
+        return source
+    return {
+        name: source[name] if same.get(name) and _is_json(source[name]) else value for name, value in document.items()
+    }
 
 
 def _is_json(value: Any) -> bool:
-    """Whether a fill value is spelled as JSON has it: not as one of the bare tokens for what is no finite number."""
+    """Whether JSON has a value: not one of the bare tokens for what is no finite number."""
     parts = value if type(value) is list else [value]
     return all(type(part) is not float or isfinite(part) for part in parts)

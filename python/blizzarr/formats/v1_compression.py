@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import Problems
 
 __all__ = ["from_v1", "to_v1"]
 
@@ -42,24 +42,23 @@ def from_v1(compression: Any, options: Any, problems: Problems) -> dict[str, Any
     >>> from_v1("zlib", 1, Problems()), from_v1("blosc", {"cname": "zstd"}, Problems())
     ({'id': 'zlib', 'level': 1}, {'id': 'blosc', 'cname': 'zstd', 'clevel': 5, 'shuffle': 1})
     """
-    given = None if options is MISSING else options
     if compression is None or compression == "none":
-        if given is not None:
-            problems.add("compression_opts", "null: there is no compression", given)
+        if options is not None:
+            problems.add("compression_opts", "null: there is no compression", options)
         return None
     if type(compression) is not str:
         problems.add("compression", _NAMES, compression)
     elif compression in _LEVELS:
-        level = _DEFAULT_LEVEL if given is None else given
+        level = _DEFAULT_LEVEL if options is None else options
         if type(level) is int:
             return {"id": _LEVELS[compression], "level": level}
-        problems.add("compression_opts", "the level, an integer", given)
+        problems.add("compression_opts", "the level, an integer", options)
     elif compression in _OBJECTS:
         usual = _OBJECTS[compression]
-        if given is not None and type(given) is not dict:
-            problems.add("compression_opts", f"an object with {', '.join(usual)}", given)
+        if options is not None and type(options) is not dict:
+            problems.add("compression_opts", f"an object with {', '.join(usual)}", options)
             return None
-        said = {name: value for name, value in (given or {}).items() if value is not None}
+        said = {name: value for name, value in (options or {}).items() if value is not None}
         if "filters" in said:
             # Whoever lists filters sets a preset in them.
             said = {"preset": None, **said}
