@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from errno import EISDIR, ENOTDIR
 from typing import Any, Final
 
-from blizzarr.errors import BlizzarrError, NodeNotFoundError, StoreError
+from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, StoreError
 from blizzarr.formats import draft
 from blizzarr.formats.format import Child, Format, Found, Node, Store
 from blizzarr.formats.missing import what_is_there, what_was_sought
@@ -32,6 +32,9 @@ def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
     at_once = getattr(store, "get_many", None) if len(keys) > 1 else None
     try:
         return [store.get(key) for key in keys] if at_once is None else list(at_once(keys))
+    except PathError:
+        if len(keys) == 1:
+            raise
     except StoreError as error:
         if error.errno not in _NO_VALUE:
             raise
@@ -41,10 +44,12 @@ def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
 def _get(store: Store, key: str) -> Any:
     """A value; a directory in its place, or a file in that of a directory above it, is none.
 
-    The document of one format may have the key of a directory of another.
+    The document of one format may have the key of a directory of another, or one that is too long for any store.
     """
     try:
         return store.get(key)
+    except PathError:
+        return None
     except StoreError as error:
         if error.errno in _NO_VALUE:
             return None
