@@ -46,13 +46,36 @@ class Layout:
     shards: tuple[int, ...] | None = None
     order: tuple[int, ...] | None = None
     shape: tuple[int, ...] = SHAPE
+    zarr_format: int = 3
 
     @property
     def chunk_bytes(self) -> int:
         return int(np.prod(self.chunks)) * DTYPE.itemsize
 
+    @property
+    def document_name(self) -> str:
+        return {2: ".zarray", 3: "zarr.json"}[self.zarr_format]
+
     def document(self) -> dict[str, Any]:
-        """Return the array's zarr.json."""
+        """Return the array's zarr.json, or .zarray."""
+        return self._document_of_v2() if self.zarr_format == 2 else self._document_of_v3()
+
+    def _document_of_v2(self) -> dict[str, Any]:
+        options = {**dict(self.codec.configuration), "shuffle": 1}
+        del options["typesize"]
+        return {
+            "zarr_format": 2,
+            "shape": list(self.shape),
+            "chunks": list(self.chunks),
+            "dtype": DTYPE.str,
+            "compressor": {"id": self.codec.name, **options},
+            "fill_value": 0,
+            "order": "C" if self.order is None else "F",
+            "filters": None,
+            "dimension_separator": ".",
+        }
+
+    def _document_of_v3(self) -> dict[str, Any]:
         little = {"name": "bytes", "configuration": {"endian": "little"}}
         codecs: list[dict[str, Any]] = [little, *self.codec.document()]
         if self.order is not None:
@@ -79,9 +102,8 @@ class Layout:
 
     def file(self, root: Path, chunk: tuple[int, ...]) -> Path:
         """Return the file that has a chunk of the reading grid in it."""
-        return root.joinpath(
-            "c", *(str(index // span) for index, span in zip(chunk, self.chunks_per_file, strict=True))
-        )
+        indices = [str(index // span) for index, span in zip(chunk, self.chunks_per_file, strict=True)]
+        return root / ".".join(indices) if self.zarr_format == 2 else root.joinpath("c", *indices)
 
     @property
     def chunks_per_file(self) -> tuple[int, ...]:
@@ -122,6 +144,8 @@ LAYOUTS: dict[str, Layout] = {
         Layout("shards of zstd 64 KiB", (32, 32, 32), ZSTD, shards=(128, 128, 128)),
         Layout("shards of blosc-lz4 8 KiB", (16, 16, 16), BLOSC, shards=(128, 128, 128)),
         Layout("transposed blosc-lz4 512 KiB", (64, 64, 64), BLOSC, order=(2, 1, 0)),
+        Layout("v2 blosc-lz4 512 KiB", (64, 64, 64), BLOSC, zarr_format=2),
+        Layout("v2 F order blosc-lz4 512 KiB", (64, 64, 64), BLOSC, order=(2, 1, 0), zarr_format=2),
     )
 }
 FRAMES = Layout("frames", (1, *FRAME), ZSTD, shape=(0, *FRAME))
@@ -140,4 +164,4 @@ def volume() -> NDArray[np.uint16]:
 
 def write_document(root: Path, layout: Layout) -> None:
     root.mkdir(parents=True, exist_ok=True)
-    (root / "zarr.json").write_text(json.dumps(layout.document()))
+    (root / layout.document_name).write_text(json.dumps(layout.document()))

@@ -61,7 +61,8 @@ class Site:
 
 def neutral(root: Path) -> Any:
     """Open an array with TensorStore, which writes what is read and reads what was written."""
-    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": f"{root}/"}}
+    driver = "zarr" if (root / ".zarray").exists() else "zarr3"
+    spec = {"driver": driver, "kvstore": {"driver": "file", "path": f"{root}/"}}
     return ts.open(spec, open=True, context=ts.Context({"file_io_sync": False})).result()
 
 
@@ -109,7 +110,7 @@ def _write(row: Row, peer: Peer, site: Site) -> Timed:
     root = site.own(peer, row)
 
     def before() -> None:
-        shutil.rmtree(root / "c", ignore_errors=True)
+        shutil.rmtree(root, ignore_errors=True)
         write_document(root, layout)
         if isinstance(peer, Limit):
             _make_folders(root, layout)

@@ -68,7 +68,7 @@ class Peer:
 class Library(Peer):
     """An implementation by its primitives."""
 
-    def open(self, path: str, write: bool = False) -> Any:
+    def open(self, path: str, write: bool = False, zarr_format: int = 3) -> Any:
         raise NotImplementedError
 
     def basic(self, array: Any, key: tuple[Any, ...]) -> Any:
@@ -92,7 +92,7 @@ class Library(Peer):
         raise NotImplementedError
 
     def reading(self, root: Path, layout: Layout, selections: Sequence[Selection]) -> Task:
-        array = self.open(str(root))
+        array = self.open(str(root), zarr_format=layout.zarr_format)
         read = {"basic": self.basic, "points": self.points, "outer": self.outer}
         calls = [(read[selection.kind], selection.key) for selection in selections]
         return lambda: [call(array, key) for call, key in calls]
@@ -102,7 +102,7 @@ class Library(Peer):
         return lambda: [self.basic(self.open(path), index) for _ in range(times)]
 
     def writing(self, root: Path, layout: Layout, boxes: Sequence[tuple[Selection, Values]], whole: bool) -> Task:
-        array = self.open(str(root), write=True)
+        array = self.open(str(root), True, layout.zarr_format)
         keys = [(box.key, values) for box, values in boxes]
 
         def task() -> None:

@@ -16,7 +16,7 @@ class Blizzarr(Library):
     def version(self) -> str:
         return blizzarr.__version__
 
-    def open(self, path: str, write: bool = False) -> Any:
+    def open(self, path: str, write: bool = False, zarr_format: int = 3) -> Any:
         return blizzarr.open_array(path, mode="r+" if write else "r")
 
     def basic(self, array: Any, key: tuple[Any, ...]) -> Any:

@@ -97,7 +97,7 @@ class Limit(Peer):
 
     def opening(self, root: Path, layout: Layout, index: tuple[int, ...], times: int) -> Task:
         read = self.reading(root, layout, [Selection(index)])
-        document = self._piece(root / "zarr.json", 0, (root / "zarr.json").stat().st_size, 0)
+        document = self._piece(root / layout.document_name, 0, (root / layout.document_name).stat().st_size, 0)
         raw, documents = CCodec(KINDS[None], 0, 0, 1, b""), (CPiece * 1)(document)
 
         def task() -> None:

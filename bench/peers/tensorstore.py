@@ -33,8 +33,8 @@ class TensorStore(Library):
     def version(self) -> str:
         return version("tensorstore")
 
-    def open(self, path: str, write: bool = False) -> Any:
-        spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": path + "/"}}
+    def open(self, path: str, write: bool = False, zarr_format: int = 3) -> Any:
+        spec = {"driver": {2: "zarr", 3: "zarr3"}[zarr_format], "kvstore": {"driver": "file", "path": path + "/"}}
         return ts.open(spec, open=True, read=True, write=write, context=self.context).result()
 
     def basic(self, array: Any, key: tuple[Any, ...]) -> Any:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import zarr
 
-from bench.peers.base import Library, Values
+from bench.layouts import Layout
+from bench.peers.base import CannotError, Library, Selection, Task, Values
 
 
 class ZarrPython(Library):
@@ -24,8 +27,8 @@ class ZarrPython(Library):
     def version(self) -> str:
         return str(zarr.__version__)
 
-    def open(self, path: str, write: bool = False) -> Any:
-        return zarr.open_array(path, mode="r+" if write else "r", zarr_format=3)
+    def open(self, path: str, write: bool = False, zarr_format: int = 3) -> Any:
+        return zarr.open_array(path, mode="r+" if write else "r", zarr_format=zarr_format)
 
     def basic(self, array: Any, key: tuple[Any, ...]) -> Any:
         return array[key]
@@ -65,6 +68,11 @@ class Zarrs(ZarrPython):
 
     def version(self) -> str:
         return f"{version('zarrs')} on zarr {zarr.__version__}"
+
+    def reading(self, root: Path, layout: Layout, selections: Sequence[Selection]) -> Task:
+        if layout.zarr_format == 2 and layout.order is not None:
+            raise CannotError("reads no array of v2 in F order: it wants the result in C order")
+        return super().reading(root, layout, selections)
 
 
 PEERS = {peer.name: peer for peer in (ZarrPython, Fused, Zarrs)}

@@ -18,7 +18,7 @@ class Zarrista(Library):
     def version(self) -> str:
         return zarrista.__version__
 
-    def open(self, path: str, write: bool = False) -> Any:
+    def open(self, path: str, write: bool = False, zarr_format: int = 3) -> Any:
         return zarrista.Array.open(FilesystemStore(path))
 
     def basic(self, array: Any, key: tuple[Any, ...]) -> Any:
