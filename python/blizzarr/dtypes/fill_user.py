@@ -167,10 +167,11 @@ def _object(dtype: DataType, value: Any) -> Any:
         return _NOTHING[dtype.name]
     if not isinstance(value, wanted):
         raise RefusedError("text" if wanted is str else "bytes", value)
-    return value
+    # NumPy's scalars of text and bytes are made plain ones.
+    return str(value) if wanted is str else bytes(value) if wanted is bytes else value
 
 
-_NOTHING = {"string": "", "bytes": b"", "object": 0}
+_NOTHING = {"string": "", "bytes": b"", "object": None}
 
 
 def _as_document(dtype: DataType, value: Any) -> np.generic:

@@ -66,7 +66,8 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         extra=extra,
         format="v2",
         source=document,
-        fill_undefined=get("fill_value") is None,
+        # To an array of any objects, null is one of them.
+        fill_undefined=get("fill_value") is None and dtype.name != "object",
     )
 
 

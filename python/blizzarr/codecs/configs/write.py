@@ -10,6 +10,7 @@ from blizzarr.codecs.chain import CodecChain
 from blizzarr.codecs.codec import Codec, Stage
 from blizzarr.codecs.configs.memory_order import endian_of, to_little
 from blizzarr.codecs.numcodecs import PREFIX, ROWS, ArrayFilter, NumcodecsCodec, NumcodecsRun
+from blizzarr.codecs.objects import ObjectCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
 from blizzarr.problems import Problems
@@ -62,6 +63,8 @@ def chain_to_configs(
         if ordered is not None:
             ordered_filters, endian = ordered
             listed = [codec.config() for codec in ordered_filters]
+        if isinstance(serializer, ObjectCodec) and order != "C" and not serializer.lays_out:
+            problems.add(path, f"the order C, in which {serializer.name} lays chunks out whatever is said", order)
         if isinstance(serializer, NumcodecsCodec):
             listed.append(serializer.config())
         elif not isinstance(serializer, BytesCodec):

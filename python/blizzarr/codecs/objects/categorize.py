@@ -77,7 +77,12 @@ class CategorizeCodec(PythonObjectCodec):
     def encode(self, elements: list[Any], shape: tuple[int, ...]) -> bytes:
         numbers = {label: number for number, label in enumerate(self.labels, 1)}
         numbers.setdefault("", 0)
-        return np.fromiter((numbers[element] for element in elements), np.dtype(self.astype), len(elements)).tobytes()
+        try:
+            listed = [numbers[element] for element in elements]
+        except KeyError as unknown:
+            # The fill value of the array, which no codec was asked about.
+            raise CodecError(f"expected one of the labels, found {unknown.args[0]!r}") from None
+        return np.array(listed, np.dtype(self.astype)).tobytes()
 
     def decode(self, encoded: bytes, shape: tuple[int, ...]) -> list[Any]:
         dtype = np.dtype(self.astype)

@@ -83,7 +83,7 @@ def _respelled(document: dict[str, Any], meta: ArrayMeta, spelling: Spelling) ->
     if original is None:
         return document
     elements = original.dtype == meta.dtype
-    fill = elements and meta.dtype.fill_bytes(meta.fill_value) == meta.dtype.fill_bytes(original.fill_value)
+    fill = elements and meta.dtype.fill_identity(meta.fill_value) == meta.dtype.fill_identity(original.fill_value)
     chunks = elements and original.codecs == meta.codecs and original.chunk_grid == meta.chunk_grid
     keys = original.chunk_keys == meta.chunk_keys
     same = {

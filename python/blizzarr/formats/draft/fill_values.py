@@ -26,9 +26,9 @@ _DIGITS: Final = {"0x": (16, 2), "0b": (2, 8)}
 def undefined(value: Any, dtype: DataType, spelling: Spelling) -> bool:
     """Whether a document leaves the fill value open: null, where it may be.
 
-    The document forbids null, and has it in its example of an extension type.
+    The document forbids null, and has it in its example of an extension type. To an array of any objects, null is one.
     """
-    return value is None and (spelling is Spelling.ZARR_PYTHON or dtype.kind not in _CORE)
+    return value is None and dtype.name != "object" and (spelling is Spelling.ZARR_PYTHON or dtype.kind not in _CORE)
 
 
 def decode(value: Any, dtype: DataType, endian: str | None, spelling: Spelling, problems: Problems) -> Any:
@@ -40,7 +40,7 @@ def decode(value: Any, dtype: DataType, endian: str | None, spelling: Spelling, 
     if value is MISSING:
         problems.add(path, "a value of the data type", value)
         return None
-    if undefined(value, dtype, spelling):
+    if undefined(value, dtype, spelling) or (value is None and dtype.kind is Kind.OBJECT):
         return dtype.default_fill
     if value is None:
         problems.add(path, "a value of the data type: null leaves open what unwritten elements are", value)
@@ -82,7 +82,7 @@ def encode(value: Any, dtype: DataType, endian: str | None, spelling: Spelling, 
         return [_signed(part) for part in plain] if type(plain) is list else _signed(plain)
     said = fill_typed.encode(dtype, value, endian)
     again = fill_typed.decode(dtype, said, "fill_value", Problems(), endian)
-    if again is None or dtype.fill_bytes(again) != dtype.fill_bytes(value):
+    if dtype.kind is not Kind.OBJECT and (again is None or dtype.fill_bytes(again) != dtype.fill_bytes(value)):
         exact = describe(dtype.fill_to_json(value))
         problems.add("fill_value", f"a value that the draft can say: {describe(said)} would lose bits", exact)
     return said
