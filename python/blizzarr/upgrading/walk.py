@@ -35,6 +35,9 @@ def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, Fo
             here = nodes.get(path)
             if isinstance(here, Found) and isinstance(here.meta, GroupMeta):
                 names, groups = _names(store, form, path)
+                if path in implicit and not here.documents and not names:
+                    # A prefix below which there are no nodes: nothing makes it a group.
+                    del nodes[path]
                 below += names
                 shown |= groups
         level, implicit = below, shown
