@@ -130,7 +130,7 @@ class Group(GroupMembers):
         zarr_format: ZarrFormat = None,
     ) -> Group:
         """Create a group; groups on the way to it are created too. It gets the format of this one."""
-        path = join(self._path, member_path(name))
+        path = join(self._path, member_path(name, self._metadata))
         metadata = describe_group(attributes, self._metadata.format if zarr_format is None else zarr_format)
         place_node(self._store, path, metadata, overwrite=overwrite)
         self._forget()
@@ -163,7 +163,7 @@ class Group(GroupMembers):
         >>> array.shape, array.chunks
         ((100, 100), (50, 50))
         """
-        path = join(self._path, member_path(name))
+        path = join(self._path, member_path(name, self._metadata))
         if options.get("zarr_format") is None:
             options["zarr_format"] = self._metadata.format
         array = make_array(self._store, path, shape=shape, dtype=dtype, data=data, **options)
@@ -243,7 +243,7 @@ class Group(GroupMembers):
 
     def __delitem__(self, name: str) -> None:
         """Remove a member and everything in it; files that are not ours stay where they are."""
-        path = join(self._path, member_path(name))
+        path = join(self._path, member_path(name, self._metadata))
         if name not in self:
             raise NodeNotFoundError(f"there is no member {name!r} to remove", array=f"/{path}", store=str(self._store))
         remove_node(self._store, path)
@@ -254,7 +254,7 @@ class Group(GroupMembers):
 
     def _found(self, name: str) -> Array | Group | None:
         """The member as it is stored, whatever consolidated metadata say."""
-        path = join(self._path, member_path(name))
+        path = join(self._path, member_path(name, self._metadata))
         try:
             return node_of(self._store, path, read_node(self._store, path))
         except NodeNotFoundError:

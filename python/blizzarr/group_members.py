@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from blizzarr.array import Array
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError
-from blizzarr.formats import Child, read_node
+from blizzarr.formats import Child, format_of, read_node
 from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.members import consolidated_below, member_names, read_members
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -38,7 +38,7 @@ class GroupMembers(Node, ABC):
 
     def __getitem__(self, path: str) -> Array | Group:
         """The array or group at a path below this group."""
-        full = join(self._path, member_path(path))
+        full = join(self._path, member_path(path, self._metadata))
         if self._metadata.consolidated is None:
             return self._node(path, read_node(self._store, full))
         if path not in self._metadata.consolidated:
@@ -60,7 +60,7 @@ class GroupMembers(Node, ABC):
     def __contains__(self, path: object) -> bool:
         """Whether there is an array or group at this path below the group."""
         try:
-            full = join(self._path, member_path(path))  # type: ignore[arg-type]  # it is checked there
+            full = join(self._path, member_path(path, self._metadata))  # type: ignore[arg-type]  # it is checked there
             if self._metadata.consolidated is not None:
                 return path in self._metadata.consolidated
             return read_many(self._store, [full])[0] is not None
@@ -177,10 +177,10 @@ class GroupMembers(Node, ABC):
         return ((child.name, child.meta) for child in children if child.meta is not None)
 
 
-def member_path(path: str) -> str:
-    """The path of a member relative to its group, checked."""
+def member_path(path: str, group: GroupMeta) -> str:
+    """The path of a member relative to its group, with names that the format of the group allows."""
     if not isinstance(path, str):
         raise TypeError(f"expected the name of a member, found {path!r}; elements are read from arrays")
     if path in ("", "/"):
         raise PathError("expected the name of a member, found an empty one; the group itself is no member of it")
-    return check_path(path)
+    return check_path(path, format_of(group).name_problem)

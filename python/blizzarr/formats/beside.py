@@ -5,7 +5,20 @@ Every group on the way to a node has a document of its own, and the hierarchy as
 
 from __future__ import annotations
 
-__all__ = ["chunk_prefix", "entry_documents", "groups_above", "listing_prefix", "node_prefixes"]
+from collections.abc import Callable
+
+from blizzarr.errors import Problem
+from blizzarr.problems import Problems
+
+__all__ = ["check_names", "chunk_prefix", "entry_documents", "groups_above", "listing_prefix", "node_prefixes"]
+
+
+def check_names(path: str, rule: Callable[[str], str | None], problems: Problems) -> None:
+    """Adds a problem for each name in a path that breaks the rule of the format."""
+    for name in path.split("/") if path else ():
+        problem = rule(name)
+        if problem is not None:
+            problems.items.append(Problem("the path", f"names that this format allows, not {name!r}", problem))
 
 
 def entry_documents() -> dict[str, bytes]:

@@ -120,6 +120,9 @@ class Format(Protocol):
     def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str], /) -> list[str]:
         """The names of what may be children of a group, from such a listing; their documents tell whether they are."""
 
+    def name_problem(self, name: str, /) -> str | None:
+        """Why no node may have this name; `None` when one may."""
+
     def node_of(self, key: str, /) -> str | None:
         """The path of the node that a document with this key belongs to; `None` for other keys."""
 

@@ -16,7 +16,14 @@ from typing import Any, Final
 from blizzarr.errors import LimitError, MetadataError
 from blizzarr.formats import v2_array, v2_consolidated, v2_group, v2_node
 from blizzarr.formats.attributes import dump_attributes, load_attributes
-from blizzarr.formats.beside import chunk_prefix, entry_documents, groups_above, listing_prefix, node_prefixes
+from blizzarr.formats.beside import (
+    check_names,
+    chunk_prefix,
+    entry_documents,
+    groups_above,
+    listing_prefix,
+    node_prefixes,
+)
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.stored import Stored
@@ -41,6 +48,7 @@ __all__ = [
     "index_codecs",
     "listing_prefix",
     "name",
+    "name_problem",
     "node_keys",
     "node_of",
     "node_prefixes",
@@ -213,6 +221,7 @@ def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
     prefix = chunk_prefix(path)
     kind = ARRAY if isinstance(meta, ArrayMeta) else GROUP
     problems = Problems()
+    check_names(path, name_problem, problems)
     stored = v2_node.stored(meta)
     documents = v2_node.encode(meta, problems)
     new: dict[str, bytes] = {}

@@ -15,7 +15,14 @@ from typing import Final
 
 from blizzarr.errors import LimitError, MetadataError
 from blizzarr.formats import v3_group
-from blizzarr.formats.beside import chunk_prefix, entry_documents, groups_above, listing_prefix, node_prefixes
+from blizzarr.formats.beside import (
+    check_names,
+    chunk_prefix,
+    entry_documents,
+    groups_above,
+    listing_prefix,
+    node_prefixes,
+)
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft.entry import is_entry
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
@@ -39,6 +46,7 @@ __all__ = [
     "index_codecs",
     "listing_prefix",
     "name",
+    "name_problem",
     "node_keys",
     "node_of",
     "node_prefixes",
@@ -169,6 +177,9 @@ def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         When the node, or a value among its attributes, is nothing that could be read again.
     """
     key = document_keys(path)[0]
+    problems = Problems()
+    check_names(path, name_problem, problems)
+    problems.raise_any(key=key)
     raw = dump(v3_group.encode_node(meta), key)
     # Nothing is stored that could not be read again; and what is stored is often read again soon.
     decode(path, {key: raw})

@@ -50,8 +50,8 @@ def place_node(
     `before` is called when the place is free, right before the documents are stored.
     """
     check_writable(store, path)
-    path = check_path(path)
     form = format_of(meta)
+    path = check_path(path, form.name_problem)
     above = ancestors(path)
     here, *found = find_many(store, [path, *above])
     for group, there in zip(above, found, strict=True):

@@ -5,38 +5,51 @@ A path is the names from the root joined by ``/``, without a leading or trailing
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from blizzarr.errors import PathError
 
-__all__ = ["check_name", "check_path", "join", "name_problem", "printable"]
+__all__ = ["check_name", "check_path", "join", "name_problem", "printable", "unusable"]
 
 _RESERVED: Final = ("zarr.json",)
 
 
-def name_problem(name: str) -> str | None:
-    """Which rule a node name breaks; `None` when it breaks none.
+def unusable(name: str) -> str | None:
+    """Which of the rules for all formats a node name breaks; `None` when it breaks none.
 
-    The rules are those of the specification, and two of ours against names that would mean another place on some
-    store: no backslash, no NUL.
+    Two are ours, against names that would mean another place on some store: no backslash, no NUL.
 
     Examples
     --------
-    >>> name_problem("temperature"), name_problem("..")
-    (None, 'a name may not consist of dots only')
+    >>> unusable("__x"), unusable("..")
+    (None, "a name may not be '.' or '..'")
     """
     if not name:
         return "a name may not be empty (no leading, trailing or doubled slash)"
-    if not name.strip("."):
-        return "a name may not consist of dots only"
-    if name.startswith("__"):
-        return 'a name may not start with "__", which is reserved'
+    if name in (".", ".."):
+        return "a name may not be '.' or '..'"
     if name in _RESERVED:
         return f"a name may not be {name}, which is the key of metadata"
     for character, called in (("/", "a slash"), ("\\", "a backslash"), ("\0", "a NUL")):
         if character in name:
             return f"a name may not contain {called}"
     return None
+
+
+def name_problem(name: str) -> str | None:
+    """Which rule of the specification of v3 a node name breaks; `None` when it breaks none.
+
+    Examples
+    --------
+    >>> name_problem("temperature"), name_problem("...")
+    (None, 'a name may not consist of dots only')
+    """
+    if name and not name.strip("."):
+        return "a name may not consist of dots only"
+    if name.startswith("__"):
+        return 'a name may not start with "__", which is reserved'
+    return unusable(name)
 
 
 def check_name(name: str) -> str:
@@ -53,8 +66,10 @@ def check_name(name: str) -> str:
     return name
 
 
-def check_path(path: str) -> str:
+def check_path(path: str, rule: Callable[[str], str | None] = unusable) -> str:
     """The path itself, when each name in it may be one; the root is ``""``, and ``"/"`` is another spelling of it.
+
+    `rule` says what is wrong with a name; each format has its own.
 
     Examples
     --------
@@ -64,7 +79,7 @@ def check_path(path: str) -> str:
     if path in ("", "/"):
         return ""
     for name in path.split("/"):
-        problem = name_problem(name)
+        problem = rule(name)
         if problem is not None:
             raise PathError(f"{path!r} is no path of a node: {problem}")
     return path

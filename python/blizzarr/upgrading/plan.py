@@ -8,7 +8,6 @@ from typing import Any
 from blizzarr.errors import BlizzarrError, MetadataError, Problem
 from blizzarr.formats import Format, Found, chunk_prefix, chunk_store, get_many, translate
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.model.names import name_problem
 from blizzarr.stores import Store
 from blizzarr.transformers import stored_key
 from blizzarr.upgrading.walk import walk
@@ -140,7 +139,7 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
     entry = old.entry_documents().get(old.entry_key) if switched and old.entry_key is not None else None
     for path, found in walk(store, old, entry).items():
         name = path.rpartition("/")[2]
-        reason = name_problem(name) if path else None
+        reason = new.name_problem(name) if path else None
         if reason is not None:
             problems.append(Problem(f"/{path}", "a name that the new format allows", reason))
         try:

@@ -10,7 +10,7 @@ from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft import array, array_writing, consolidated, group
 from blizzarr.formats.draft.entry import DEFAULT_SUFFIX, Entry, read, suffix_problem, write
 from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, KINDS, NodeKeys
-from blizzarr.formats.draft.names import check_path
+from blizzarr.formats.draft.names import check_path, name_problem
 from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Problems
@@ -83,6 +83,9 @@ class Draft:
 
     def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
         return self._keys.names(path, keys, prefixes)
+
+    def name_problem(self, name: str) -> str | None:
+        return name_problem(name)
 
     def node_of(self, key: str) -> str | None:
         return self._keys.node_of(key)

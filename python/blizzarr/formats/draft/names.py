@@ -10,8 +10,9 @@ from typing import Final
 
 from blizzarr.problems import Problems
 
-__all__ = ["check_path", "is_name"]
+__all__ = ["check_path", "is_name", "name_problem"]
 
+_LETTERS: Final = "ASCII letters, digits, '-', '_' and '.', not of dots only: the draft has no others"
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 
 
@@ -26,9 +27,13 @@ def is_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None and name.strip(".") != ""
 
 
+def name_problem(name: str) -> str | None:
+    """Why no node may have this name; `None` when one may."""
+    return None if is_name(name) else f"a name may only have {_LETTERS}"
+
+
 def check_path(path: str, problems: Problems) -> None:
     """Adds a problem for each name in a path that no node may have."""
     for name in path.split("/") if path else ():
         if not is_name(name):
-            expected = "names of ASCII letters, digits, '-', '_' and '.', not of dots only: the draft has no others"
-            problems.add("the path", expected, name)
+            problems.add("the path", f"names of {_LETTERS}", name)
