@@ -44,7 +44,16 @@ FormatOption: TypeAlias = Annotated[
     ),
 ]
 
-_MAIN_OPTION: Final = {"gzip": "level", "zstd": "level", "blosc": "cname", "transpose": "order"}
+_MAIN_OPTION: Final = {
+    "blosc": "cname",
+    "bz2": "level",
+    "gzip": "level",
+    "lz4": "acceleration",
+    "lzma": "preset",
+    "transpose": "order",
+    "zlib": "level",
+    "zstd": "level",
+}
 
 
 def parse_lengths(text: str | None, option: str) -> Any:

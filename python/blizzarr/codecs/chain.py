@@ -146,8 +146,10 @@ class CodecChain:
         filters = [codec for codec in self.filters if isinstance(codec, ArrayFilter)]
         steps = []
         for codec in self.filters:
-            # A filter that is not elementwise makes one axis, and there is nothing to be turned.
-            if isinstance(codec, TransposeCodec) and len(codec.order) > 1:
+            if isinstance(codec, ArrayFilter) and not codec.elementwise:
+                # It makes one axis of all, and there is nothing to be turned behind it.
+                break
+            if codec.stage is Stage.FILTER and not isinstance(codec, ArrayFilter):
                 steps.append(codec.step(chunk))
                 chunk = codec.after(chunk)
         if filters or isinstance(self.serializer, ArraySerializer):

@@ -9,7 +9,6 @@ True
 
 from __future__ import annotations
 
-import bz2
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,7 +21,10 @@ __all__ = ["BZ2Codec"]
 
 @dataclass(frozen=True, slots=True)
 class BZ2Codec(NumcodecsCodec):
-    """Bzip2; `level` is from 1 (blocks of 100 kB) to 9 (of 900 kB)."""
+    """Bzip2; `level` is from 1 (blocks of 100 kB) to 9 (of 900 kB).
+
+    The module is imported when it is used: some builds of Python lack it.
+    """
 
     name: ClassVar[str] = "numcodecs.bz2"
     stage: ClassVar[Stage] = Stage.COMPRESSOR
@@ -35,8 +37,12 @@ class BZ2Codec(NumcodecsCodec):
 
     def encode(self, decoded: bytes) -> bytes:
         """The data as one stream."""
+        import bz2
+
         return bz2.compress(decoded, self.level)
 
     def decode(self, encoded: bytes, max_size: int) -> bytes:
         """The data of all streams, of which there are several when several writers appended."""
+        import bz2
+
         return decode_streams(bz2.BZ2Decompressor, encoded, max_size)

@@ -9,7 +9,6 @@ True
 
 from __future__ import annotations
 
-import lzma
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,6 +21,10 @@ from blizzarr.problems import MISSING, Problems
 
 __all__ = ["LZMACodec"]
 
+_XZ: Final = 1
+_RAW: Final = 3
+_MAX_CHECK: Final = 15
+_EXTREME: Final = 1 << 31
 _XZ_PADDING: Final = b"\0"
 
 
@@ -36,19 +39,20 @@ class LZMACodec(NumcodecsCodec):
     """LZMA; the numbers are those of Python's `lzma`.
 
     `format` is 1 (xz), 2 (the older lzma) or 3 (no container); `check` the kind of checksum in xz, or -1 for the
-    default; `preset` a level from 0 to 9, plus 2^31 for the slower variant; `filters` what is done in its place.
+    default; `preset` a level from 0 to 9, plus 2^31 for the slower variant; `filters` what is done in its place. The
+    module is imported when it is used: some builds of Python lack it.
     """
 
     name: ClassVar[str] = "numcodecs.lzma"
     stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (
-        integer("format", lzma.FORMAT_XZ, lzma.FORMAT_RAW, required=False),
-        integer("check", -1, lzma.CHECK_ID_MAX, required=False),
-        integer("preset", 0, 9 | lzma.PRESET_EXTREME, required=False),
+        integer("format", _XZ, _RAW, required=False),
+        integer("check", -1, _MAX_CHECK, required=False),
+        integer("preset", 0, 9 | _EXTREME, required=False),
         Option("filters", "a list of objects with integers", _is_filters, required=False),
     )
 
-    format: int = lzma.FORMAT_XZ
+    format: int = _XZ
     check: int = -1
     preset: int | None = None
     filters: Sequence[Mapping[str, int]] | None = field(default=None, hash=False)
@@ -60,7 +64,7 @@ class LZMACodec(NumcodecsCodec):
         return codec and replace(codec, filters=None if codec.filters is None else tuple(codec.filters))
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
-        if self.format == lzma.FORMAT_RAW and self.filters is None:
+        if self.format == _RAW and self.filters is None:
             problems.add(f"{path}.configuration.filters", "filters, as there is no container that says them", MISSING)
             return False
         if self.filters is not None and self.preset is not None:
@@ -73,15 +77,19 @@ class LZMACodec(NumcodecsCodec):
 
     def encode(self, decoded: bytes) -> bytes:
         """The data as one stream."""
+        import lzma
+
         filters = None if self.filters is None else [dict(item) for item in self.filters]
         return lzma.compress(decoded, self.format, self.check, self.preset, filters)
 
     def decode(self, encoded: bytes, max_size: int) -> bytes:
         """The data of all streams; only what has no container needs the filters to be told."""
-        raw = self.format == lzma.FORMAT_RAW and self.filters is not None
+        import lzma
+
+        raw = self.format == _RAW and self.filters is not None
         filters = [dict(item) for item in self.filters or ()] if raw else None
         make = partial(lzma.LZMADecompressor, self.format, None, filters)
-        return decode_streams(make, encoded, max_size, _XZ_PADDING if self.format == lzma.FORMAT_XZ else b"")
+        return decode_streams(make, encoded, max_size, _XZ_PADDING if self.format == _XZ else b"")
 
     def configuration(self) -> dict[str, Any]:
         options = super(LZMACodec, self).configuration()
