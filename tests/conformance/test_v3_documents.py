@@ -50,6 +50,8 @@ LOOK = {
     "dtype": lambda meta: meta.dtype.name,
     "fill": lambda meta: meta.fill_value.astype(meta.fill_value.dtype.newbyteorder("<")).tobytes().hex(),
     "steps": lambda meta: as_json(meta.codecs.steps(meta.dtype, meta.write_shape)),
+    "said_type": lambda meta: LOOK["written"](meta)["data_type"],
+    "said_fill": lambda meta: meta.dtype.fill_to_json(meta.fill_value),
     "key": lambda meta: meta.chunk_keys.key((1, 2) if meta.shape else ()),
     "members": lambda meta: None if meta.consolidated is None else list(meta.consolidated),
     "written": lambda meta: json.loads(v3.encode(meta, "")["zarr.json"]),
