@@ -11,7 +11,7 @@ import numcodecs
 import numpy as np
 from numpy.typing import NDArray
 
-from interop.documents import Document, dtype_of, fill_of, format_of, tags_of
+from interop.documents import Document, chunks_of, dtype_of, fill_of, format_of, tags_of
 from interop.values import OBJECTS, draw, draw_objects, draw_small
 
 Box = tuple[tuple[int, int], ...]
@@ -31,8 +31,14 @@ class Case:
     @cached_property
     def tags(self) -> frozenset[str]:
         """The words by which a peer declares what it cannot do."""
-        nothing = any(start == stop for start, stop in self.written_box)
-        return frozenset(tags_of(self.document)) | ({"nothing written"} if nothing else set())
+        return frozenset((*tags_of(self.document), *self._box_tags()))
+
+    def _box_tags(self) -> Iterator[str]:
+        edges = list(zip(self.written_box, self.document["shape"], chunks_of(self.document), strict=True))
+        if any(start == stop for (start, stop), _, _ in edges):
+            yield "nothing written"
+        if edges and all(start % chunk and stop == size for (start, stop), size, chunk in edges):
+            yield "written from within a chunk to the end"
 
     @property
     def format(self) -> str:

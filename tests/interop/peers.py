@@ -15,7 +15,8 @@ from pathlib import Path
 
 from interop.message import Message
 from interop.peer import InProcess, Link, PeerError, Subprocess
-from interop.rules import Direction, Rule, v2, v3
+from interop.rules import BLIZZARR as BLIZZARR_RULES
+from interop.rules import Direction, Rule, v1, v2, v3
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -66,7 +67,10 @@ def debian_of(environment: str, adapter: str) -> Subprocess:
     """Return the worker of an adapter under Debian's Python, with packages that lie beside the system."""
     folder = ENVIRONMENTS / environment / "usr"
     # Alternatives of a library lie one folder deeper; nothing has chosen among them here.
-    libraries = [folder / "lib", *folder.glob("lib/*-linux-gnu"), *folder.glob("lib/*-linux-gnu/*as*")]
+    libraries = [
+        folder / "lib",
+        *(found for part in ("", "/blas", "/lapack") for found in folder.glob(f"lib/*-gnu{part}")),
+    ]
     variables = {
         "LD_LIBRARY_PATH": ":".join(map(str, libraries)),
         "GDAL_DATA": str(folder / "share/gdal"),
@@ -86,9 +90,14 @@ def _worker(python: str, adapter: str, environment: str, variables: dict[str, st
 
 ARRAYS_ONLY: dict[Direction, str] = {"writes": "has arrays only", "reads": "has arrays only"}
 
-BLIZZARR = Peer("blizzarr", InProcess("interop.adapters.blizzarr", silent=False))
+BLIZZARR = Peer(
+    "blizzarr",
+    InProcess("interop.adapters.blizzarr", silent=False),
+    BLIZZARR_RULES,
+    formats=both("v1", "v2", "v3", "draft"),
+)
 PEERS: tuple[Peer, ...] = (
-    Peer("zarr-python", InProcess("interop.adapters.zarr_python"), (*v3.ZARR_PYTHON_HERE, *v2.ZARR_PYTHON)),
+    Peer("zarr-python", InProcess("interop.adapters.zarr_python"), (*v3.ZARR_PYTHON_HERE, *v2.ZARR_PYTHON_HERE)),
     Peer("zarrs-python", InProcess("interop.adapters.zarrs_python"), (*v3.ZARRS_PYTHON, *v2.ZARRS_PYTHON)),
     Peer(
         "tensorstore",
@@ -113,7 +122,15 @@ PEERS: tuple[Peer, ...] = (
         "zarr-python 2",
         python_of("zarr-python-2", "zarr_python_2"),
         v2.ZARR_PYTHON_2,
-        formats=both("v2"),
+        formats=both("v2", "draft"),
+        quick=False,
+    ),
+    Peer(
+        "zarr-python 1",
+        python_of("zarr-python-1", "zarr_python_1"),
+        v1.ZARR_PYTHON_1,
+        formats=both("v1"),
+        no_groups=ARRAYS_ONLY,
         quick=False,
     ),
     Peer(
@@ -144,7 +161,7 @@ PEERS: tuple[Peer, ...] = (
         no_consolidated={"writes": "writes no consolidated metadata"},
         quick=False,
     ),
-    Peer("gdal", debian_of("gdal", "gdal"), v2.GDAL, formats=both("v2"), quick=False),
+    Peer("gdal", debian_of("gdal", "gdal"), v2.GDAL, formats=both("v2", "draft"), quick=False),
 )
 
 

@@ -115,7 +115,8 @@ def encode(dtype: DataType, value: Any, endian: str | None = None) -> Any:
     """The JSON value of a fill value; `endian` is that of the stored elements."""
     kind = dtype.kind
     if kind is Kind.BYTES:
-        return b64encode(bytes(value)).decode()
+        # TensorStore wants all bytes of an element, the zeros at its end too.
+        return b64encode(bytes(value).ljust(dtype.itemsize, b"\0")).decode()
     if kind is Kind.RAW:
         return b64encode(value.tobytes()).decode()
     if kind is Kind.STRUCT:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from osgeo import gdal
 
-from interop.documents import dtype_of, fill_of, old
+from interop.documents import fill_of, old
 from interop.elements import pack
 from interop.message import Message, all_values, array_answer, values_of
 
@@ -116,7 +116,7 @@ def _create(root: Any, path: str, document: Any) -> Any:
     array = _make_groups(root, above).CreateMDArray(name, axes, _type(document["dtype"]), _options(document))
     fill = fill_of(document)
     if fill is not None:
-        array.SetNoDataValueRaw(fill.astype(dtype_of(document)).tobytes())
+        array.SetNoDataValueRaw(fill.tobytes())
     _describe(array, document["attributes"])
     return array
 
@@ -179,7 +179,9 @@ def _write(array: Any, values: NDArray[Any], start: list[int]) -> None:
     if not values.size:
         return
     if values.dtype.kind == "S":
-        array.Write([value.decode() for value in values.ravel().tolist()], start, list(values.shape))
+        array.Write(
+            [value.decode("utf-8", "surrogateescape") for value in values.ravel().tolist()], start, list(values.shape)
+        )
     elif values.dtype.names is not None:
         array.Write(values.tobytes(), start, list(values.shape))
     else:
@@ -190,7 +192,8 @@ def _values(array: Any) -> NDArray[Any]:
     shape = [axis.GetSize() for axis in array.GetDimensions()]
     dtype, read = _dtype(array.GetDataType()), array.Read()
     if dtype.kind == "S":
-        return np.array([value.encode() for value in read], dtype).reshape(shape)
+        # What is no UTF-8 comes as bytes.
+        return np.array([os.fsencode(value) for value in read], dtype).reshape(shape)
     packed = np.frombuffer(read, dtype).reshape(shape)
     # Fields are aligned in its memory; what was stored had no gaps.
     return packed.astype([(name, dtype[name]) for name in dtype.names]) if dtype.names else packed

@@ -14,7 +14,7 @@ import numpy as np
 import tensorstore as ts
 from numpy.typing import NDArray
 
-from interop.documents import dtype_of, old
+from interop.documents import dtype_of, fill_of, old
 from interop.message import Message, array_answer, box_of, values_of
 
 # Durable writes are not what is tested, and cost a disk flush per chunk.
@@ -43,7 +43,7 @@ def write(message: Message) -> Message:
 def read(message: Message) -> Message:
     document = Path(message["root"]) / message["path"] / ".zarray"
     if document.exists():
-        return _read_v2(message, json.loads(document.read_bytes()))
+        return _read_v2(message, dtype_of(json.loads(document.read_bytes())))
     array = _open(message, "zarr3")
     metadata = array.spec(retain_context=False).to_json()["metadata"]
     fill = metadata["fill_value"]
@@ -56,17 +56,18 @@ def read(message: Message) -> Message:
     )
 
 
-def _read_v2(message: Message, document: dict[str, Any]) -> Message:
-    dtype = dtype_of(document)
-    values, fill = np.empty(document["shape"], dtype), np.empty((), dtype)
+def _read_v2(message: Message, dtype: np.dtype[Any]) -> Message:
     for name in dtype.names or (None,):
         array = _open(message, "zarr", field=name)
-        _part(values, name)[...] = array.read().result()
-        if array.fill_value is None:
-            fill = None
-        elif fill is not None:
-            _part(fill, name)[...] = array.fill_value
-    return array_answer(values, data_type=old.typestr(dtype), fill=fill, attributes={})
+        if name in (None, dtype.names and dtype.names[0]):
+            metadata = array.spec(retain_context=False).to_json()["metadata"]
+            values = np.empty(metadata["shape"], dtype)
+        part = _part(values, name)
+        # Its own arrays of bytes have elements of no length in this NumPy.
+        read = np.empty(part.shape, part.dtype)
+        ts.array(read, copy=False).write(array).result()
+        part[...] = read
+    return array_answer(values, data_type=old.typestr(dtype), fill=fill_of(metadata), attributes={})
 
 
 def _part(values: NDArray[Any], field: str | None) -> NDArray[Any]:

@@ -8,10 +8,13 @@ import numpy as np
 import zarr
 from numcodecs import get_codec
 from numpy.typing import NDArray
+from zarr.dtype import VariableLengthBytes, VariableLengthUTF8
 
 from interop.documents import fill_of, old
 from interop.elements import pack
 from interop.message import Message, all_values, array_answer, box_of, values_of
+
+OBJECTS = {"vlen-utf8": VariableLengthUTF8(), "vlen-bytes": VariableLengthBytes()}
 
 
 def version() -> str:
@@ -88,14 +91,14 @@ def _create(root: str, path: str, document: Any) -> Any:
             dimension_names=document.get("dimension_names"),
         )
     filters = [get_codec(dict(codec)) for codec in document["filters"] or []]
-    # Its data type is that of texts of any length, and comes with the object codec.
-    texts = [codec for codec in filters if codec.codec_id == "vlen-utf8"]
+    # Its data types of any length bring their object codecs.
+    dtypes = [OBJECTS[codec.codec_id] for codec in filters[:1] if codec.codec_id in OBJECTS]
     return zarr.create(
         **options,
         chunks=tuple(document["chunks"]),
-        dtype=str if texts else old.numpy_dtype(document["dtype"]),
+        dtype=dtypes[0] if dtypes else old.numpy_dtype(document["dtype"]),
         compressor=document["compressor"] and get_codec(dict(document["compressor"])),
-        filters=[codec for codec in filters if codec not in texts] or None,
+        filters=filters[len(dtypes) :] or None,
         order=document["order"],
         dimension_separator=document.get("dimension_separator"),
     )

@@ -13,7 +13,7 @@ import zarr
 from numcodecs import get_codec
 from zarr._storage.v3_storage_transformers import ShardingStorageTransformer
 
-from interop.documents import dtype_of, fill_of, old
+from interop.documents import fill_of, old
 from interop.elements import pack
 from interop.message import Message, all_values, array_answer, box_of, values_of
 
@@ -34,7 +34,7 @@ def read(message: Message) -> Message:
     array = zarr.open_array(message["root"], path=message["path"], mode="r", zarr_version=_version_at(message["root"]))
     values = np.asarray(array[...])
     return array_answer(
-        values, data_type=old.typestr(values.dtype), fill=array.fill_value, attributes=array.attrs.asdict()
+        values, data_type=old.typestr(values.dtype), fill=array.fill_value, attributes=_attributes(array)
     )
 
 
@@ -59,7 +59,7 @@ def read_group(message: Message) -> Message:
     found: dict[str, dict[str, Any]] = {"": {"attributes": root.attrs.asdict()}}
 
     def note(path: str, node: Any) -> None:
-        found[path] = {"attributes": node.attrs.asdict()}
+        found[path] = {"attributes": _attributes(node)}
         if isinstance(node, zarr.Array):
             found[path]["values"] = pack(np.asarray(node[...]))
 
@@ -67,12 +67,20 @@ def read_group(message: Message) -> Message:
     return {"nodes": found}
 
 
+def _attributes(node: Any) -> dict[str, Any]:
+    """Return the attributes; the draft has no place for filters, and so they lie there too."""
+    attributes = node.attrs.asdict()
+    if getattr(node, "filters", None) and node._version == 3:
+        attributes.pop("filters")
+    return attributes
+
+
 def _version_at(root: str) -> int:
     return 3 if os.path.exists(os.path.join(root, "zarr.json")) else 2
 
 
 def _create(root: str, path: str, document: Any) -> Any:
-    fill, shards = fill_of(document), document.get("shards")
+    shards = document.get("shards")
     array = zarr.create(
         store=root,
         path=path,
@@ -81,7 +89,7 @@ def _create(root: str, path: str, document: Any) -> Any:
         dtype=old.numpy_dtype(document["dtype"]),
         compressor=document["compressor"] and get_codec(dict(document["compressor"])),
         filters=document["filters"] and [get_codec(dict(codec)) for codec in document["filters"]],
-        fill_value=None if fill is None else fill.astype(dtype_of(document))[()],
+        fill_value=_fill(document),
         order=document["order"],
         dimension_separator=document.get("dimension_separator"),
         zarr_version=VERSIONS[document["zarr_format"]],
@@ -89,3 +97,9 @@ def _create(root: str, path: str, document: Any) -> Any:
     )
     array.attrs.put(document["attributes"])
     return array
+
+
+def _fill(document: Any) -> Any:
+    """Return the fill value as its users give it; of objects it is whatever JSON says."""
+    fill = fill_of(document)
+    return fill[()] if fill is not None and fill.dtype.kind != "O" else document["fill_value"]

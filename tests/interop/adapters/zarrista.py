@@ -29,7 +29,7 @@ def read(message: Message) -> Message:
     return array_answer(
         _output(array),
         data_type=type_name(array.metadata),
-        fill=np.frombuffer(array.fill_value.as_bytes(), dtype_of(array.metadata))[0],
+        fill=_fill(array),
         attributes=array.attrs,
         names=array.dimension_names,
     )
@@ -51,11 +51,19 @@ def _input(values: NDArray[Any]) -> NDArray[Any] | bytes:
 
 
 def _output(array: zarrista.Array) -> NDArray[Any]:
-    """Return the whole array; NumPy has no type of the name r16, so raw bits come as bytes."""
+    """Return the whole array; of types whose names NumPy does not know, it is taken from the bytes."""
     tensor, dtype = array.retrieve_array_subset(...), dtype_of(array.metadata)
-    if dtype.kind == "V":
+    if dtype.kind in "UV":
         return np.frombuffer(tensor.buffer(), dtype).reshape(tensor.shape)
-    return tensor.to_numpy()
+    values = tensor.to_numpy()
+    return values.astype(object) if values.dtype.kind == "T" else values
+
+
+def _fill(array: zarrista.Array) -> Any:
+    data, dtype = array.fill_value.as_bytes(), dtype_of(array.metadata)
+    if dtype.kind == "O":
+        return data.decode() if "string" in str(array.dtype) else data
+    return np.frombuffer(data, dtype)[0]
 
 
 def _create(store: FilesystemStore, path: str, document: Any) -> zarrista.Array:

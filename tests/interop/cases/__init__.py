@@ -7,6 +7,6 @@ the first and then every few) run in `make test`; all of them run in `make inter
 from __future__ import annotations
 
 from interop.case import Case
-from interop.cases import v2, v3
+from interop.cases import draft, v1, v2, v3
 
-CASES: tuple[Case, ...] = (*v3.CASES, *v2.CASES)
+CASES: tuple[Case, ...] = (*v3.CASES, *v2.CASES, *v1.CASES, *draft.CASES)

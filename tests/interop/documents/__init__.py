@@ -30,6 +30,11 @@ def dtype_of(document: Document) -> np.dtype[Any]:
     return old.little(old.numpy_dtype(document["dtype"]))
 
 
+def chunks_of(document: Document) -> list[int]:
+    """Return the shape of what is stored as one."""
+    return document["chunk_grid"]["configuration"]["chunk_shape"] if "data_type" in document else document["chunks"]
+
+
 def type_name(document: Document) -> Any:
     """Return what a reader must call the data type: its name in version 3, NumPy's otherwise."""
     return document["data_type"] if "data_type" in document else old.typestr(dtype_of(document))
@@ -40,7 +45,7 @@ def fill_of(document: Document) -> NDArray[Any] | None:
     if "data_type" in document:
         data = v3.fill_bytes(document["data_type"], document["fill_value"])
         return np.frombuffer(data, dtype_of(document)).reshape(())
-    return old.fill(dtype_of(document), document["fill_value"])
+    return old.fill(document)
 
 
 def tags_of(document: Document) -> Iterator[str]:
@@ -51,4 +56,6 @@ def tags_of(document: Document) -> Iterator[str]:
     yield f"rank {len(shape)}"
     if 0 in shape:
         yield "empty"
-    yield from (f"attribute {name}" for name in document.get("attributes", {}))
+    if document["attributes"]:
+        yield "attributes"
+    yield from (f"attribute {name}" for name in document["attributes"])

@@ -40,17 +40,40 @@ def _written(name: str, dtype: np.dtype[Any]) -> list[Any]:
     return [name, typestr(base), *([list(shape)] if shape else [])]
 
 
-def fill(dtype: np.dtype[Any], written: Any) -> NDArray[Any] | None:
+def fill(document: Mapping[str, Any]) -> NDArray[Any] | None:
     """Return the fill value as an array of one element; None if it is null."""
+    dtype, written = little(numpy_dtype(document["dtype"])), document["fill_value"]
     if written is None:
         return None
     if dtype.kind in "SV":
         data = base64.b64decode(written)
         return np.frombuffer(data.ljust(dtype.itemsize, b"\0"), dtype).reshape(())
-    value = complex(*map(float, written)) if dtype.kind == "c" else written
+    if dtype.kind == "O":
+        value = _object(document["filters"][0]["id"], written)
+    elif dtype.kind in "mM":
+        value = np.array(written, "i8").view(dtype)
+    else:
+        value = complex(*map(float, written)) if dtype.kind == "c" else written
     one = np.empty((), dtype)
-    one[()] = np.array(value, "i8").view(dtype) if dtype.kind in "mM" and value != "NaT" else value
+    one[()] = value
     return one
+
+
+def _object(codec: str, written: Any) -> Any:
+    """Return what stands for an element: zarr-python 2 had 0 for all objects, which is neither text nor bytes."""
+    if codec == "vlen-bytes":
+        return base64.b64decode(written) if isinstance(written, str) else b""
+    return "" if codec == "vlen-utf8" and written == 0 else written
+
+
+def codecs(document: Mapping[str, Any]) -> tuple[list[Any], Any]:
+    """Return the filters, and the compressor or None, as numcodecs has them."""
+    if document["zarr_format"] != 1:
+        return document["filters"] or [], document["compressor"]
+    name, options = document["compression"], document["compression_opts"]
+    if name == "none":
+        return [], None
+    return [], {"id": name, **(options if isinstance(options, dict) else {"level": options})}
 
 
 def tags(document: Mapping[str, Any]) -> Iterator[str]:
@@ -59,25 +82,27 @@ def tags(document: Mapping[str, Any]) -> Iterator[str]:
     yield from _type_tags(dtype)
     if document["order"] == "F":
         yield "order F"
+        if sum(length > 1 for length in document["chunks"]) > 1:
+            yield "order F of planes"
     yield f"separator {document.get('dimension_separator')}"
     if document["fill_value"] is None:
         yield "fill null"
     elif dtype.kind not in "SVU":
         yield from fill_tags(document["fill_value"])
-    if dtype.kind == "O":
-        yield f"fill of objects {document['fill_value']!r}"
+    if document["fill_value"] in (0, [0, 0]):
+        yield "fill zero"
     yield from _codec_tags(document)
 
 
 def _type_tags(dtype: np.dtype[Any]) -> Iterator[str]:
-    yield typestr(dtype) if dtype.names is None else "struct"
+    yield f"type {typestr(dtype)[1:]}" if dtype.names is None else "type struct"
     if dtype != little(dtype):
         yield "big-endian"
     if dtype.names is not None:
         parts = [dtype[name] for name in dtype.names]
         if any(part.subdtype for part in parts):
             yield "struct with arrays"
-        if any(part.names for part in parts):
+        if any(part.base.names for part in parts):
             yield "nested struct"
         if any(tag == "big-endian" for part in parts for tag in _type_tags(part.base)):
             yield "mixed-endian struct"
@@ -89,21 +114,22 @@ def _type_tags(dtype: np.dtype[Any]) -> Iterator[str]:
 
 
 def _codec_tags(document: Mapping[str, Any]) -> Iterator[str]:
-    if document["zarr_format"] == 1:
-        yield f"compressor {document['compression']}"
-        return
-    compressor, filters = document.get("compressor"), document.get("filters")
+    filters, compressor = codecs(document)
     if compressor is not None:
         yield f"compressor {compressor['id']}"
         if compressor["id"] == "blosc":
             yield f"blosc {compressor['cname']}"
             yield f"blosc shuffle {compressor['shuffle']}"
+        if compressor["id"] == "lzma":
+            yield f"lzma format {compressor['format']}"
     else:
         yield "no compressor"
-    if filters == []:
-        yield "an empty list of filters"
-    for codec in filters or []:
+    if filters and document["dtype"] == "|O":
+        yield f"object codec {filters[0]['id']}"
+    for codec in filters:
         yield "filters"
         yield f"filter {codec['id']}"
+        if "astype" in codec:
+            yield f"{codec['id']} to another type"
     if document.get("shards"):
         yield "draft shards"

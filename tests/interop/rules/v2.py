@@ -2,13 +2,99 @@
 
 from __future__ import annotations
 
-from interop.rules import Rule
+import sys
 
-ZARR_PYTHON_2: tuple[Rule, ...] = ()
-ZARR_PYTHON: tuple[Rule, ...] = ()
-ZARRS_PYTHON: tuple[Rule, ...] = ()
-TENSORSTORE: tuple[Rule, ...] = ()
-ZARRISTA: tuple[Rule, ...] = ()
+from interop.rules import Rule, cannot, neither, only
+
+NUMBERS = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16")
+GDAL_TYPES = ("u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "c8", "c16", "S1", "S3", "S7", "struct")
+
+ZARR_PYTHON_2: tuple[Rule, ...] = (
+    cannot("writes", "has numcodecs without snappy", "blosc snappy"),
+    cannot("writes", "writes -0.0 as 0.0", "fill -0.0", unless=("complex",)),
+    cannot("writes", "shuffles elements behind this filter", "filter bitround", "order F"),
+    cannot("reads", "multiplies infinity by the imaginary unit", "complex", "fill -Infinity"),
+    cannot("reads", "takes what is written for a fill value of bytes for it", "filter vlen-bytes"),
+    cannot("writes", "has 0 for the fill value of bytes", "filter vlen-bytes", unless=("fill zero",)),
+    cannot("reads", "takes raw bytes of the draft for structs without fields", "draft", "raw bytes"),
+)
+ZARR_PYTHON: tuple[Rule, ...] = (
+    *only("has objects of these codecs", "object codec ", "vlen-utf8", "vlen-bytes"),
+    *neither("has no fields that are arrays", "struct with arrays"),
+    cannot("writes", "writes no filters behind the codec of objects", "object", "filter crc32"),
+    cannot("writes", "writes no such fields with blosc", "struct with datetime", "compressor blosc"),
+    cannot("writes", "shuffles elements behind this filter", "filter bitround", "order F"),
+)
+ZARR_PYTHON_HERE = (
+    *ZARR_PYTHON,
+    *((cannot("reads", "knows no fields that are structs", "nested struct"),) if sys.version_info < (3, 12) else ()),
+)
+ZARRS_PYTHON: tuple[Rule, ...] = (
+    *only("has numbers", "type ", *NUMBERS),
+    *only("has these compressors", "compressor ", "blosc", "gzip", "zstd", "zlib", "bz2"),
+    *only("has these filters", "filter ", "fixedscaleoffset", "shuffle"),
+    *neither("has no such filter to another type", "type f4", "filter fixedscaleoffset"),
+    cannot("writes", "writes no complex numbers without a fill value", "complex", "fill null"),
+    cannot("writes", "refuses a transpose of rank 0", "v2", "order F", "rank 0"),
+    cannot("reads", "reads numbers in the order of this machine", "v2", "big-endian"),
+    cannot("reads", "reads no chunks in order F", "order F of planes", unless=("empty",)),
+)
+TENSORSTORE: tuple[Rule, ...] = (
+    *only("has these types", "type ", *NUMBERS, "S1", "S3", "S7", "V1", "V2", "V10", "struct"),
+    *only("has these compressors", "compressor ", "blosc", "zlib", "gzip", "bz2", "zstd"),
+    *neither("has no filters", "filters"),
+    *neither("has no attributes", "v2", "attributes"),
+    *neither("has no such fields", "nested struct"),
+    *neither("has no such fields", "struct with text"),
+    *neither("has no such fields", "struct with datetime"),
+    cannot("writes", "writes a line in order C and says so", "order F", "rank 0"),
+    cannot("writes", "writes a line in order C and says so", "order F", "rank 1"),
+)
+ZARRISTA: tuple[Rule, ...] = (
+    *only("has these types", "type ", *NUMBERS, "U1", "U3", "U4", "U5", "V1", "V2", "V10", "O"),
+    *only("has these compressors", "compressor ", "blosc", "gzip", "zstd"),
+    *only("has these filters", "filter ", "vlen-utf8", "vlen-bytes", "fixedscaleoffset", "shuffle"),
+    *neither("has no such filter to another type", "type f4", "filter fixedscaleoffset"),
+    *neither("wants a fill value for such types", "fill null", "complex"),
+    *neither("wants a fill value for such types", "fill null", "text"),
+    *neither("wants a fill value for such types", "fill null", "raw bytes"),
+    cannot("reads", "takes a fill value of null for zero", "fill null"),
+    cannot("writes", "takes no texts from NumPy", "object"),
+    cannot("reads", "takes what is written for a fill value of bytes for it", "filter vlen-bytes"),
+)
 ZARRITA: tuple[Rule, ...] = ()
-ZARR_JAVA: tuple[Rule, ...] = ()
-GDAL: tuple[Rule, ...] = ()
+ZARR_JAVA: tuple[Rule, ...] = (
+    *only("has booleans, integers and floats", "type ", *(name for name in NUMBERS if name[0] in "biu"), "f4", "f8"),
+    *only("has blosc and zlib", "compressor ", "blosc", "zlib"),
+    *neither("has little-endian numbers", "big-endian"),
+    *neither("has no filters", "filters"),
+    *neither("has no snappy", "blosc snappy"),
+    cannot("writes", "has no such shuffle", "blosc shuffle -1"),
+    *neither("takes order F for C", "order F of planes", unless=("empty",)),
+    *neither("fails at arrays of rank 0", "v2", "rank 0"),
+    *neither("has no infinite fill values", "v2", "fill Infinity"),
+    cannot("writes", "writes nothing at all or something", "v2", "nothing written"),
+)
+GDAL: tuple[Rule, ...] = (
+    *only("has these types", "type ", *GDAL_TYPES),
+    *only("has these compressors", "compressor ", "blosc", "zlib", "gzip", "lzma", "zstd", "lz4"),
+    *only("has one filter", "filter ", "delta"),
+    *only("has lzma in .xz files", "lzma format ", "1"),
+    *neither("keeps the type before delta", "delta to another type"),
+    *neither("has numbers in fields of structs", "nested struct"),
+    *neither("has numbers in fields of structs", "struct with arrays"),
+    *neither("has numbers in fields of structs", "struct with bytes"),
+    *neither("has numbers in fields of structs", "struct with datetime"),
+    *neither("has structs in the order of this machine", "mixed-endian struct"),
+    *neither("has texts in UTF-8, and no fill values for them", "bytes"),
+    cannot("writes", "writes no fill values of complex numbers but zero", "complex", unless=("fill zero", "fill null")),
+    cannot("reads", "reads no fill values of complex numbers", "complex", unless=("fill null",)),
+    cannot("reads", "reads no empty arrays", "empty"),
+    cannot("writes", "fills the rest of such a chunk with zeros", "written from within a chunk to the end"),
+    cannot("writes", "writes in the order of this machine", "big-endian"),
+    cannot("reads", "ends at a scalar whose keys have slashes", "rank 0", "separator /", fatal=True),
+    cannot("reads", "has fill values as float64", "type u8", "fill beyond 2**53"),
+    cannot("reads", "has lists of numbers of one type", "attribute numbers"),
+    cannot("reads", "has lists of numbers of one type", "attribute large"),
+    cannot("reads", "takes it for its own names of dimensions", "attribute _ARRAY_DIMENSIONS"),
+)

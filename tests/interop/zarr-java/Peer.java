@@ -84,18 +84,18 @@ public class Peer {
   }
 
   static String pack(ucar.ma2.Array values) {
-    ByteBuffer bytes;
-    if (values.getDataType() == DataType.BOOLEAN) {
-      bytes = ByteBuffer.allocate((int) values.getSize());
+    DataType type = values.getDataType();
+    ByteBuffer bytes = ByteBuffer.allocate((int) values.getSizeBytes()).order(ByteOrder.LITTLE_ENDIAN);
+    if (type == DataType.BOOLEAN) {
       for (IndexIterator at = values.getIndexIterator(); at.hasNext(); ) bytes.put((byte) (at.getBooleanNext() ? 1 : 0));
-      bytes.flip();
+    } else if (type == DataType.FLOAT) {
+      bytes.asFloatBuffer().put((float[]) values.copyTo1DJavaArray());
+    } else if (type == DataType.DOUBLE) {
+      bytes.asDoubleBuffer().put((double[]) values.copyTo1DJavaArray());
     } else {
       bytes = values.getDataAsByteBuffer(ByteOrder.LITTLE_ENDIAN);
-      bytes.rewind();
     }
-    byte[] data = new byte[bytes.remaining()];
-    bytes.get(data);
-    return Base64.getEncoder().encodeToString(data);
+    return Base64.getEncoder().encodeToString(bytes.array());
   }
 
   static ObjectNode read(StoreHandle place) throws Exception {
