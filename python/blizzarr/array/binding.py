@@ -10,7 +10,7 @@ from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.formats import chunk_prefix, chunk_store, lock_key
 from blizzarr.model import ArrayMeta
-from blizzarr.stores import Store
+from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of
 from blizzarr.transfer import Binding, Handle
 
@@ -27,7 +27,7 @@ def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
     store = chunk_store(store, path, metadata)
     native = getattr(store, "native", None)
     found, place = (store, place_of(store)) if native is None else (native, "")
-    locks = getattr(store, "locks", None)
+    locks = store.locks if isinstance(store, StoreWrapper) else None
 
     def open(chain: _native.Chain, shape: tuple[int, ...]) -> Handle:
         return _native.ArrayHandle(

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import CodecError, MetadataError, NodeExistsError, ReadOnlyError
+from blizzarr.errors import CodecError, ConflictError, MetadataError, NodeExistsError, ReadOnlyError
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore, Store, ZipStore
 from blizzarr.transformers import ArrayKeys, HashedTransformer
 
@@ -39,8 +39,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 
 def make(store: Store, **options: Any) -> blizzarr.Array:
-    layout = {"chunks": (3, 4), **options}
-    return blizzarr.create_array(store, name="g/a", data=DATA, storage_transformers=HashedTransformer(), **layout)
+    layout = {"chunks": (3, 4), "storage_transformers": HashedTransformer(), **options}
+    return blizzarr.create_array(store, name="g/a", data=DATA, **layout)
 
 
 def chunks(store: Store) -> list[str]:
@@ -83,6 +83,18 @@ def test_resizing_and_appending(store: Store) -> None:
     z.resize(1000, 14)
     z.resize(0, 14)
     assert chunks(store) == []
+
+
+def test_a_handle_of_an_array_that_was_replaced(store: Store) -> None:
+    """One whose chunks lie elsewhere now is told, and puts nothing where nobody would find it."""
+    z = make(store)
+    make(store, storage_transformers=HashedTransformer(1, 1), overwrite=True)
+    before = sorted(store.list())
+    for change in (lambda: z.append(DATA[:1]), lambda: z.resize(2, 14)):
+        with pytest.raises(ConflictError, match="somebody has replaced it"):
+            change()
+    assert sorted(store.list()) == before
+    assert (z.refresh()[...] == DATA).all()
 
 
 def test_removing_takes_what_is_its_own(store: Store) -> None:

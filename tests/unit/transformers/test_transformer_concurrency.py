@@ -206,7 +206,11 @@ def test_threads_that_change_the_same_shards_in_opposite_order() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4), timeout=60))
-    assert len(list(wrap(inner, transformers, KEYS).list())) == 64
+    store: Any = wrap(inner, transformers, KEYS)
+    assert len(list(store.list())) == 64
+    # With one set of locks, two that hold one each and want the other's would be rare, but for ever.
+    sets = {id(level._locks) for level in (store, store.store, store.store.store)}
+    assert len(sets) == 3
 
 
 def test_the_engine_takes_the_native_route_where_it_can(tmp_path: Path) -> None:
