@@ -83,8 +83,8 @@ def encode(value: Any, dtype: DataType, endian: str | None, spelling: Spelling, 
     said = fill_typed.encode(dtype, value, endian)
     again = fill_typed.decode(dtype, said, "fill_value", Problems(), endian)
     if dtype.kind is not Kind.OBJECT and (again is None or dtype.fill_bytes(again) != dtype.fill_bytes(value)):
-        exact = describe(dtype.fill_to_json(value))
-        problems.add("fill_value", f"a value that the draft can say: {describe(said)} would lose bits", exact)
+        expected = f"a value that the draft can say: {describe(said)} would lose bits"
+        problems.add("fill_value", expected, dtype.fill_to_json(value))
     return said
 
 
