@@ -355,3 +355,17 @@ def test_nothing_is_written_that_could_not_be_read(change: dict[str, Any]) -> No
     meta = ArrayMeta((4,), dtype, RegularGrid((2,)), ChunkKeys.v2(), dtype.default_fill, chain(dtype, (2,)))
     with pytest.raises(MetadataError):
         v2.encode(replace(meta, format="v2", **change), "")
+
+
+def test_a_name_twice_among_attributes() -> None:
+    """row 46: the last one counts, with a warning, also in consolidated metadata."""
+    with pytest.warns(UserWarning, match="^a is there more than once"):
+        meta = v2.decode("", {".zgroup": b'{"zarr_format": 2}', ".zattrs": b'{"a": 1, "a": 3}'})
+    assert meta == GroupMeta({"a": 3}, format="v2")
+    entries = b'"g/.zgroup": {"zarr_format": 2}, "g/.zattrs": {"a": 1, "a": 4}'
+    stored = b'{"zarr_consolidated_format": 1, "metadata": {' + entries + b"}}"
+    group = v2.decode("", {".zgroup": b'{"zarr_format": 2}', ".zmetadata": stored})
+    assert isinstance(group, GroupMeta)
+    assert group.consolidated is not None
+    with pytest.warns(UserWarning, match=r"^metadata.g/.zattrs.a is there more than once"):
+        assert group.consolidated["g"].attributes == {"a": 4}
