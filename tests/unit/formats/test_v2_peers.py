@@ -35,7 +35,7 @@ CASES: dict[str, dict[str, Any]] = {
     "minus infinity": {"dtype": ">f8", "fill_value": float("-inf")},
     "complex": {"dtype": "<c8", "fill_value": complex(1, float("nan"))},
     "bool": {"dtype": "|b1", "fill_value": True},
-    "bytes": {"dtype": "|S3", "fill_value": b"ab"},
+    "bytes": {"dtype": "|S3", "fill_value": b"abc"},
     "text": {"dtype": "<U3", "fill_value": "aé"},
     "moments": {"dtype": "<M8[10us]", "fill_value": np.datetime64(5, "10us")},
     "not-a-time": {"dtype": ">M8[s]", "fill_value": np.datetime64("NaT", "s")},
