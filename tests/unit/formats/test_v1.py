@@ -23,7 +23,7 @@ def meta_of(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_example_of_the_document() -> None:
-    """O-2 to O-10, O-15, O-17 to O-20: key by key, and the bytes that are determined."""
+    """O-1 to O-10, O-15, O-17 to O-20: key by key, and the bytes that are determined."""
     store: dict[str, Any] = {}
     z = blizzarr.create_array(
         store,
@@ -105,7 +105,7 @@ def test_compressors(compression: str, options: Any, codec: Any) -> None:
     ],
 )
 def test_what_is_left_out_of_options(change: dict[str, Any], equal: dict[str, Any]) -> None:
-    """O-8: as zarr-python 1 filled it in; its "gzip" was zlib."""
+    """O-8, O-23: as zarr-python 1 filled it in; its "gzip" was zlib."""
     store: dict[str, Any] = {}
     blizzarr.create_array(store, data=VALUES, chunks=(3, 4), compressors=None, zarr_format=1)
     made = [v1.decode("", {"meta": json.dumps(meta_of(store) | part).encode()}) for part in (change, equal)]
@@ -114,7 +114,7 @@ def test_what_is_left_out_of_options(change: dict[str, Any], equal: dict[str, An
 
 
 def test_order_f_as_zarr_python_1_had_it() -> None:
-    """O-10: with Blosc the first axis is fastest, with other compressors the order was not followed."""
+    """O-10, O-24, O-25: with Blosc the first axis is fastest, with other compressors the order was not followed."""
     store: dict[str, Any] = {}
     blizzarr.create_array(store, data=VALUES[:3, :4], chunks=(3, 4), compressors=None, zarr_format=1)
     store["meta"] = json.dumps(meta_of(store) | {"order": "F"}).encode()
@@ -164,7 +164,7 @@ def test_null_fill_value() -> None:
 
 @pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity"])
 def test_fill_values_that_json_has_not(token: str) -> None:
-    """O-9: the bare tokens that zarr-python 1 wrote; written again, they are strings."""
+    """O-9, O-22: the bare tokens that zarr-python 1 wrote; written again, they are strings."""
     store: dict[str, Any] = {}
     blizzarr.create_array(store, shape=(3,), dtype="<f4", chunks=2, zarr_format=1)
     store["meta"] = store["meta"].replace(b'"fill_value": 0.0', f'"fill_value": {token}'.encode())
@@ -181,7 +181,7 @@ STRUCT = [["r", "|u1"], ["g", "<f4"], ["b", "|S3"]]
 
 @pytest.mark.parametrize("spelled", [*TYPES, STRUCT], ids=str)
 def test_data_types(spelled: Any) -> None:
-    """O-6, O-12, O-13: with their byte order, structs field by field."""
+    """O-6, O-12, O-13, O-26: with their byte order, structs field by field."""
     dtype = np.dtype(spelled if isinstance(spelled, str) else [tuple(field) for field in spelled])
     data = np.zeros((5,), dtype)
     for number in range(5):

@@ -105,6 +105,18 @@ def test_an_array_of_v1() -> None:
     assert not {"meta", "attrs"} & set(values)
 
 
+def test_from_v1_to_v2() -> None:
+    """O-27: the same keys of chunks; meta becomes .zarray, attrs .zattrs."""
+    values: dict[str, Any] = {}
+    zlib = {"id": "zlib", "level": 1}
+    blizzarr.create_array(values, data=VALUES, chunks=(2, 3), compressors=zlib, attributes={"a": [1]}, zarr_format=1)
+    blizzarr.upgrade(values, to=2)
+    assert sorted(key for key in values if not key[0].isdigit()) == [".zarray", ".zattrs"]
+    document = json.loads(values[".zarray"])
+    assert (document["filters"], document["compressor"]) == (None, zlib)
+    assert np.array_equal(blizzarr.open_array(values, mode="r")[:], VALUES)
+
+
 @pytest.mark.parametrize("old", TREES)
 def test_dry_run_changes_nothing(old: str) -> None:
     """It says what would happen."""

@@ -1,0 +1,1 @@
+"""Which line of the requirements is tested where; see `page`."""
