@@ -12,7 +12,7 @@ import numpy as np
 
 from blizzarr.codecs import CodecChain, ShardingCodec, TransposeCodec
 from blizzarr.creation.chunking import ChunksLike, ShardsLike, resolve_chunks, resolve_shards
-from blizzarr.creation.elements import decide_type
+from blizzarr.creation.elements import check_fill, decide_type
 from blizzarr.creation.json_values import check_attributes
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, Problem
@@ -86,7 +86,7 @@ def describe_array(
         dtype=kind,
         chunk_grid=RegularGrid(shard_shape or chunk_shape),
         chunk_keys=form.chunk_keys(_chunk_keys(chunk_key_encoding)),
-        fill_value=kind.fill(fill_value),
+        fill_value=check_fill(kind.fill(fill_value), chain),
         codecs=chain,
         attributes=check_attributes(attributes),
         dimension_names=_names(dimension_names, len(lengths)),

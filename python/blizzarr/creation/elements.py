@@ -19,7 +19,7 @@ from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.transfer import as_source
 
-__all__ = ["as_data", "decide_type", "type_of"]
+__all__ = ["as_data", "check_fill", "decide_type", "type_of"]
 
 _ADVICE = "dtype='string', dtype='bytes', or a codec for the objects, like filters=[numcodecs.JSON()] of format 2"
 
@@ -80,6 +80,15 @@ def decide_type(dtype: DataType, *codecs: Any) -> DataType:
     if codec is None and dtype.name == "object":
         raise MetadataError(problems=[Problem("dtype", f"what the elements are: {_ADVICE}", "objects")])
     return dtype
+
+
+def check_fill(fill_value: Any, chain: CodecChain) -> Any:
+    """The fill value itself, when the codec of objects can encode it: it must, in chunks with other elements."""
+    codec = _object_codec(chain.all)
+    refusal = None if codec is None else codec.refuses(fill_value)
+    if refusal is not None:
+        raise MetadataError(problems=[Problem("fill_value", *refusal)])
+    return fill_value
 
 
 def _listed(given: Any) -> Iterable[Codec]:

@@ -162,13 +162,13 @@ def _struct(dtype: DataType, value: Any) -> Any:
 
 
 def _object(dtype: DataType, value: Any) -> Any:
-    wanted = {"string": str, "bytes": bytes}.get(dtype.name, object)
+    wanted: Any = {"string": str, "bytes": bytes}.get(dtype.name, object)
     if isinstance(value, int) and value == 0 and wanted is not object:
         return _NOTHING[dtype.name]
     if not isinstance(value, wanted):
         raise RefusedError("text" if wanted is str else "bytes", value)
     # NumPy's scalars of text and bytes are made plain ones.
-    return str(value) if wanted is str else bytes(value) if wanted is bytes else value
+    return value if wanted is object else wanted(value)
 
 
 _NOTHING = {"string": "", "bytes": b"", "object": None}

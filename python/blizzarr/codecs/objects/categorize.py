@@ -69,6 +69,13 @@ class CategorizeCodec(PythonObjectCodec):
             return False
         return super(CategorizeCodec, self).fits(chunk, path, problems)
 
+    def takes(self, elements: list[Any]) -> bool:
+        try:
+            return {"", *self.labels}.issuperset(elements)
+        except TypeError:
+            # What cannot be in a set is no text.
+            return False
+
     def refuses(self, element: Any) -> Refusal | None:
         if isinstance(element, str) and (element == "" or element in self.labels):
             return None

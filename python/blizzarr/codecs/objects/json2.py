@@ -25,6 +25,10 @@ from blizzarr.problems import Problems
 __all__ = ["JsonCodec"]
 
 
+_SIMPLE = (type(None), bool, int, float, str)
+"""Types of which JSON takes all values."""
+
+
 def _is_encoding(value: Any) -> bool:
     try:
         return type(value) is str and "".encode(value) is not None and codecs.lookup(value) is not None
@@ -72,9 +76,14 @@ class JsonCodec(PythonObjectCodec):
     def configuration(self) -> dict[str, Any]:
         return {**super(JsonCodec, self).configuration(), "separators": list(self.separators)}
 
+    def takes(self, elements: list[Any]) -> bool:
+        if self.ensure_ascii and self.allow_nan:
+            elements = [element for element in elements if type(element) not in _SIMPLE]
+        return super(JsonCodec, self).takes(elements)
+
     def refuses(self, element: Any) -> Refusal | None:
         try:
-            self._text(element)
+            self._text(element).encode(self.encoding)
         except (TypeError, ValueError, RecursionError) as error:
             return "what JSON can say", f"{type(element).__name__} ({error})"
         return None

@@ -29,6 +29,10 @@ class PythonObjectCodec(ObjectCodec):
     def table(self, fill: Any) -> PythonTable:
         return PythonTable(self, fill)
 
+    def takes(self, elements: list[Any]) -> bool:
+        """Whether all of these objects can be encoded."""
+        return all(self.refuses(element) is None for element in elements)
+
     def encode(self, elements: list[Any], shape: tuple[int, ...]) -> bytes:
         """The bytes for the objects of a chunk of this shape, in C order."""
         raise NotImplementedError
@@ -53,9 +57,8 @@ class PythonTable:
         self._lock = Lock()
 
     def put(self, elements: list[Any], /) -> bytes:
-        for element in elements:
-            if type(element) not in _SHARED and (refusal := self._codec.refuses(element)) is not None:
-                raise TypeError(f"expected {refusal[0]}, found {refusal[1]}")
+        if not self._codec.takes(elements):
+            raise TypeError(f"expected objects that {self._codec.name} can encode")
         return self.add(elements)
 
     def add(self, elements: list[Any]) -> bytes:
