@@ -307,7 +307,7 @@ def test_row_027_pickles_are_loaded_for_those_who_say_so() -> None:
             lambda: again[...],
             lambda: again[1:2],
             lambda: again.__setitem__(0, "x"),
-            lambda: again.append("x"),
+            lambda: again.append(["x"]),
         ):
             with pytest.raises(
                 UnknownExtensionError, match=r'run the code .*config\.set\(allowed_codecs=\("pickle",\)\)'
