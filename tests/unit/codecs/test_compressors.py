@@ -84,7 +84,7 @@ def theirs(codec: Any) -> Any:
 @pytest.mark.parametrize("codec", CODECS, ids=repr)
 def test_the_same_as_numcodecs(codec: Any) -> None:
     """V-3: what we store numcodecs can read, and the reverse."""
-    if codec == NumcodecsCrc32c("start"):
+    if "crc32c" in codec.name:
         pytest.importorskip("google_crc32c")
     assert bytes(theirs(codec).decode(encoded(chain(codec), DATA))) == DATA.tobytes()
     assert np.array_equal(decoded(chain(codec), bytes(theirs(codec).encode(DATA)), "int32", DATA.shape), DATA)

@@ -228,3 +228,14 @@ def test_prepared_once_for_equal_chains() -> None:
     assert (one, hash(one)) == (other, hash(other))
     assert one != CodecChain.from_list([DeltaCodec(astype="<i2"), "bytes"], "int32", (4,))
     assert prepared(one, DataType.parse("int32"), (4,)).length == 16
+
+
+def test_numbers_that_a_filter_cannot_bear() -> None:
+    """Who stores them is warned by NumPy, which is an error where warnings are; who reads them is not."""
+    data = np.array([1.0, np.inf, np.inf, 2.0])
+    chain = CodecChain.from_list([DeltaCodec(), "bytes"], "float64", (4,))
+    with pytest.raises(CodecError, match="invalid value encountered in subtract") as caught:
+        encoded(chain, data)
+    assert isinstance(caught.value.__cause__, RuntimeWarning)
+    stored = np.array([1, np.inf, -np.inf, 3]).tobytes()
+    assert np.array_equal(decoded(chain, stored, "float64", (4,)), [1, np.inf, np.nan, np.nan], equal_nan=True)

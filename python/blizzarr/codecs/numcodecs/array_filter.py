@@ -39,6 +39,8 @@ class ArrayFilter(NumcodecsCodec):
     elementwise: ClassVar[bool] = False
     """Whether each element is encoded by itself and stays at its place: then it does not matter whether axes are turned
     or chunks are cut into inner ones before or after."""
+    in_place: ClassVar[bool] = False
+    """Whether some release of numcodecs encodes within the memory that it is given."""
     type_options: ClassVar[tuple[str, ...]] = ()
     """The options that are element types, if any: that of what is encoded, and that of what is made of it."""
 

@@ -27,6 +27,7 @@ class BitRoundCodec(ArrayFilter):
     name: ClassVar[str] = "numcodecs.bitround"
     options: ClassVar[tuple[Option, ...]] = (integer("keepbits", 0, 52),)
     elementwise: ClassVar[bool] = True
+    in_place: ClassVar[bool] = True
 
     keepbits: int
 
