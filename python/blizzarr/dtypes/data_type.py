@@ -81,11 +81,19 @@ class DataType:
         """
         if not self.fields:
             return self.swap_unit
-        if not all(inner.dtype.numpy.isnative for inner in self.fields):
+        if not self.is_native:
             # Fields of both orders are in memory as they are stored.
             return 0
         runs = tuple(run for inner in self.fields for run in _runs(inner))
         return runs if any(unit for _, unit in runs) else 0
+
+    @property
+    def is_native(self) -> bool:
+        """Whether everything is in the machine's byte order: not so in structs whose fields have both.
+
+        What NumPy says of a struct leaves out fields of several elements.
+        """
+        return all(inner.dtype.is_native for inner in self.fields) if self.fields else self.numpy.isnative
 
     @property
     def boolean(self) -> bool:
@@ -218,6 +226,6 @@ def _runs(inner: Field) -> Iterator[tuple[int, int]]:
 def _field_json(inner: Field) -> Any:
     if inner.shape:
         return {"name": "subarray", "configuration": {"data_type": inner.dtype.to_json(), "shape": list(inner.shape)}}
-    if not inner.dtype.numpy.isnative:
+    if not inner.dtype.is_native:
         return {"name": "swapped", "configuration": {"data_type": inner.dtype.to_json()}}
     return inner.dtype.to_json()

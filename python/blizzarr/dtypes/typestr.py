@@ -112,8 +112,9 @@ def _struct(value: list[Any], path: str, problems: Problems, depth: int) -> Type
     if len(problems.items) > before:
         return None
     orders = {inner.endian for _, inner, _ in parts if inner.dtype.swap}
-    endian = orders.pop() if len(orders) == 1 else None
-    fields = [Field(name, inner.dtype if not orders else _stored(inner), shape) for name, inner, shape in parts]
+    mixed = len(orders) > 1 or not all(inner.dtype.is_native for _, inner, _ in parts)
+    endian = orders.pop() if orders and not mixed else None
+    fields = [Field(name, _stored(inner) if mixed else inner.dtype, shape) for name, inner, shape in parts]
     made = struct.make(fields, path, problems)
     return None if made is None else Typestr(made, endian)
 
@@ -129,10 +130,11 @@ def _shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | None:
 
 def _stored(inner: Typestr) -> DataType:
     """A field as it is stored, for structs whose fields have different byte orders."""
-    if not inner.dtype.swap or inner.endian is None:
-        return inner.dtype
-    numpy = inner.dtype.numpy.newbyteorder("<" if inner.endian == "little" else ">")
-    return replace(inner.dtype, numpy=numpy)
+    dtype, endian = inner.dtype, inner.endian
+    if not dtype.swap or endian is None:
+        return dtype
+    fields = tuple(field._replace(dtype=_stored(Typestr(field.dtype, endian))) for field in dtype.fields)
+    return replace(dtype, numpy=dtype.numpy.newbyteorder("<" if endian == "little" else ">"), fields=fields)
 
 
 def to_typestr(dtype: DataType, endian: str | None, path: str = "dtype", problems: Problems | None = None) -> Any:
