@@ -105,6 +105,6 @@ def test_chunks_lie_where_the_document_says() -> None:
         "data/overhang/c1",
     ]
     assert memory.get("data/overhang/c1") == b"\x01\x09"
-    root = MemoryStore()
-    blizzarr.create_array(root, data=np.array([1, 2], "u1"), compressors=None, zarr_format="v3_draft")
-    assert list(root.list()) == ["data/c0", "meta/array.json", "zarr.json"]
+    alone = MemoryStore()
+    blizzarr.create_array(alone, data=np.array([1, 2], "u1"), compressors=None, zarr_format="v3_draft")
+    assert list(alone.list()) == ["data/c0", "meta/array.json", "zarr.json"]

@@ -5,8 +5,9 @@ those of chunks: in most formats a node's documents lie beside its chunks; in th
 and chunks are two trees. Nothing outside this package asks which format a node has; the functions here work for all.
 """
 
-from blizzarr.formats.finding import below, detect, find, find_many, get_many, is_implicit, read_node
+from blizzarr.formats.finding import below, detect, find, find_many, get_many, read_node
 from blizzarr.formats.format import Child, Format, Found
+from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import foreign
 from blizzarr.formats.nodes import (
     children,

@@ -14,12 +14,13 @@ from typing import Any, Final
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, StoreError
 from blizzarr.formats import draft
 from blizzarr.formats.format import Child, Format, Found, Node, Store
+from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import what_is_there, what_was_sought
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 
-__all__ = ["below", "detect", "find", "find_many", "get_many", "is_implicit", "read_node"]
+__all__ = ["below", "detect", "find", "find_many", "get_many", "read_node"]
 
 _NO_VALUE: Final = (EISDIR, ENOTDIR)
 
@@ -224,12 +225,6 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
                 if is_implicit(store, format_of(group), join(above, name)):
                     made[number].append(Child(name, GroupMeta(format=group.format)))
     return made
-
-
-def is_implicit(store: Store, form: Format, path: str) -> bool:
-    """Whether there is a group without a document at a path: in some formats where something may be below it."""
-    prefix = form.listing_prefix(path)
-    return form.implicit_groups and prefix is not None and bool(form.child_names(path, *store.list_dir(prefix)))
 
 
 def _listing(store: Store, path: str, form: Format) -> tuple[list[str], set[str]]:

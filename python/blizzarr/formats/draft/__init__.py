@@ -10,10 +10,10 @@ differs.
 from typing import Final
 
 from blizzarr.formats.draft.form import Draft, draft_named
-from blizzarr.formats.draft.search import is_implicit, search
+from blizzarr.formats.draft.search import search
 from blizzarr.formats.draft.spelling import Spelling
 
-__all__ = ["DOCUMENT", "ZARR_PYTHON", "Draft", "Spelling", "draft_named", "is_implicit", "search"]
+__all__ = ["DOCUMENT", "ZARR_PYTHON", "Draft", "Spelling", "draft_named", "search"]
 
 DOCUMENT: Final = Draft(Spelling.DOCUMENT)
 """The document's spelling, ``v3_draft``."""

@@ -12,9 +12,10 @@ from blizzarr.formats.draft.entry import read
 from blizzarr.formats.draft.form import Draft
 from blizzarr.formats.draft.keys import ENTRY
 from blizzarr.formats.format import Found, Store
+from blizzarr.formats.implicit import is_implicit
 from blizzarr.model import GroupMeta
 
-__all__ = ["is_implicit", "search"]
+__all__ = ["search"]
 
 
 def search(store: Store, paths: Sequence[str]) -> list[Found | BlizzarrError | None]:
@@ -40,8 +41,3 @@ def _search(store: Store, form: Draft, entry: bytes, path: str) -> Found | Blizz
     if meta is not None:
         return Found(meta, documents)
     return Found(GroupMeta(format=form.name), {}) if is_implicit(store, form, path) else None
-
-
-def is_implicit(store: Store, form: Draft, path: str) -> bool:
-    """Whether there is something below a path, which makes it a group."""
-    return bool(form.child_names(path, *store.list_dir(form.listing_prefix(path))))
