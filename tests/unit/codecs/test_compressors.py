@@ -220,3 +220,9 @@ def test_fixed_sizes() -> None:
     assert np.array_equal(decoded(shard, stored, "int32", DATA.shape), DATA)
     index = stored[-(2 * 16 + 8) :]
     assert bytes(numcodecs.CRC32().decode(numcodecs.Fletcher32().decode(index)))[:8] == bytes(8)
+
+
+def test_lzma_says_all_its_options() -> None:
+    """V-1: configurations of lzma are written as numcodecs writes them, with null for what is not set."""
+    for codec in (LZMACodec(), LZMACodec(preset=3), LZMACodec(format=lzma.FORMAT_RAW, filters=RAW)):
+        assert theirs(codec).get_config() == codec.config()

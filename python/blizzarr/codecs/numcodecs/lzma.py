@@ -96,3 +96,7 @@ class LZMACodec(NumcodecsCodec):
         if self.filters is not None:
             options["filters"] = [dict(item) for item in self.filters]
         return options
+
+    def config(self) -> dict[str, Any]:
+        # All of the options, as numcodecs writes them.
+        return {"id": "lzma", "preset": None, "filters": None, **self.configuration()}
