@@ -85,7 +85,7 @@ def decide_type(dtype: DataType, *codecs: Any) -> DataType:
 def check_fill(fill_value: Any, chain: CodecChain) -> Any:
     """The fill value itself, when the codec of objects can encode it: it must, in chunks with other elements."""
     codec = _object_codec(chain.all)
-    refusal = None if codec is None else codec.refuses(fill_value)
+    refusal = None if codec is None else codec.refuses_fill(fill_value)
     if refusal is not None:
         raise MetadataError(problems=[Problem("fill_value", *refusal)])
     return fill_value

@@ -64,6 +64,10 @@ class ObjectCodec(NumcodecsCodec):
         """Why an object cannot be encoded; `None` when it can."""
         raise NotImplementedError
 
+    def refuses_fill(self, fill: Any) -> Refusal | None:
+        """Why an object cannot be the fill value; it must be encoded in chunks with other elements."""
+        return self.refuses(fill)
+
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         dtype = chunk.dtype
         if dtype is None or (dtype.kind is Kind.OBJECT and dtype.name == self.element_type):

@@ -50,6 +50,9 @@ class VlenArrayCodec(ObjectCodec):
             return f"an array of one axis and {self.dtype}, or a list", f"{type(element).__name__} ({error})"
         return None
 
+    def refuses_fill(self, fill: Any) -> Refusal | None:
+        return self.refuses(fill) if isinstance(fill, list | np.ndarray) else None
+
     def encoded(self, element: Any) -> bytes:
         """One array as bytes, converted as NumPy does in an assignment; None stands for an empty one."""
         array = np.asarray(() if element is None else element, self.stored_type)
