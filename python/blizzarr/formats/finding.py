@@ -191,7 +191,7 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
         return found.meta
     sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
     raise NodeNotFoundError(
-        f"no array or group here: looked for {sought}; {what_is_there(store, path, detect)}",
+        f"no array or group here: {what_is_there(store, path, detect)}; looked for {sought}",
         array=f"/{path}",
         store=str(store),
     )

@@ -332,7 +332,7 @@ def test_what_v2_cannot_say() -> None:
     assert caught.value.key == "a/.zarray"
     assert [problem[:2] for problem in caught.value.problems] == [
         ("dimension_names", "a name for each dimension, or for none"),
-        ("codecs[0]", "the codec bytes, or one that numcodecs has"),
+        ("codecs[0]", "no shards, as this format has none (shards=None leaves them out)"),
         ("storage_transformers", "none: v2 has no storage transformers"),
         ("chunk_key_encoding", "the encoding v2"),
     ]

@@ -68,7 +68,10 @@ def chain_to_configs(
         if isinstance(serializer, NumcodecsCodec):
             listed.append(serializer.config())
         elif not isinstance(serializer, BytesCodec):
-            problems.add(f"{path}[{len(chain.filters)}]", "the codec bytes, or one that numcodecs has", serializer.name)
+            wanted = "the codec bytes, or one that numcodecs has"
+            if chain.is_sharded:
+                wanted = "no shards, as this format has none (shards=None leaves them out)"
+            problems.add(f"{path}[{len(chain.filters)}]", wanted, serializer.name)
     for position, codec in enumerate(chain.compressors, len(chain.filters) + 1):
         config = _config(codec)
         if config is None:
