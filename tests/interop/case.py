@@ -37,6 +37,8 @@ class Case:
         edges = list(zip(self.written_box, self.document["shape"], chunks_of(self.document), strict=True))
         if any(start == stop for (start, stop), _, _ in edges):
             yield "nothing written"
+        if edges and all(start % chunk and start // chunk < (stop - 1) // chunk for (start, stop), _, chunk in edges):
+            yield "written across chunks"
         if edges and all(start % chunk and stop == size for (start, stop), size, chunk in edges):
             yield "written from within a chunk to the end"
 

@@ -2,8 +2,7 @@
 
 A rule names tags (see :attr:`interop.case.Case.tags`). A case that has all of them, and none of `unless`, is one that
 the peer does not support in that direction; it is reported as skipped, with the reason. The tests try it all the same:
-a rule that no longer holds fails, so this table stays true. Only where trying would end the process (`fatal`) is it
-left alone.
+a rule that no longer holds fails, so this table stays true. Only what is `fatal` is left alone.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pathlib import Path
 from interop.message import Message
 from interop.peer import InProcess, Link, PeerError, Subprocess
 from interop.rules import BLIZZARR as BLIZZARR_RULES
-from interop.rules import Direction, Rule, v1, v2, v3
+from interop.rules import Direction, Rule, draft, v1, v2, v3
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -161,7 +160,7 @@ PEERS: tuple[Peer, ...] = (
         no_consolidated={"writes": "writes no consolidated metadata"},
         quick=False,
     ),
-    Peer("gdal", debian_of("gdal", "gdal"), v2.GDAL, formats=both("v2", "draft"), quick=False),
+    Peer("gdal", debian_of("gdal", "gdal"), (*v2.GDAL, *draft.GDAL), formats=both("v2", "draft"), quick=False),
 )
 
 

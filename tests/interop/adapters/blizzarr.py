@@ -9,7 +9,7 @@ import numpy as np
 from numcodecs import get_codec
 
 import blizzarr
-from interop.documents import fill_of, old
+from interop.documents import fill_of, old, tags_of
 from interop.elements import pack
 from interop.message import Message, all_values, array_answer, box_of, values_of
 
@@ -73,12 +73,13 @@ def read_group(message: Message) -> Message:
 
 def _create(root: str, path: str, document: Any) -> Any:
     fill = fill_of(document)
-    if fill is None:
+    # Of arrays of any length it is what a user leaves out.
+    if fill is None and "object codec vlen-array" not in tags_of(document):
         raise NotImplementedError("makes no arrays without a fill value")
     options: dict[str, Any] = {
         "name": path or None,
         "shape": tuple(document["shape"]),
-        "fill_value": fill[()],
+        "fill_value": None if fill is None else fill[()],
         "attributes": document["attributes"],
         "zarr_format": ZARR_FORMATS.get(document["zarr_format"], document["zarr_format"]),
     }

@@ -137,6 +137,8 @@ def _options(document: Any) -> list[str]:
             )
         elif compressor["filters"] or compressor["format"] != 1:
             raise NotImplementedError("writes lzma as .xz files only")
+    if document.get("shards"):
+        raise NotImplementedError("has no shards")
     for codec in document["filters"] or []:
         if codec["id"] != "delta" or "astype" in codec or len(document["filters"]) > 1:
             raise NotImplementedError("has one filter, delta")

@@ -170,7 +170,7 @@ OBJECTS: dict[str, tuple[list[Json], Json]] = {
     "vlen-bytes": ([{"id": "vlen-bytes"}], ""),
     "vlen-bytes filled": ([{"id": "vlen-bytes"}], text(b"\xff")),
     "vlen-bytes zero": ([{"id": "vlen-bytes"}], 0),
-    "vlen-array": ([{"id": "vlen-array", "dtype": "<i4"}], 0),
+    "vlen-array": ([{"id": "vlen-array", "dtype": "<i4"}], None),
     "json2": (
         [
             {
@@ -282,8 +282,7 @@ def _rows() -> Iterator[tuple[str, str, Json, Box | None]]:
     for name, (filters, fill) in OBJECTS.items():
         for layout, members in OBJECT_LAYOUTS.items():
             yield "object", f"{name} {layout}", document("|O", filters=filters, fill_value=fill, **members), None
-        # What an array of any length is that was never written, no fill value says.
-        if name != "vlen-array":
+        if fill is not None:
             yield "object", f"{name} box", document("|O", filters=filters, fill_value=fill), BOXES["one chunk"]
     for dtype, fills in FILLS.items():
         for fill in fills:

@@ -133,3 +133,5 @@ def _codec_tags(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"{codec['id']} to another type"
     if document.get("shards"):
         yield "draft shards"
+        if max(document["shards"]) > 1:
+            yield "draft shards of several"

@@ -69,6 +69,8 @@ def _codec_tags(codecs: list[Any], place: str) -> Iterator[str]:
         yield "two transposes"
     if "sharding_indexed" in position and len(position) > 1:
         yield "codecs before sharding" if position[0] != "sharding_indexed" else "codecs after sharding"
+    if "zstd" in position and "crc32c" in position[position.index("zstd") :]:
+        yield place + "zstd within crc32c"
     for codec in named:
         name, options = codec["name"], codec.get("configuration", {})
         yield place + name

@@ -17,6 +17,7 @@ class Rule:
     reason: str
     unless: frozenset[str] = frozenset()
     fatal: bool = False
+    """Whether it is not even tried: it would end the process, or succeeds now and then."""
     family: str | None = None
     """Tags that begin so must be in `known`."""
     known: frozenset[str] = frozenset()
@@ -43,6 +44,11 @@ def only(reason: str, family: str, *known: str) -> tuple[Rule, Rule]:
     return tuple(Rule(direction, frozenset(), reason, family=family, known=names) for direction in ("writes", "reads"))
 
 
+def reads(*rules: Rule) -> tuple[Rule, ...]:
+    """Those of the rules that are about reading."""
+    return tuple(rule for rule in rules if rule.direction == "reads")
+
+
 BLIZZARR = (
     cannot(
         "writes", "writes objects of this codec in order C, as zarr-python would read them", "order F", "filter json2"
@@ -53,7 +59,7 @@ BLIZZARR = (
         "order F",
         "filter msgpack2",
     ),
-    cannot("writes", "makes no arrays without a fill value", "fill null"),
+    cannot("writes", "makes no arrays without a fill value", "fill null", unless=("object codec vlen-array",)),
     cannot(
         "writes",
         "writes what zarr 1.1.0 would misread on request only",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from interop.rules import Rule, cannot, neither, only
+from interop.rules import Rule, cannot, neither, only, reads
 
 NUMBERS = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16")
+TEXTS = ("S1", "S3", "S7", "U1", "U3", "U4", "U5")
 GDAL_TYPES = ("u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "c8", "c16", "S1", "S3", "S7", "struct")
 
 ZARR_PYTHON_2: tuple[Rule, ...] = (
@@ -62,11 +63,17 @@ ZARRISTA: tuple[Rule, ...] = (
     cannot("writes", "takes no texts from NumPy", "object"),
     cannot("reads", "takes what is written for a fill value of bytes for it", "filter vlen-bytes"),
 )
-ZARRITA: tuple[Rule, ...] = ()
+ZARRITA: tuple[Rule, ...] = reads(
+    *only("has these types", "type ", *(name for name in NUMBERS if name[0] in "biu"), "f4", "f8", *TEXTS, "O"),
+    *only("has these compressors", "compressor ", "blosc", "zlib", "gzip", "lz4", "zstd"),
+    *only("has these filters", "filter ", "delta", "fixedscaleoffset", "shuffle", "bitround", "vlen-utf8"),
+    *neither("keeps the type before delta", "delta to another type"),
+    *neither("takes a fill value of bytes in base64 for itself", "bytes"),
+)
 ZARR_JAVA: tuple[Rule, ...] = (
     *only("has booleans, integers and floats", "type ", *(name for name in NUMBERS if name[0] in "biu"), "f4", "f8"),
     *only("has blosc and zlib", "compressor ", "blosc", "zlib"),
-    *neither("has little-endian numbers", "big-endian"),
+    *neither("has little-endian numbers", "v2", "big-endian"),
     *neither("has no filters", "filters"),
     *neither("has no snappy", "blosc snappy"),
     cannot("writes", "has no such shuffle", "blosc shuffle -1"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from interop.rules import Rule, cannot
+from interop.rules import Rule, cannot, neither
 
 # Short-hand codec names are no reason not to read us: we store the long ones, for this very reason.
 ZARR_PYTHON = (
@@ -79,4 +79,21 @@ ZARRITA = (
     cannot("reads", "refuses a selection of nothing", "empty"),
 )
 
-ZARR_JAVA: tuple[Rule, ...] = ()
+ZARR_JAVA: tuple[Rule, ...] = (
+    *neither("has no such data type", "float16"),
+    *neither("has no such data type", "complex"),
+    *neither("has no such data type", "raw bits"),
+    *neither("checks a shard's inner shape before the transpose", "sharding_indexed", "codecs before sharding"),
+    *neither("has no infinite fill values", "v3", "fill Infinity"),
+    *neither("refuses a transpose of rank 0", "rank 0", "transpose"),
+    cannot("writes", "wants a configuration of chunk keys", "keys without configuration"),
+    cannot("writes", "takes no short-hand codec names", "short-hand codec"),
+    cannot("writes", "writes nothing at all or something", "v3", "nothing written"),
+    cannot("writes", "writes something else across chunks", "v3", "written across chunks"),
+    cannot("reads", "hands more than the frame to zstd", "zstd within crc32c", unless=("empty",)),
+    # Not always: it depends on where in a shard the chunk lies.
+    cannot("reads", "hands more than the frame to zstd", "inner zstd", fatal=True),
+    cannot("reads", "looks for the chunk of a scalar under the name of the array", "rank 0", "keys v2"),
+    cannot("reads", "reads every NaN as NaN, whatever its payload", "fill hex"),
+    cannot("writes", "writes the chunk of a scalar to the name of the array", "rank 0", "keys v2"),
+)

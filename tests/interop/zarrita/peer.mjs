@@ -1,6 +1,6 @@
 // The peer zarrita: answers one JSON line with another until its input ends. The messages: ../message.py.
 import { Buffer } from "node:buffer";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import readline from "node:readline";
 import { pathToFileURL } from "node:url";
 
@@ -14,32 +14,60 @@ const zarr = await load("zarrita", ".");
 const { default: FileSystemStore } = await load("@zarrita/storage", "./fs");
 
 const place = (message, path) => zarr.root(new FileSystemStore(message.root)).resolve(`/${path}`);
-const pack = (data) => Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
+const base64 = (data) => Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
+const isV2 = (message, path) => [".zarray", ".zgroup"].some((name) => existsSync(`${message.root}/${path}/${name}`));
+const open = (message, path, kind) =>
+  (isV2(message, path) ? zarr.open.v2 : zarr.open.v3)(place(message, path), kind && { kind });
+
+const NUMBERS = {
+  int8: [Int8Array, "|i1"],
+  int16: [Int16Array, "<i2"],
+  int32: [Int32Array, "<i4"],
+  int64: [BigInt64Array, "<i8"],
+  uint8: [Uint8Array, "|u1"],
+  uint16: [Uint16Array, "<u2"],
+  uint32: [Uint32Array, "<u4"],
+  uint64: [BigUint64Array, "<u8"],
+  float32: [Float32Array, "<f4"],
+  float64: [Float64Array, "<f8"],
+  bool: [Uint8Array, "|b1"],
+};
+
+// What elements are in a message: base64 of their bytes, or texts one by one.
+function pack(dtype, elements) {
+  if (dtype === "v2:object") return elements.map((value) => ({ json: value }));
+  const text = dtype.match(/^v2:([US])(\d+)$/);
+  if (!text) return base64(NUMBERS[dtype][0].from(elements));
+  const [, kind, length] = text;
+  const packed = Buffer.alloc(elements.length * length * (kind === "U" ? 4 : 1));
+  elements.forEach((value, n) => {
+    if (kind === "S") packed.write(value, n * length, "latin1");
+    else [...value].forEach((letter, at) => packed.writeUInt32LE(letter.codePointAt(0), (n * length + at) * 4));
+  });
+  return packed.toString("base64");
+}
+
+function typestr(dtype) {
+  if (dtype in NUMBERS) return NUMBERS[dtype][1];
+  if (dtype === "v2:object") return "|O";
+  return dtype.replace(/^v2:/, dtype.startsWith("v2:U") ? "<" : "|");
+}
 
 // zarrita answers in the order that the chunks are stored in; the messages are in C order.
 function inOrderC({ data, shape, stride }) {
-  const count = shape.reduce((a, b) => a * b, 1);
-  const out = new data.constructor(count);
+  const elements = [];
   const read = data.get ? (i) => data.get(i) : (i) => data[i];
-  const write = out.set && data.get ? (i, value) => out.set(i, value) : (i, value) => (out[i] = value);
   const index = new Array(shape.length).fill(0);
+  const count = shape.reduce((a, b) => a * b, 1);
   for (let n = 0; n < count; n++) {
-    write(n, read(index.reduce((sum, at, axis) => sum + at * stride[axis], 0)));
+    elements.push(read(index.reduce((sum, at, axis) => sum + at * stride[axis], 0)));
     for (let axis = shape.length - 1; axis >= 0 && ++index[axis] === shape[axis]; axis--) index[axis] = 0;
   }
-  return out;
+  return elements;
 }
 
 async function valuesOf(array) {
-  if (array.shape.length === 0) return (await array.getChunk([])).data;
-  return inOrderC(await zarr.get(array));
-}
-
-function fillOf(array, values) {
-  const one = new values.constructor(1);
-  if (one.get) one.set(0, array.fillValue);
-  else one[0] = array.fillValue;
-  return pack(one);
+  return pack(array.dtype, inOrderC(array.shape.length ? await zarr.get(array) : await array.getChunk([])));
 }
 
 // zarrita has no writing of groups but their documents, and creates arrays with the default chunk keys only.
@@ -82,15 +110,14 @@ const verbs = {
     return {};
   },
   async read(message) {
-    const array = await zarr.open.v3(place(message, message.path), { kind: "array" });
-    const values = await valuesOf(array);
+    const array = await open(message, message.path, "array");
     return {
       shape: array.shape,
-      data_type: array.dtype,
-      values: pack(values.buffer && values.get ? new Uint8Array(values.buffer) : values),
-      fill: fillOf(array, values),
+      data_type: isV2(message, message.path) ? typestr(array.dtype) : array.dtype,
+      values: await valuesOf(array),
+      fill: array.fillValue === null ? null : pack(array.dtype, [array.fillValue]),
       attributes: array.attrs,
-      dimension_names: array.dimensionNames ?? null,
+      dimension_names: isV2(message, message.path) ? null : (array.dimensionNames ?? null),
     };
   },
   async write_group(message) {
@@ -108,9 +135,9 @@ const verbs = {
     const paths = message.consolidated ? ["", ...opened.contents().map(({ path }) => path.slice(1))] : message.paths;
     const nodes = {};
     for (const path of new Set(paths)) {
-      const node = await zarr.open.v3(zarr.root(opened).resolve(`/${path}`));
+      const node = await (isV2(message, "") ? zarr.open.v2 : zarr.open.v3)(zarr.root(opened).resolve(`/${path}`));
       nodes[path] = { attributes: node.attrs };
-      if (node.kind === "array") nodes[path].values = pack(await valuesOf(node));
+      if (node.kind === "array") nodes[path].values = await valuesOf(node);
     }
     return { nodes };
   },

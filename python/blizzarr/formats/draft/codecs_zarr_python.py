@@ -77,9 +77,15 @@ def _config(value: Any, problems: Problems) -> dict[str, Any] | None:
     if name is None or PREFIX + name not in ROWS:
         problems.unknown(f"{path}.codec", "codec", uri, _NOT_HERE)
         return None
-    if not check_options(name, configuration, f"{path}.configuration", problems, null=True):
+    checked = {option: setting for option, setting in configuration.items() if not _of_gdal(name, option, setting)}
+    if not check_options(name, checked, f"{path}.configuration", problems, null=True):
         return None
     return {"id": name, **configuration}
+
+
+def _of_gdal(name: str, option: str, setting: Any) -> bool:
+    """Whether GDAL 3.4 to 3.7, which wrote this spelling too, has an option that zarr-python has not, or not so."""
+    return (name, option) == ("lzma", "delta") or (name == "blosc" and setting in ("NONE", "BYTE", "BIT"))
 
 
 def encode(configs: Configs) -> tuple[dict[str, Any] | None, list[dict[str, Any]] | None]:
