@@ -12,7 +12,7 @@ compression   compression_opts                           codec configuration
 ``none``      null                                       null
 ============  =========================================  ==================================
 
-What is left out, or null, is what zarr-python 1 took for it.
+What is left out, or null, is what zarr-python 1 took for it; options that it did not have mean nothing.
 """
 
 from __future__ import annotations
@@ -24,12 +24,17 @@ from blizzarr.problems import Problems
 
 __all__ = ["from_v1", "to_v1"]
 
-_LEVELS: Final = {"zlib": "zlib", "gzip": "zlib", "bz2": "bz2"}
+_LEVELS: Final = {"zlib": ("zlib", 0), "gzip": ("zlib", 0), "bz2": ("bz2", 1)}
+"""The codec, and its lowest level; the highest is 9."""
 _OBJECTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "blosc": {"cname": "lz4", "clevel": 5, "shuffle": 1},
     # The numbers of Python's lzma module: the container XZ, no check.
     "lzma": {"format": 1, "check": 0, "preset": 1, "filters": None},
 }
+_HIGHEST: Final = {"clevel": 9, "shuffle": 2, "preset": 9}
+"""Options that are integers from 0 on; the others are left to the codecs."""
+_NUMCODECS: Final = {"format": 1, "check": -1, "preset": None, "filters": None}
+"""What numcodecs takes for options of ``lzma`` that are left out."""
 _DEFAULT_LEVEL: Final = 1
 _NAMES: Final = '"blosc", "zlib", "bz2", "lzma" or "none"'
 
@@ -49,23 +54,42 @@ def from_v1(compression: Any, options: Any, problems: Problems) -> dict[str, Any
     if type(compression) is not str:
         problems.add("compression", _NAMES, compression)
     elif compression in _LEVELS:
+        codec, lowest = _LEVELS[compression]
         level = _DEFAULT_LEVEL if options is None else options
-        if type(level) is int:
-            return {"id": _LEVELS[compression], "level": level}
-        problems.add("compression_opts", "the level, an integer", options)
+        if _is_in(level, lowest, 9, "compression_opts", problems):
+            return {"id": codec, "level": level}
     elif compression in _OBJECTS:
-        usual = _OBJECTS[compression]
-        if options is not None and type(options) is not dict:
-            problems.add("compression_opts", f"an object with {', '.join(usual)}", options)
-            return None
-        said = {name: value for name, value in (options or {}).items() if value is not None}
-        if "filters" in said:
-            # Whoever lists filters sets a preset in them.
-            said = {"preset": None, **said}
-        return {"id": compression, **usual, **said}
+        return _with_options(compression, options, problems)
     else:
         problems.unknown("compression", "compressor of v1", compression, f"there are {_NAMES}")
     return None
+
+
+def _with_options(compression: str, options: Any, problems: Problems) -> dict[str, Any] | None:
+    """The configuration of a codec whose options are an object."""
+    usual = _OBJECTS[compression]
+    given = {} if options is None else options
+    if type(given) is not dict:
+        problems.add("compression_opts", f"an object with {', '.join(usual)}, or null", options)
+        return None
+    said = {name: given[name] for name in usual if given.get(name) is not None}
+    if compression == "lzma" and ("filters" in said or "preset" in given):
+        # Whoever lists filters sets a preset in them; where there are none, null is a preset that lzma has.
+        said = {"preset": None, **said}
+    for name, highest in _HIGHEST.items():
+        wrong = said.get(name) is not None and not _is_in(said[name], 0, highest, f"compression_opts.{name}", problems)
+        if wrong:
+            # The others are still looked at, beside a value that is right.
+            del said[name]
+    return {"id": compression, **usual, **said}
+
+
+def _is_in(value: Any, lowest: int, highest: int, place: str, problems: Problems) -> bool:
+    """Whether a value is an integer in this range; if not, a problem is added."""
+    if type(value) is int and lowest <= value <= highest:
+        return True
+    problems.add(place, f"an integer in [{lowest}, {highest}]", value)
+    return False
 
 
 def to_v1(config: Mapping[str, Any] | None, problems: Problems) -> tuple[str, Any]:
@@ -79,15 +103,16 @@ def to_v1(config: Mapping[str, Any] | None, problems: Problems) -> tuple[str, An
     if config is None:
         return "none", None
     name = config["id"]
-    if name in ("zlib", "bz2"):
+    if name in _LEVELS and name != "gzip":
+        _is_in(config["level"], _LEVELS[name][1], 9, "compressor.level", problems)
         return name, config["level"]
     if name in _OBJECTS:
+        made = {option: config.get(option, _NUMCODECS.get(option)) for option in _OBJECTS[name]}
+        for option, highest in _HIGHEST.items():
+            if made.get(option) is not None:
+                _is_in(made[option], 0, highest, f"compressor.{option}", problems)
         if name == "blosc" and config.get("blocksize", 0):
             problems.add("compressor.blocksize", "0: v1 has no block size", config["blocksize"])
-        if name == "blosc" and config.get("shuffle") not in (0, 1, 2):
-            problems.add("compressor.shuffle", "0, 1 or 2", config.get("shuffle"))
-        # Whoever lists filters sets a preset in them.
-        usual = {**_OBJECTS[name], **({"preset": None} if config.get("filters") else {})}
-        return name, {option: config.get(option, default) for option, default in usual.items()}
+        return name, made
     problems.add("compressor", f"a compressor that v1 has: {_NAMES}", name)
     return name, None

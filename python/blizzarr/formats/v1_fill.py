@@ -14,7 +14,7 @@ complex   such a value; a pair of them                                        su
 bytes     text of ASCII, cut to length; numbers as Python spells them         text
 text      text, cut to length; numbers as Python spells them                  text
 raw       0; base64                                                           0; base64
-struct    a value that all fields are filled with; base64                     0 or ""; base64
+struct    a value that all fields are filled with; base64                     such a value; base64
 time      a number, "NaT"; moments: "2001-02-03" and "2001-02-03T04:05:06"    a number
 ========  ==================================================================  ==========================================
 
@@ -25,6 +25,7 @@ zarr-python 1 does not read it, nor a pair, but stops with an error where it wou
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final
 
@@ -50,7 +51,7 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: s
     np.bytes_(b'0')
     """
     kind, given = dtype.kind, type(value)
-    if kind is Kind.STRUCT and (given in _NUMBERS or (given is str and _takes_text(dtype.numpy))):
+    if kind is Kind.STRUCT and (given is not str or _takes_text(dtype.numpy)):
         return _filled(dtype, value, path, "a value that each field can have, or base64", problems)
     if kind is Kind.BYTES:
         return _filled(dtype, value, path, "text of ASCII", problems)
@@ -90,7 +91,8 @@ def _filled(dtype: DataType, value: Any, path: str, expected: str, problems: Pro
 
 def _wrapped(dtype: DataType, value: Any) -> Any:
     """An integer as it is in memory of so many bytes, where there can be no doubt what that is."""
-    if type(value) is float and np.isfinite(value):
+    low, high = dtype.limits or (0, 0)
+    if type(value) is float and low - 1 < value < high + 1:
         return int(value)
     if type(value) is int and -(2**63) <= value < 2**64:
         size, signed = dtype.itemsize, dtype.numpy.kind == "i"
@@ -113,7 +115,7 @@ def encode(dtype: DataType, value: Any, endian: str | None, problems: Problems) 
     if kind is Kind.BYTES:
         made = bytes(value).decode("latin-1")
     elif kind in (Kind.STRUCT, Kind.RAW):
-        made = next((plain for plain in (0, "") if _is(dtype, plain, value, endian)), None)
+        made = next((plain for plain in (0, "", *_leaves(value)) if _is(dtype, plain, value, endian)), None)
         made = fill_typed.encode(dtype, value, endian) if made is None else made
     else:
         made = fill_typed.encode(dtype, value, endian)
@@ -122,6 +124,19 @@ def encode(dtype: DataType, value: Any, endian: str | None, problems: Problems) 
     if not _is(dtype, made, value, endian):
         problems.add("fill_value", "one that v1 has: null, or text of ASCII throughout", repr(value))
     return made
+
+
+def _leaves(value: Any) -> Iterator[bool | int | float | str]:
+    """What the fields of an element are, in JSON's terms: perhaps all can be filled with one of them."""
+    if isinstance(value, np.void) and value.dtype.names:
+        for name in value.dtype.names:
+            yield from _leaves(value[name])
+    elif isinstance(value, bytes):
+        yield value.decode("latin-1")
+    elif isinstance(value, str):
+        yield str(value)
+    elif isinstance(value, np.bool_ | np.integer | np.floating) and np.isfinite(value):
+        yield value.item()
 
 
 def _is(dtype: DataType, made: Any, value: Any, endian: str | None) -> bool:

@@ -22,8 +22,39 @@ def meta_of(values: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+EXAMPLE = b"""{
+    "chunks": [
+        10,
+        10
+    ],
+    "compression": "zlib",
+    "compression_opts": 1,
+    "dtype": "<i4",
+    "fill_value": 42,
+    "order": "C",
+    "shape": [
+        20,
+        20
+    ],
+    "zarr_format": 1
+}"""
+EXAMPLE_ATTRIBUTES = b"""{
+    "bar": "apples",
+    "baz": [
+        1,
+        2,
+        3,
+        4
+    ],
+    "foo": 42
+}"""
+
+
 def test_the_example_of_the_document() -> None:
-    """O-1 to O-10, O-15, O-17 to O-20: key by key, and the bytes that are determined."""
+    """O-1 to O-10, O-15, O-17 to O-20, O-22: key by key, documents byte by byte, chunks as far as zlib is determined.
+
+    The names of the attributes are in order, whichever was set first.
+    """
     store: dict[str, Any] = {}
     z = blizzarr.create_array(
         store,
@@ -35,17 +66,7 @@ def test_the_example_of_the_document() -> None:
         zarr_format=1,
     )
     assert sorted(store) == ["attrs", "meta"]
-    assert meta_of(store) == {
-        "chunks": [10, 10],
-        "compression": "zlib",
-        "compression_opts": 1,
-        "dtype": "<i4",
-        "fill_value": 42,
-        "order": "C",
-        "shape": [20, 20],
-        "zarr_format": 1,
-    }
-    assert json.loads(store["attrs"]) == {}
+    assert (store["meta"], store["attrs"]) == (EXAMPLE, b"{}")
     z[0:10, 0:10] = 1
     assert sorted(store) == ["0.0", "attrs", "meta"]
     z[0:10, 10:20] = 2
@@ -55,7 +76,7 @@ def test_the_example_of_the_document() -> None:
     z.attrs["foo"] = 42
     z.attrs["bar"] = "apples"
     z.attrs["baz"] = [1, 2, 3, 4]
-    assert json.loads(store["attrs"]) == {"bar": "apples", "baz": [1, 2, 3, 4], "foo": 42}
+    assert (store["meta"], store["attrs"]) == (EXAMPLE, EXAMPLE_ATTRIBUTES)
     assert blizzarr.open_array(store, mode="r")[9:11, 9:11].tolist() == [[1, 2], [3, 3]]
 
 
@@ -129,6 +150,37 @@ def test_order_f_as_zarr_python_1_had_it() -> None:
     assert other["0.0"][16:] == VALUES[:3, :4].tobytes(order="F")
 
 
+@pytest.mark.parametrize("compressor", [None, {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1}])
+def test_parts_of_chunks_in_order_f(compressor: Any) -> None:
+    """O-10, O-24, O-25: what is read, merged and written back stays where it was, in either order."""
+    store: dict[str, Any] = {}
+    blizzarr.create_array(store, data=VALUES, chunks=(3, 4), compressors=compressor, zarr_format=1)
+    if compressor is None:
+        store["meta"] = json.dumps(meta_of(store) | {"order": "F"}).encode()
+    else:
+        blizzarr.create_array(
+            store, data=VALUES, chunks=(3, 4), compressors=compressor, order="F", zarr_format=1, overwrite=True
+        )
+    expected = VALUES.copy()
+    z = blizzarr.open_array(store, mode="r+")
+    for part, value in ((np.s_[1:6, 1:4], np.arange(15).reshape(5, 3)), (np.s_[2], 99), (np.s_[:, 3], np.arange(7))):
+        z[part] = expected[part] = value
+    assert meta_of(store)["order"] == "F"
+    assert np.array_equal(blizzarr.open_array(store, mode="r")[:], expected)
+
+
+def test_order_f_as_the_document_has_it() -> None:
+    """O-10: under the switch; what is changed without it then are the attributes, and not the document's order."""
+    store: dict[str, Any] = {}
+    with config.set(v1_order_as_documented=True):
+        z = blizzarr.create_array(store, data=VALUES[:3, :4], chunks=(3, 4), order="F", compressors=None, zarr_format=1)
+        assert store["0.0"] == VALUES[:3, :4].tobytes(order="F")
+        assert np.array_equal(blizzarr.open_array(store, mode="r")[:], VALUES[:3, :4])
+    before = dict(store)
+    z.attrs["a"] = 2
+    assert {key for key in store if store[key] != before[key]} == {"attrs"}
+
+
 def test_order_f_is_kept_when_the_document_is_stored_again() -> None:
     """O-10, O-11: also where it says nothing about the chunks."""
     store: dict[str, Any] = {}
@@ -146,6 +198,20 @@ def test_order_f_that_nobody_would_follow_is_refused() -> None:
     """O-10: a new array says so, instead of being read in another order."""
     with pytest.raises(MetadataError, match="blosc: zarr-python 1 reads"):
         blizzarr.create_array({}, shape=(4, 4), dtype="i4", order="F", compressors="zlib", zarr_format=1)
+
+
+def test_documents_that_are_not_changed_keep_their_bytes() -> None:
+    """O-9, O-11, O-22: setting an attribute touches neither the spelling of ``meta`` nor the bare token in it."""
+    store: dict[str, Any] = {}
+    blizzarr.create_array(store, shape=(3,), dtype="<f4", chunks=2, zarr_format=1)
+    meta = store["meta"] = json.dumps(meta_of(store) | {"fill_value": float("nan"), "by": "hand"}).encode()
+    store["attrs"] = b'{"b": 1, "a": 2}'
+    z = blizzarr.open_array(store, mode="r+")
+    z.resize((3,))
+    assert (store["meta"], store["attrs"]) == (meta, b'{"b": 1, "a": 2}')
+    z.attrs["c"] = 3
+    assert store["meta"] == meta
+    assert store["attrs"] == b'{\n    "a": 2,\n    "b": 1,\n    "c": 3\n}'
 
 
 def test_null_fill_value() -> None:
@@ -264,6 +330,12 @@ def test_keys(key: str, path: str | None) -> None:
     [
         ({"filters": [{"id": "delta", "dtype": "<i4"}]}, "filters"),
         ({"compressors": "zstd"}, "compressor"),
+        ({"compressors": "gzip"}, "compressor"),
+        ({"compressors": {"id": "zlib", "level": -1}}, "compressor.level"),
+        ({"compressors": {"id": "lz4"}}, "compressor"),
+        ({"dtype": [("a", "i4", (2,))]}, "data_type"),
+        ({"dtype": "S3", "fill_value": b"\xff"}, "fill_value"),
+        ({"dtype": "bfloat16"}, "data_type"),
         ({"compressors": ["zlib", "zlib"]}, "filters"),
         ({"shards": (4, 4), "chunks": (2, 2)}, "codecs"),
         ({"chunk_key_encoding": ("v2", "/")}, "chunk_key_encoding"),
