@@ -1,0 +1,204 @@
+"""What the elements of new arrays are, where NumPy's type says too little."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numcodecs
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.codecs import VlenBytesCodec, VlenUtf8Codec
+from blizzarr.codecs.objects import JsonCodec
+from blizzarr.errors import MetadataError
+
+TEXTS = ["a", "", "bcd\N{SNOWMAN}", "z\0"]
+
+
+def name_of(**arguments: Any) -> str:
+    return blizzarr.create_array({}, **arguments).metadata.dtype.name
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (TEXTS, "string"),
+        (tuple(TEXTS), "string"),
+        ([TEXTS, TEXTS], "string"),
+        ("text", "string"),
+        (np.array(TEXTS, object), "string"),
+        (np.array([np.str_("a")], object), "string"),
+        ([b"a", b"b\0"], "bytes"),
+        (b"a", "bytes"),
+        (np.array([b"a"], object), "bytes"),
+        (np.array(TEXTS), "fixed_length_utf32"),
+        (np.str_("a"), "fixed_length_utf32"),
+        (np.array([b"a"]), "null_terminated_bytes"),
+        ([1, 2], "int64"),
+        ([True], "bool"),
+    ],
+)
+def test_types_of_data(data: Any, name: str) -> None:
+    """Text of a list may have any length; that of NumPy's arrays keeps theirs. Nothing is cut off."""
+    array = blizzarr.create_array({}, data=data)
+    assert array.metadata.dtype.name == name
+    assert array[...].tolist() == (data.tolist() if isinstance(data, np.ndarray) else np.array(data, object).tolist())
+
+
+def test_text_of_numpy_2() -> None:
+    strings = getattr(np.dtypes, "StringDType", None)
+    if strings is None:
+        pytest.skip("NumPy 1 has no such type")
+    array = blizzarr.create_array({}, data=np.array(TEXTS, strings()))
+    assert (array.metadata.dtype.name, array[...].tolist()) == ("string", TEXTS)
+    assert np.asarray(array, strings()).tolist() == TEXTS
+    with pytest.raises(TypeError, match=r"expected str at index \(1,\), found NoneType None"):
+        blizzarr.create_array({}, data=np.array(["a", None], strings(na_object=None)))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name", "serializer"),
+    [
+        (str, "string", VlenUtf8Codec()),
+        ("str", "string", VlenUtf8Codec()),
+        ("string", "string", VlenUtf8Codec()),
+        (np.str_, "string", VlenUtf8Codec()),
+        (bytes, "bytes", VlenBytesCodec()),
+        ("bytes", "bytes", VlenBytesCodec()),
+        ("variable_length_bytes", "bytes", VlenBytesCodec()),
+        ("U4", "fixed_length_utf32", None),
+        ("S4", "null_terminated_bytes", None),
+    ],
+)
+def test_types_by_name(dtype: Any, name: str, serializer: Any) -> None:
+    array = blizzarr.create_array({}, shape=3, dtype=dtype)
+    assert array.metadata.dtype.name == name
+    assert serializer in (None, array.serializer)
+    assert array[...].tolist() == [b"" if "byte" in name else ""] * 3
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"serializer": "vlen-utf8"}, "string"),
+        ({"serializer": VlenBytesCodec()}, "bytes"),
+        ({"filters": [numcodecs.VLenUTF8()]}, "string"),
+        ({"filters": [{"id": "vlen-bytes"}]}, "bytes"),
+        ({"codecs": ["vlen-utf8", "zstd"]}, "string"),
+        ({"codecs": [{"name": "transpose", "configuration": {"order": [0]}}, "vlen-bytes"]}, "bytes"),
+        ({"filters": numcodecs.JSON(), "zarr_format": 2}, "object"),
+        ({"filters": [numcodecs.Categorize(["a"], object)], "zarr_format": 2}, "string"),
+    ],
+    ids=str,
+)
+def test_codecs_say_what_objects_are(options: dict[str, Any], name: str) -> None:
+    assert name_of(shape=3, dtype=object, **options) == name
+
+
+def test_shards_say_it_too() -> None:
+    inner = blizzarr.codecs.ShardingCodec((2,), codecs=("vlen-utf8", "crc32c"))
+    array = blizzarr.create_array({}, shape=8, chunks=4, dtype=object, codecs=[inner])
+    assert (array.metadata.dtype.name, array.chunks, array.shards) == ("string", (2,), (4,))
+
+
+def test_any_objects_of_text() -> None:
+    """A codec of any objects makes texts any objects."""
+    array = blizzarr.create_array({}, data=TEXTS, filters=[JsonCodec()], zarr_format=2)
+    assert (array.metadata.dtype.name, array[...].tolist()) == ("object", TEXTS)
+    array[0] = [1, 2]
+    assert array[0] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"shape": 3, "dtype": object}, "dtype: expected what the elements are: dtype='string', dtype='bytes', or a c"),
+        ({"data": np.array(["a", 1], object)}, "dtype: expected what the elements are"),
+        ({"data": ["a", None]}, "dtype: expected what the elements are"),
+        ({"data": np.array([], object)}, "dtype: expected what the elements are"),
+        ({"shape": 3, "dtype": str, "fill_value": b"x"}, "fill_value: expected text, found b'x'"),
+        ({"shape": 3, "dtype": str, "fill_value": "\ud800"}, "fill_value: expected text"),
+        ({"shape": 3, "dtype": str, "serializer": "bytes"}, "expected a codec for elements of variable length, string"),
+        (
+            {"shape": 3, "dtype": str, "serializer": "vlen-bytes"},
+            "a codec for elements of string; this one is for bytes",
+        ),
+        (
+            {"shape": 3, "dtype": "i4", "serializer": "vlen-utf8"},
+            "a codec for elements of int32; this one is for string",
+        ),
+        ({"shape": 3, "dtype": object, "filters": JsonCodec()}, '"object": any objects of Python, which only v2 has'),
+        ({"shape": 3, "dtype": str, "zarr_format": 1}, "."),
+    ],
+    ids=str,
+)
+def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
+    values: dict[str, bytes] = {}
+    with pytest.raises(MetadataError, match=message):
+        blizzarr.create_array(values, **arguments)
+    assert values == {}
+
+
+def test_data_that_cannot_become_text() -> None:
+    """Found out before anything is made."""
+    values: dict[str, bytes] = {}
+    for data in (np.arange(3), [b"a"], ["a", 1], [["a"], [None]]):
+        with pytest.raises(TypeError, match="expected str"):
+            blizzarr.create_array(values, data=data, dtype=str)
+    with pytest.raises(TypeError, match="expected data whose elements can become string, found int64"):
+        blizzarr.create_array(values, data=blizzarr.create_array({}, data=np.arange(3)), dtype=str)
+    with pytest.raises(TypeError, match="expected data whose elements can become bytes, found <U1"):
+        blizzarr.create_array(values, data=blizzarr.create_array({}, data=np.array(["a"])), dtype=bytes)
+    assert values == {}
+
+
+def test_between_text_of_any_and_of_a_fixed_length() -> None:
+    fixed = blizzarr.create_array({}, data=np.array(["a", "bcd"]))
+    text = blizzarr.create_array({}, data=fixed, dtype=str)
+    assert (text.metadata.dtype.name, text[...].tolist()) == ("string", ["a", "bcd"])
+    assert all(type(element) is str for element in text[...])
+    back = blizzarr.create_array({}, data=text, dtype="U3")
+    assert (back.dtype, back[...].tolist()) == (np.dtype("U3"), ["a", "bcd"])
+
+
+def test_lists_of_lists() -> None:
+    """Which lists are elements, the shape tells."""
+    array = blizzarr.create_array(
+        {}, data=[[1, 2], [3, 4]], shape=(2,), dtype=object, filters=JsonCodec(), zarr_format=2
+    )
+    assert array[...].tolist() == [[1, 2], [3, 4]]
+    array = blizzarr.create_array({}, data=[[1, 2], [3, 4]], dtype=object, filters=JsonCodec(), zarr_format=2)
+    assert (array.shape, array[1, 1]) == ((2, 2), 4)
+
+
+def test_chunks_of_objects_are_reckoned_with_what_they_take() -> None:
+    """An object is taken for 64 bytes, of which NumPy's array holds 8."""
+    assert blizzarr.create_array({}, shape=1 << 20, dtype=str).chunks == (1 << 14,)
+    array = blizzarr.create_array({}, shape=1 << 20, dtype=str, chunks="4MiB", shards="auto")
+    assert (array.chunks, array.shards) == ((1 << 16,), (1 << 20,))
+
+
+def test_like_and_save(tmp_path: Path) -> None:
+    array = blizzarr.create_array({}, data=TEXTS, fill_value="none", chunks=2, shards=4)
+    like = blizzarr.empty_like(array)
+    assert (like.metadata.dtype, like.chunks, like.shards, like.fill_value) == (
+        array.metadata.dtype,
+        (2,),
+        (4,),
+        "none",
+    )
+    assert blizzarr.empty_like(TEXTS).metadata.dtype.name == "string"
+    assert blizzarr.full_like(array, "x")[...].tolist() == ["x"] * 4
+    blizzarr.save(tmp_path / "one", TEXTS)
+    assert blizzarr.load(tmp_path / "one").tolist() == TEXTS
+    blizzarr.save(tmp_path / "two", TEXTS, more=array, bytes=[b"a"])
+    assert {name: value.tolist() for name, value in blizzarr.load(tmp_path / "two").items()} == {
+        "arr_0": TEXTS,
+        "more": TEXTS,
+        "bytes": [b"a"],
+    }
+    group = blizzarr.open_group(tmp_path / "two")
+    group["new"] = TEXTS
+    assert group["new"][2] == TEXTS[2]
