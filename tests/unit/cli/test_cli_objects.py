@@ -30,10 +30,10 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_cat_as_text(run: Any, there: Path) -> None:
     """Lines and columns stay what they are, and what a terminal would obey is shown."""
-    assert (
-        run("cat", "a.zarr/text").out == '         a        b,c    say "d"\n\N{SNOWMAN}\\n            \\x1b[2J\\x00\n'
-    )
-    assert run("cat", "a.zarr/text[:, ::2]").out == '         a    say "d"\n\N{SNOWMAN}\\n \\x1b[2J\\x00\n'
+    shown = [f"{text:>11}" for text in ("a", "b,c", 'say "d"', "\N{SNOWMAN}\\n", "", "\\x1b[2J\\x00")]
+    lines = run("cat", "a.zarr/text").out.splitlines()
+    assert lines == [" ".join(shown[:3]), " ".join(shown[3:])]
+    assert run("cat", "a.zarr/text[:, ::2]").out.splitlines() == [" ".join(shown[:3:2]), " ".join(shown[3::2])]
     assert run("cat", "a.zarr/bytes").out == "   a\n\\xff\n"
     assert run("cat", "a.zarr/any").out == '    [1, 2]\n      null\n{"k": "v"}\n'
     assert run("cat", "a.zarr/one").out == "a\\x00\n"
@@ -72,7 +72,7 @@ def test_info(run: Any, there: Path) -> None:
     """Of what the elements take in memory nothing is said, as nobody knows."""
     said = run("info", "a.zarr/text").out
     assert "Data type    string" in said
-    assert "Chunks       1 × 2 (4)" in said
+    assert "Chunks       1 \N{MULTIPLICATION SIGN} 2 (4)" in said
     assert 'Fill value   ""' in said
     assert "Raw size" not in said
     assert "ratio" not in said
