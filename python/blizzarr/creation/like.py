@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from blizzarr.array import Array
+from blizzarr.codecs import BytesCodec
 from blizzarr.creation.chunking import resolve_chunks
 from blizzarr.creation.describe import lengths_of
 from blizzarr.creation.elements import as_data, type_of
+from blizzarr.dtypes import DataType
+from blizzarr.model import ArrayMeta
 
 __all__ = ["like"]
 
@@ -39,6 +43,8 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         dtype = type_of(data) if isinstance(data, np.ndarray) else data.dtype
         return {"shape": tuple(data.shape), "dtype": dtype, **options}
     meta = data.metadata
+    if options.get("zarr_format") not in (None, meta.format):
+        meta = _one_byte_order(meta)
     taken: dict[str, Any] = {
         "shape": meta.shape,
         "dtype": meta.dtype,
@@ -74,6 +80,15 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         chunks = resolve_chunks(taken["chunks"], meta.shape, meta.dtype.usual_bytes)
         taken |= {"chunks": chunks, "shards": _rounded(meta.shard_shape, chunks)}
     return taken
+
+
+def _one_byte_order(meta: ArrayMeta) -> ArrayMeta:
+    """The array with one byte order for all fields of a struct, which some formats do not have otherwise."""
+    native = DataType.parse(meta.dtype.numpy) if meta.dtype.fields else meta.dtype
+    if native == meta.dtype or not isinstance(meta.codecs.serializer, BytesCodec):
+        return meta
+    codecs = replace(meta.codecs, serializer=BytesCodec("little"))
+    return replace(meta, dtype=native, codecs=codecs, fill_value=native.fill(meta.fill_value.astype(native.numpy)))
 
 
 def _rounded(shards: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:

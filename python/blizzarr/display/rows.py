@@ -93,6 +93,9 @@ def _texts(values: NDArray[Any]) -> Texts:
     """Each element as text; numbers with as many digits as tell them apart."""
     if values.dtype.kind == "S":
         return np.char.decode(values, "utf-8", "backslashreplace")
+    if values.dtype.names is not None:
+        flat = [json_value(element) for element in values.reshape(-1, 1)]
+        return np.array(flat, object).reshape(values.shape)
     if values.dtype.kind == "V" and values.dtype.type is np.void:
         flat = [element.tobytes().hex() for element in values.ravel()]
         return np.array(flat, np.str_).reshape(values.shape)
@@ -132,7 +135,12 @@ def json_value(value: NDArray[Any]) -> str:
     --------
     >>> json_value(np.array(0.1, "float32")), json_value(np.array(np.inf)), json_value(np.array(1 + 2j))
     ('0.1', '"Infinity"', '[1.0, 2.0]')
+    >>> json_value(np.array((1, b"x"), [("i", "i4"), ("s", "S2")]))
+    '{"i": 1, "s": "x"}'
     """
+    if value.dtype.names is not None:
+        record = value.reshape(())
+        return "{" + ", ".join(f"{json.dumps(name)}: {_json(record[name])}" for name in value.dtype.names) + "}"
     if value.dtype.kind == "c":
         return f"[{json_value(value.real)}, {json_value(value.imag)}]"
     text = str(_texts(value)[()])

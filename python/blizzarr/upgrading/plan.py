@@ -111,17 +111,22 @@ class Upgrade:
             return f"nothing to do: {self.store} has format {self.new.name}"
         verb = "upgraded" if self.done else "to upgrade"
         lines = [
-            f"{self.arrays:,} arrays and {self.groups:,} groups {verb} from {self.old.name} to {self.new.name} "
-            f"in {self.store}"
+            f"{_count(self.arrays, 'array')} and {_count(self.groups, 'group')} {verb} "
+            f"from {self.old.name} to {self.new.name} in {self.store}"
         ]
         moving = sum(node.moves_chunks for node in self.nodes)
         if moving:
-            lines.append(f"the chunks of {moving:,} arrays get other keys")
+            lines.append(f"the chunks of {_count(moving, 'array')} get other keys")
         lines += [f"/{node.path}: {note}" for node in self.nodes for note in node.notes]
         if self.problems:
-            lines.append(f"{len(self.problems):,} problems stand against it:")
+            many = len(self.problems) > 1
+            lines.append(f"{_count(len(self.problems), 'problem')} {'stand' if many else 'stands'} against it:")
             lines += [f"  {problem}" for problem in self.problems]
         return "\n".join(lines)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> Upgrade:

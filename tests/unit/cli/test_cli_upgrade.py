@@ -27,7 +27,7 @@ def test_upgrade(run: Run, tmp_path: Path, old: str) -> None:
     place = a_hierarchy(tmp_path / "old.zarr", old)
     done = run("upgrade", place)
     assert done.code == 0
-    assert f"1 arrays and 2 groups upgraded from {old} to v3" in done.err
+    assert f"1 array and 2 groups upgraded from {old} to v3" in done.err
     assert np.array_equal(blizzarr.open(place, path="a/b", zarr_format=3)[:], VALUES)
     again = run("upgrade", place)
     assert (again.code, "nothing to do" in again.err) == (0, True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +103,23 @@ def test_groups_into_v1() -> None:
     with pytest.raises(MetadataError, match="v1 has no groups"):
         blizzarr.copy(a_hierarchy("v3"), target, zarr_format=1)
     assert target == {}
+
+
+@pytest.mark.parametrize("new", ["v3", "v3_draft"])
+def test_a_struct_of_both_byte_orders(new: str) -> None:
+    """v2 has an order for each field; in other formats the copy has one for all."""
+    source: dict[str, Any] = {}
+    kind = np.dtype([("i", "<i4"), ("f", ">f8"), ("s", "S3")])
+    data = np.array([(number, number / 2, b"ab") for number in range(5)], kind)
+    blizzarr.create_array(source, data=np.zeros(5, kind), chunks=2, zarr_format=2)
+    document = json.loads(source[".zarray"])
+    document["dtype"] = [["i", "<i4"], ["f", ">f8"], ["s", "|S3"]]
+    document["fill_value"] = base64.b64encode(data[3:4].tobytes()).decode()
+    source[".zarray"] = json.dumps(document).encode()
+    blizzarr.open_array(source)[1:] = data[1:]
+    made = blizzarr.copy(source, {}, zarr_format=new)
+    assert (made[1:] == data[1:].astype(made.dtype)).all()
+    assert made.fill_value == data[3].astype(made.dtype)
 
 
 def test_null_fill_values() -> None:
