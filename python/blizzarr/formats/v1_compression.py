@@ -13,6 +13,9 @@ compression   compression_opts                           codec configuration
 ============  =========================================  ==================================
 
 What is left out, or null, is what zarr-python 1 took for it; options that it did not have mean nothing.
+
+Blosc has zstd 0.7 in zarr-python 1. What that wrote is read; what is written with ``cname`` "zstd" is zstd 1, which
+newer libraries read and zarr-python 1 does not.
 """
 
 from __future__ import annotations
