@@ -70,7 +70,7 @@ class Problems:
         'metadata.x.shape[0]: expected an integer >= 0, found -1'
         """
         for mine, others in ((self.items, part.items), (self.limits, part.limits)):
-            mine += [problem._replace(path=f"{place}.{problem.path}" if problem.path else place) for problem in others]
+            mine += [problem._replace(path=".".join(filter(None, (place, problem.path)))) for problem in others]
         self.extensions += part.extensions
 
     def raise_any(self, *, key: str | None = None, document: Mapping[str, Any] | None = None) -> None:

@@ -143,6 +143,7 @@ def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta |
             meta.extra,
             meta.format,
             meta.source,
+            meta.fill_undefined,
         )
     return replace(meta, attributes=attributes)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from blizzarr.formats import v3_array, v3_consolidated
+from blizzarr.formats import v3_array, v3_consolidated, v3_transitional
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.problems import MISSING, Problems
@@ -42,7 +42,12 @@ def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.j
         return None
     kind = document.get("node_type", MISSING)
     if kind == "array":
-        return v3_array.decode(document, problems)
+        found = Problems()
+        array = v3_array.decode(document, found)
+        if found.items and (older := v3_transitional.decode(document)) is not None:
+            return older
+        problems.adopt(found, "")
+        return array
     if kind == "group":
         return decode(document, problems, key)
     problems.add("node_type", '"array" or "group"', kind)

@@ -104,6 +104,7 @@ def test_groups_survive(value: dict[str, Any]) -> None:
     assert again == GroupMeta(value)
 
 
+@pytest.mark.filterwarnings("ignore:a document of the year before Zarr v3 was final")
 @settings(deadline=None, max_examples=300)
 @given(
     st.sampled_from(["shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes"])

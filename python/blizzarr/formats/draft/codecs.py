@@ -184,7 +184,7 @@ def encode(configs: Configs) -> list[dict[str, Any]]:
         listed.append({"type": _URI.format(_ENDIAN), "configuration": {"endian": "big"}})
     for config in (*(configs.filters or ()), configs.compressor):
         if config is not None:
-            options = {name: option for name, option in config.items() if name != "id"}
+            options = {name: option for name, option in config.items() if name != "id" and option is not None}
             codec: dict[str, Any] = {"type": _URI.format(config["id"])}
             listed.append({**codec, "configuration": options} if options else codec)
     return listed

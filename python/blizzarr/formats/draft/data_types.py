@@ -29,9 +29,9 @@ from blizzarr.dtypes import DataType, Kind
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
 from blizzarr.formats.draft.extension import unknown_members
 from blizzarr.formats.draft.extension_types import family_of, uri_of
-from blizzarr.formats.draft.fallback import use_fallback
 from blizzarr.formats.draft.spelling import Spelling
-from blizzarr.problems import MISSING, Problems
+from blizzarr.formats.fallback import use_fallback
+from blizzarr.problems import MISSING, Problems, describe
 
 __all__ = ["Elements", "decode", "encode"]
 
@@ -94,7 +94,8 @@ def decode(value: Any, path: str, problems: Problems, *, ordered: bool = False) 
         return elements
     fallback = value.get("fallback")
     if fallback is not None:
-        elements = use_fallback(uri, value["type"], fallback, f"{path}.fallback", _fallback, problems)
+        said = f"{describe(value['type'])} of {uri}"
+        elements = use_fallback(uri, said, f"{path}.extension", fallback, _fallback, problems)
         if elements is not None or len(problems.items) > before:
             return elements
     problems.items += found.items
@@ -172,9 +173,9 @@ def _spelled(identifier: Any, ordered: bool = False) -> Any:
     return "<" + spelled[1:] if ordered and spelled[:1] == ">" else spelled
 
 
-def _fallback(value: Any, path: str, problems: Problems) -> Elements | None:
+def _fallback(value: Any, problems: Problems) -> Elements | None:
     """A data type that stands in for one that is not known: any identifier."""
-    elements = decode(value, path, problems)
+    elements = decode(value, "fallback", problems)
     return None if elements is None else elements._replace(stands_in=True)
 
 

@@ -17,7 +17,7 @@ from blizzarr.dtypes import DataType, Kind, fill_typed
 from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.problems import MISSING, Problems, describe
 
-__all__ = ["decode", "encode", "undefined"]
+__all__ = ["decode", "encode", "from_digits", "undefined"]
 
 _CORE: Final = (Kind.BOOL, Kind.INTEGER, Kind.FLOAT, Kind.COMPLEX, Kind.RAW)
 _DIGITS: Final = {"0x": (16, 2), "0b": (2, 8)}
@@ -46,20 +46,20 @@ def decode(value: Any, dtype: DataType, endian: str | None, spelling: Spelling, 
         problems.add(path, "a value of the data type: null leaves open what unwritten elements are", value)
         return None
     if dtype.kind in _CORE and type(value) is str and value[:2] in _DIGITS and dtype.kind is not Kind.COMPLEX:
-        return _digits(value, dtype, path, problems)
+        return from_digits(value, dtype, path, problems)
     if spelling is Spelling.DOCUMENT and dtype.kind in _CORE:
         return dtype.fill_from_json(value, path, problems)
     return fill_typed.decode(dtype, value, path, problems, endian)
 
 
-def _digits(text: str, dtype: DataType, path: str, problems: Problems) -> np.generic | None:
+def from_digits(text: str, dtype: DataType, path: str, problems: Problems) -> np.generic | None:
     """A value of which all digits are given, the most significant first."""
     base, width = _DIGITS[text[:2]]
-    digits = text[2:]
+    spelled = text[2:]
     data = None
-    if len(digits) == width * dtype.itemsize and digits.isascii() and digits.isalnum():
+    if len(spelled) == width * dtype.itemsize and spelled.isascii() and spelled.isalnum():
         try:
-            data = int(digits, base).to_bytes(dtype.itemsize, "big")
+            data = int(spelled, base).to_bytes(dtype.itemsize, "big")
         except ValueError:
             data = None
     if data is None or (dtype.kind is Kind.BOOL and data > b"\x01"):

@@ -9,6 +9,7 @@ from typing import Any
 
 from blizzarr.formats.draft.array import decode_attributes
 from blizzarr.formats.draft.extension import unknown_members
+from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.model import GroupMeta
 from blizzarr.problems import MISSING, Problems
 
@@ -19,7 +20,9 @@ def decode(document: dict[str, Any], name: str, problems: Problems) -> GroupMeta
     """The group that a document describes, of the format `name`; `None` when a problem was added."""
     before = len(problems.items)
     attributes = decode_attributes(document.get("attributes", MISSING), problems)
-    unknown_members(document, ("attributes",), problems)
+    # GDAL, which wrote zarr-python's spelling too, has a list in groups that is only in arrays.
+    listed = name == Spelling.ZARR_PYTHON.value and document.get("extensions") == []
+    unknown_members(document, ("attributes", "extensions") if listed else ("attributes",), problems)
     return GroupMeta(attributes, format=name, source=document) if len(problems.items) == before else None
 
 

@@ -1,0 +1,59 @@
+"""Standing in for data types that are not known here: the first known one of those that a document offers.
+
+https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#array-metadata
+
+The draft of December 2022 has fallbacks, and so had Zarr v3 until June 2023.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from blizzarr.config import config
+from blizzarr.problems import Problems, describe
+
+__all__ = ["use_fallback"]
+
+T = TypeVar("T")
+
+
+def use_fallback(
+    name: str,
+    said: str,
+    place: str,
+    fallback: Any,
+    decode: Callable[[Any, Problems], T | None],
+    problems: Problems,
+) -> T | None:
+    """What the first known data type of a fallback means, with a warning; `None` when there is none, or none is wanted.
+
+    Nothing is added to `problems` for types that are not known, only when the setting `use_fallback_data_types` forbids
+    to use one that is.
+
+    Parameters
+    ----------
+    name, said, place
+        Of the data type that is not known: its name or URI, what is said of it in texts, where it is in the document.
+    fallback
+        One data type or a list of them, as the document has it.
+    decode
+        Makes a data type of an item.
+    """
+    for item in fallback if type(fallback) is list else [fallback]:
+        known = decode(item, Problems())
+        if known is None:
+            continue
+        if not config.use_fallback_data_types:
+            allow = "config.set(use_fallback_data_types=True) allows it"
+            problems.unknown(place, "data type", name, f"its fallback {describe(item)} is known; {allow}")
+            return None
+        warnings.warn(
+            f"the data type {said} is not known here: elements are read as their fallback {describe(item)}, which may "
+            "not say what they mean; config.set(use_fallback_data_types=False) makes this an error",
+            UserWarning,
+            stacklevel=2,
+        )
+        return known
+    return None
