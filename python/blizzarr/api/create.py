@@ -68,10 +68,12 @@ def create_array(
     name
         The path of the array in the store; by default the store itself is the array.
     shape, dtype
-        Needed unless there is `data`, from which they are taken otherwise.
+        Needed unless there is `data`, from which they are taken otherwise. A data type is NumPy's or has a name;
+        ``str`` and ``bytes`` are text and byte strings of any length. Other objects of Python need a codec that says what
+        they are, like ``filters=[numcodecs.JSON()]`` with ``zarr_format=2``.
     data
         The elements: a NumPy array or anything that can be made one, or one of our arrays, which is copied part by
-        part.
+        part. Lists of text become text of any length.
     chunks
         What is compressed, and can be read, as one: ``"auto"`` (about 1 MiB, see `blizzarr.creation.chunking`), an aim
         like ``"8MB"``, one length for all axes, or one for each, where -1 is the whole axis.
