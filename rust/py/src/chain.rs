@@ -5,7 +5,7 @@ use std::sync::Arc;
 use blizzarr_core::chain::{Chain, Elements, Serializer, Shard};
 use blizzarr_core::codec::element::{Run, Swap};
 use blizzarr_core::codec::BytesToBytes;
-use blizzarr_core::error::{Error, Kind, Result};
+use blizzarr_core::error::Result;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -15,6 +15,8 @@ use crate::errors::raise;
 
 /// Shards inside shards, at most.
 const MAX_NESTING: usize = 16;
+/// Structs inside structs, at most.
+const MAX_NESTING_OF_FIELDS: usize = 64;
 
 /// A prepared codec chain for chunks of one shape.
 #[pyclass(name = "Chain", module = "blizzarr._native", frozen)]
@@ -59,15 +61,24 @@ impl PyChain {
     }
 }
 
-/// The units that are reversed: a number of bytes, or the runs `(length, unit)` of an element that has fields.
-fn swapped(units: &Bound<'_, PyAny>, itemsize: usize) -> Result<Swap> {
-    if let Ok(unit) = units.extract::<usize>() {
-        return Swap::new(unit);
+/// The units that are reversed: a number of bytes, or the runs of an element that has fields, each a length and the
+/// units in it.
+fn swapped(units: &Bound<'_, PyAny>, depth: usize) -> PyResult<Swap> {
+    if depth > MAX_NESTING_OF_FIELDS {
+        return Err(PyValueError::new_err(format!("expected fields at most {MAX_NESTING_OF_FIELDS} deep")));
     }
-    let runs: Vec<(usize, usize)> = units.extract().map_err(|error| {
-        Error::new(Kind::Request, format!("expected a swap unit, or runs of (length, unit): {error}"))
-    })?;
-    Swap::fields(runs.into_iter().map(|(length, unit)| Run { length, unit }).collect(), itemsize)
+    let of_core = |result: Result<Swap>| result.map_err(|error| raise(units.py(), error, None));
+    let Ok(runs) = units.cast::<PyTuple>() else {
+        return of_core(Swap::new(units.extract()?));
+    };
+    let runs: PyResult<Vec<Run>> = runs
+        .iter()
+        .map(|run| {
+            let (length, units): (usize, Bound<'_, PyAny>) = run.extract()?;
+            Ok(Run { length, swap: swapped(&units, depth + 1)? })
+        })
+        .collect();
+    of_core(Swap::fields(runs?))
 }
 
 /// What all chains of one array share.
@@ -104,7 +115,11 @@ fn build(
                 });
             }
             "bytes" => {
-                swap = swapped(&step.get_item(1)?, cell.itemsize).map_err(|error| raise(py, error, None))?;
+                swap = swapped(&step.get_item(1)?, 0)?;
+                if cell.itemsize % swap.size() != 0 {
+                    let message = format!("elements of {} bytes are not whole units of {}", cell.itemsize, swap.size());
+                    return Err(PyValueError::new_err(message));
+                }
                 serializer = Some(Serializer::Elements);
             }
             "elements" => {

@@ -8,6 +8,9 @@ use std::sync::Arc;
 use super::report;
 use crate::error::Result;
 
+/// Elements are reversed field by field in blocks of about this many bytes, which stay in the first-level cache.
+const BLOCK: usize = 16 << 10;
+
 /// The units whose bytes are reversed: an element, each half of a complex one, each character of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Swap {
@@ -15,15 +18,18 @@ pub enum Swap {
     Two,
     Four,
     Eight,
-    /// Elements of several fields, with runs of different units.
-    Fields(Arc<[Run]>),
+    /// Elements of `size` bytes whose parts have different units.
+    Fields {
+        size: usize,
+        runs: Arc<[Run]>,
+    },
 }
 
-/// So many bytes of an element that are units of one size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// So many bytes of an element, one after the other, that are alike: units of one size, or inner elements of fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     pub length: usize,
-    pub unit: usize,
+    pub swap: Swap,
 }
 
 impl Swap {
@@ -38,23 +44,38 @@ impl Swap {
         }
     }
 
-    /// From the runs of an element, whose lengths add up to its size and are whole units.
-    pub fn fields(runs: Vec<Run>, itemsize: usize) -> Result<Self> {
-        let mut total = 0_usize;
-        for run in &runs {
-            let whole = match Swap::new(run.unit)? {
-                Swap::None => true,
-                _ => run.length % run.unit == 0,
-            };
-            if !whole || run.length == 0 {
+    /// From the runs of an element, each of them some whole units. Neighbours that are alike become one.
+    pub fn fields(runs: Vec<Run>) -> Result<Self> {
+        let mut merged: Vec<Run> = Vec::with_capacity(runs.len());
+        let mut size = 0_usize;
+        for run in runs {
+            if run.length == 0 || run.length % run.swap.size() != 0 {
                 return Err(report::option("bytes", "run", "some bytes, in whole units", run.length));
             }
-            total = total.saturating_add(run.length);
+            size = size
+                .checked_add(run.length)
+                .ok_or_else(|| report::option("bytes", "runs", "fewer bytes than there is memory", "more"))?;
+            match merged.last_mut() {
+                Some(last) if last.swap == run.swap => last.length += run.length,
+                _ => merged.push(run),
+            }
         }
-        if total != itemsize {
-            return Err(report::option("bytes", "runs", &format!("{itemsize} bytes in all"), total));
+        match merged.as_slice() {
+            [] => Err(report::option("bytes", "runs", "at least one", "none")),
+            [only] => Ok(only.swap.clone()),
+            _ => Ok(Swap::Fields { size, runs: merged.into() }),
         }
-        Ok(if runs.iter().all(|run| run.unit < 2) { Swap::None } else { Swap::Fields(runs.into()) })
+    }
+
+    /// The bytes of one unit, or of one element that has fields.
+    pub fn size(&self) -> usize {
+        match self {
+            Swap::None => 1,
+            Swap::Two => 2,
+            Swap::Four => 4,
+            Swap::Eight => 8,
+            Swap::Fields { size, .. } => *size,
+        }
     }
 
     /// Reverses every unit where it lies. Bytes of an incomplete last unit stay; sizes are checked elsewhere.
@@ -64,61 +85,54 @@ impl Swap {
             Swap::Two => swap::<2>(data),
             Swap::Four => swap::<4>(data),
             Swap::Eight => swap::<8>(data),
-            Swap::Fields(runs) => swap_fields(runs, data),
-        }
-    }
-
-    /// Copies `src` over `dst` of the same length, reversing every unit on the way: one pass instead of two.
-    pub fn copy(&self, src: &[u8], dst: &mut [u8]) {
-        match self {
-            Swap::None => dst.copy_from_slice(src),
-            Swap::Fields(runs) => {
-                dst.copy_from_slice(src);
-                swap_fields(runs, dst);
-            }
-            Swap::Two => swap_copy::<2>(src, dst),
-            Swap::Four => swap_copy::<4>(src, dst),
-            Swap::Eight => swap_copy::<8>(src, dst),
+            Swap::Fields { size, runs } => swap_fields(runs, *size, data),
         }
     }
 }
 
-fn swap_fields(runs: &[Run], data: &mut [u8]) {
-    let size = runs.iter().map(|run| run.length).sum();
-    for element in data.chunks_exact_mut(size) {
-        let mut rest = element;
+/// One run after the other for all elements of a block, which leaves the loops nothing to decide.
+fn swap_fields(runs: &[Run], size: usize, data: &mut [u8]) {
+    let whole = data.len() - data.len() % size;
+    for block in data[..whole].chunks_mut((BLOCK / size).max(1) * size) {
+        let mut start = 0;
         for run in runs {
-            let (field, after) = rest.split_at_mut(run.length);
-            match run.unit {
-                2 => swap::<2>(field),
-                4 => swap::<4>(field),
-                8 => swap::<8>(field),
-                _ => {}
+            match run.swap {
+                Swap::None => {}
+                Swap::Two => swap_run::<2>(run, start, size, block),
+                Swap::Four => swap_run::<4>(run, start, size, block),
+                Swap::Eight => swap_run::<8>(run, start, size, block),
+                Swap::Fields { .. } => {
+                    for element in block.chunks_exact_mut(size) {
+                        run.swap.apply(&mut element[start..start + run.length]);
+                    }
+                }
             }
-            rest = after;
+            start += run.length;
         }
     }
+}
+
+fn swap_run<const N: usize>(run: &Run, start: usize, size: usize, block: &mut [u8]) {
+    let length = run.length;
+    for element in block.chunks_exact_mut(size) {
+        if length == N {
+            reverse::<N>(&mut element[start..start + N]);
+        } else {
+            swap::<N>(&mut element[start..start + length]);
+        }
+    }
+}
+
+fn swap<const N: usize>(data: &mut [u8]) {
+    data.chunks_exact_mut(N).for_each(reverse::<N>);
 }
 
 // Reversing arrays of constant length is what the compiler turns into vector shuffles.
-fn swap<const N: usize>(data: &mut [u8]) {
-    for unit in data.chunks_exact_mut(N) {
-        let mut bytes = [0; N];
-        bytes.copy_from_slice(unit);
-        bytes.reverse();
-        unit.copy_from_slice(&bytes);
-    }
-}
-
-fn swap_copy<const N: usize>(src: &[u8], dst: &mut [u8]) {
-    let whole = src.len() - src.len() % N;
-    dst[whole..].copy_from_slice(&src[whole..]);
-    for (to, from) in dst.chunks_exact_mut(N).zip(src.chunks_exact(N)) {
-        let mut bytes = [0; N];
-        bytes.copy_from_slice(from);
-        bytes.reverse();
-        to.copy_from_slice(&bytes);
-    }
+fn reverse<const N: usize>(unit: &mut [u8]) {
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(unit);
+    bytes.reverse();
+    unit.copy_from_slice(&bytes);
 }
 
 /// Makes every byte that is not 0 a 1: what C programs and bit flips leave in boolean chunks is no legal `bool` in NumPy.
