@@ -7,10 +7,11 @@ from typing import Any, Literal, TypeAlias
 from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, describe_group
 from blizzarr.creation.make import choose_format, make_array
-from blizzarr.errors import MetadataError, NodeTypeError, Problem
+from blizzarr.errors import MetadataError, NodeNotFoundError, NodeTypeError, Problem
 from blizzarr.formats import detect, format_named, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import place_node
+from blizzarr.hierarchy.root_above import root_above
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, StoreLike, resolve
 
@@ -56,7 +57,7 @@ def open(
     if mode is None:
         mode = "a" if options.keys() - {"zarr_format"} else "r+"
     found, place = resolve(store, mode, path)
-    metadata = _existing(found, place, mode, options.get("zarr_format"))
+    found, place, metadata = _existing(found, place, mode, options.get("zarr_format"))
     if metadata is not None:
         _refuse_options(mode, options)
         return node_of(found, place, metadata)
@@ -76,7 +77,7 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
     (4,)
     """
     found, place = resolve(store, mode, path)
-    metadata = _existing(found, place, mode, options.get("zarr_format"))
+    found, place, metadata = _existing(found, place, mode, options.get("zarr_format"))
     if metadata is None and mode == "a" and not options.keys() - {"zarr_format"}:
         metadata = read_node(found, place)
     if metadata is None:
@@ -114,7 +115,7 @@ def open_group(
     'brain'
     """
     found, place = resolve(store, mode, path)
-    metadata = _existing(found, place, mode, zarr_format)
+    found, place, metadata = _existing(found, place, mode, zarr_format)
     if metadata is None:
         return _make_group(found, place, mode, attributes=attributes, zarr_format=zarr_format)
     if not isinstance(metadata, GroupMeta):
@@ -132,12 +133,20 @@ def open_consolidated(store: StoreLike, *, mode: Mode = "r+", path: str | None =
     return open_group(store, mode=mode, path=path, use_consolidated=True)
 
 
-def _existing(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> ArrayMeta | GroupMeta | None:
-    """What is there to be opened, or None when something is to be made."""
+def _existing(
+    store: Store, path: str, mode: Mode, zarr_format: ZarrFormat
+) -> tuple[Store, str, ArrayMeta | GroupMeta | None]:
+    """What is there to be opened, and where; None when something is to be made."""
     form = None if zarr_format is None else format_named(zarr_format)
-    if mode in ("r", "r+"):
-        return read_node(store, path, form)
-    return detect(store, path, form) if mode == "a" else None
+    if mode not in ("r", "r+"):
+        return store, path, detect(store, path, form) if mode == "a" else None
+    try:
+        return store, path, read_node(store, path, form)
+    except NodeNotFoundError:
+        elsewhere = root_above(store, path)
+        if elsewhere is None:
+            raise
+        return *elsewhere, read_node(*elsewhere, form)
 
 
 def _make_group(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat = None, **options: Any) -> Group:

@@ -188,3 +188,22 @@ def test_only_what_has_this_format(zarr_format: int | str) -> None:
     del values["zarr.json"]
     with pytest.raises(NodeNotFoundError, match=r"looked for zarr.json \(v3\)$"):
         api.open(values, zarr_format=3)
+
+
+@pytest.mark.parametrize("zarr_format", ["v3_draft", "v3_draft_zarr_python"])
+def test_the_path_of_a_node_that_has_no_directory(tmp_path: Path, zarr_format: str) -> None:
+    """D-124: a hierarchy of the draft is opened at its root, which is found from the path of a node in it."""
+    root = tmp_path / "deep" / "h.zarr"
+    api.create_array(root, name="a/b/c", data=[1, 2, 3], zarr_format=zarr_format)
+    array = api.open(root / "a" / "b" / "c", mode="r")
+    assert (array.path, array[:].tolist(), array.read_only) == ("a/b/c", [1, 2, 3], True)
+    group = api.open_group(root / "a", path="b", mode="r+")
+    assert (group.path, list(group)) == ("a/b", ["c"])
+    with pytest.raises(NodeNotFoundError):
+        api.open(root / "a" / "nothing")
+    with pytest.raises(NodeNotFoundError):
+        api.open(tmp_path / "nothing")
+    other = tmp_path / "v3.zarr"
+    api.create_group(other)
+    with pytest.raises(NodeNotFoundError):
+        api.open(other / "nothing")

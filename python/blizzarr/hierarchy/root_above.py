@@ -1,0 +1,33 @@
+"""From the path of a node to the root of its hierarchy, where the node has no directory of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from blizzarr.errors import BlizzarrError
+from blizzarr.formats import FORMATS, find, format_of
+from blizzarr.stores import LocalStore, Store
+
+__all__ = ["root_above"]
+
+
+def root_above(store: Store, path: str) -> tuple[Store, str] | None:
+    """The store at the root of the hierarchy that a directory would be in, and the path of the node there.
+
+    The draft keeps documents and chunks in two trees, so that what looks like the path of a node is no directory.
+    `None` where there is no such hierarchy around, or no such node in it.
+    """
+    directory = getattr(store, "root", None)
+    if not isinstance(store, LocalStore) or not isinstance(directory, Path) or directory.exists():
+        return None
+    entries = {form.entry_key for form in FORMATS.values() if form.entry_key is not None}
+    for parent in directory.parents:
+        if any((parent / entry).is_file() for entry in entries):
+            root = LocalStore(parent, read_only=store.read_only)
+            inside = "/".join(filter(None, (directory.relative_to(parent).as_posix(), path)))
+            try:
+                found = find(root, inside)
+            except BlizzarrError:
+                return None
+            return (root, inside) if found is not None and format_of(found.meta).entry_key is not None else None
+    return None
