@@ -69,8 +69,8 @@ def create_array(
         The path of the array in the store; by default the store itself is the array.
     shape, dtype
         Needed unless there is `data`, from which they are taken otherwise. A data type is NumPy's or has a name;
-        ``str`` and ``bytes`` are text and byte strings of any length. Other objects of Python need a codec that says what
-        they are, like ``filters=[numcodecs.JSON()]`` with ``zarr_format=2``.
+        ``str`` and ``bytes`` are text and byte strings of any length. Other objects of Python need a codec that says
+        what they are, like ``filters=[numcodecs.JSON()]`` with ``zarr_format=2``.
     data
         The elements: a NumPy array or anything that can be made one, or one of our arrays, which is copied part by
         part. Lists of text become text of any length.

@@ -78,5 +78,11 @@ def upgrade(store: StoreLike, *, to: ZarrFormat = "v3", dry_run: bool = False, p
         return planned
     planned.raise_problems()
     check_writable(found, "")
+    if not getattr(found, "supports_delete", True):
+        raise UnsupportedOperationError(
+            "this kind of store cannot delete, so the old documents would stay; copy it instead, with zarr_format=",
+            store=str(found),
+            direction="delete",
+        )
     run(planned, progress, switched=switched)
     return replace(planned, done=True)

@@ -283,6 +283,20 @@ def test_progress(make: Callable[[dict[str, Any]], Any]) -> None:
     assert [done for done, _ in told] == list(range(15))
 
 
+def test_a_store_that_cannot_delete(tmp_path: Path) -> None:
+    """D-102: a zip file is left as it is; a copy of it is what there can be."""
+    place = tmp_path / "old.zip"
+    with blizzarr.open_group(place, mode="w", zarr_format=2) as root:
+        root.create_array("a", data=VALUES)
+    before = place.read_bytes()
+    assert blizzarr.upgrade(place, dry_run=True).arrays == 1
+    with pytest.raises(UnsupportedOperationError, match="copy it instead"):
+        blizzarr.upgrade(place)
+    assert place.read_bytes() == before
+    made = blizzarr.copy(place, tmp_path / "new.zarr", zarr_format=3)
+    assert np.array_equal(made["a"][:], VALUES)
+
+
 def test_a_link_where_the_store_can(tmp_path: Path) -> None:
     """Chunks of the draft get a second name, and lose the first at the end; they are not copied."""
     a_hierarchy(tmp_path, "v3_draft")
