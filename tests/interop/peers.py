@@ -31,10 +31,6 @@ class Peer:
     rules: tuple[Rule, ...] = ()
     formats: dict[Direction, tuple[str, ...]] = field(default_factory=lambda: both("v2", "v3"))
     """The formats that it writes, and those that it reads."""
-    no_groups: dict[Direction, str] = field(default_factory=dict)
-    """Why it does not write, or read, groups."""
-    no_consolidated: dict[Direction, str] = field(default_factory=dict)
-    """Why it does not write, or read, consolidated metadata."""
     own_attributes: frozenset[str] = frozenset()
     """Attributes that it adds to a node by itself."""
     quick: bool = True
@@ -87,8 +83,6 @@ def _worker(python: str, adapter: str, environment: str, variables: dict[str, st
     )
 
 
-ARRAYS_ONLY: dict[Direction, str] = {"writes": "has arrays only", "reads": "has arrays only"}
-
 BLIZZARR = Peer(
     "blizzarr",
     InProcess("interop.adapters.blizzarr", silent=False),
@@ -102,13 +96,11 @@ PEERS: tuple[Peer, ...] = (
         "tensorstore",
         InProcess("interop.adapters.tensorstore"),
         (*v3.TENSORSTORE, *v2.TENSORSTORE),
-        no_groups=ARRAYS_ONLY,
     ),
     Peer(
         "zarrista",
         InProcess("interop.adapters.zarrista"),
         (*v3.ZARRISTA, *v2.ZARRISTA),
-        no_groups={"writes": "opens groups and cannot create them"},
         own_attributes=frozenset({"_zarrs"}),
     ),
     Peer(
@@ -120,7 +112,7 @@ PEERS: tuple[Peer, ...] = (
     Peer(
         "zarr-python 2",
         python_of("zarr-python-2", "zarr_python_2"),
-        v2.ZARR_PYTHON_2,
+        (*v2.ZARR_PYTHON_2, *draft.ZARR_PYTHON_2),
         formats=both("v2", "draft"),
         quick=False,
     ),
@@ -129,7 +121,6 @@ PEERS: tuple[Peer, ...] = (
         python_of("zarr-python-1", "zarr_python_1"),
         v1.ZARR_PYTHON_1,
         formats=both("v1"),
-        no_groups=ARRAYS_ONLY,
         quick=False,
     ),
     Peer(
@@ -141,7 +132,6 @@ PEERS: tuple[Peer, ...] = (
         ),
         (*v3.ZARRITA, *v2.ZARRITA),
         formats={"writes": ("v3",), "reads": ("v2", "v3")},
-        no_consolidated={"writes": "writes no consolidated metadata"},
         quick=False,
     ),
     Peer(
@@ -157,7 +147,6 @@ PEERS: tuple[Peer, ...] = (
             needs=ENVIRONMENTS / "zarr-java/made-from",
         ),
         (*v3.ZARR_JAVA, *v2.ZARR_JAVA),
-        no_consolidated={"writes": "writes no consolidated metadata"},
         quick=False,
     ),
     Peer("gdal", debian_of("gdal", "gdal"), (*v2.GDAL, *draft.GDAL), formats=both("v2", "draft"), quick=False),

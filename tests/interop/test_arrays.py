@@ -12,57 +12,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from interop.case import Case
 from interop.cases import CASES
-from interop.conftest import EVERYTHING
+from interop.crossing import cross, pairs
 from interop.documents import type_name
 from interop.elements import Packed, pack
 from interop.message import Message
-from interop.peer import PeerError, PeerMissing
-from interop.peers import PEERS, Peer, subject
-from interop.rules import Direction
+from interop.peers import Peer, subject
 
 
-def pairs(direction: Direction) -> pytest.MarkDecorator:
-    """Every case with every peer that knows its format in this direction."""
-    peers = [peer for peer in PEERS if EVERYTHING or peer.quick]
-    cases = [case for case in CASES if EVERYTHING or case.quick]
-    chosen = [(case, peer) for case in cases for peer in peers if case.format in peer.formats[direction]]
-    return pytest.mark.parametrize(("case", "peer"), chosen, ids=[f"{case.name}-{peer.name}" for case, peer in chosen])
-
-
-@pairs("writes")
+@pairs(CASES, "writes")
 def test_we_read_what_the_peer_writes(case: Case, peer: Peer, root: Path) -> None:
-    expect(case, peer, "writes", writer=peer, reader=subject(), root=root)
+    ours = subject()
+    cross(case, peer, ours, lambda: differences(case, exchange(case, peer, ours, root), peer))
 
 
-@pairs("reads")
+@pairs(CASES, "reads")
 def test_the_peer_reads_what_we_write(case: Case, peer: Peer, root: Path) -> None:
-    expect(case, peer, "reads", writer=subject(), reader=peer, root=root)
-
-
-def expect(case: Case, peer: Peer, direction: Direction, *, writer: Peer, reader: Peer, root: Path) -> None:
-    """Let one write and the other read; fail on a difference, unless one of them is known not to support the case."""
-    rules = [(one, one.rule(what, case.tags)) for one, what in ((writer, "writes"), (reader, "reads"))]
-    known = [(one, rule) for one, rule in rules if rule is not None]
-    reasons = " and ".join(f"{one.name} {rule.reason}" for one, rule in known)
-    if any(rule.fatal for _, rule in known):
-        pytest.skip(reasons)
-    try:
-        problems = differences(case, exchange(case, writer, reader, root), writer)
-    except PeerMissing as missing:
-        pytest.skip(f"{peer.name}: {missing}")
-    except PeerError as error:
-        if not known:
-            raise
-        problems = [str(error)]
-    if known:
-        assert problems, f"{case.name!r} is now read as it was written: remove the rule that {reasons}"
-        pytest.skip(reasons)
-    assert not problems, f"{writer.name} wrote {case.name!r} and {reader.name} read it with\n  " + "\n  ".join(problems)
+    ours = subject()
+    cross(case, ours, peer, lambda: differences(case, exchange(case, ours, peer, root), ours))
 
 
 def exchange(case: Case, writer: Peer, reader: Peer, root: Path) -> Message:

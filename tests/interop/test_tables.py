@@ -6,7 +6,8 @@ import pytest
 
 from interop.cases import CASES
 from interop.cases.groups import GROUP_CASES
-from interop.peers import PEERS, Peer
+from interop.peers import BLIZZARR, PEERS, Peer
+from interop.rules import DIRECTIONS
 
 
 def test_every_case_has_a_name_of_its_own() -> None:
@@ -19,7 +20,12 @@ def test_the_quick_cases_are_of_every_family() -> None:
     assert {case.name.split(":")[0] for case in CASES if case.quick} == families
 
 
-@pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
+@pytest.mark.parametrize("peer", [BLIZZARR, *PEERS], ids=lambda peer: peer.name)
 def test_every_rule_of_a_peer_decides_some_case(peer: Peer) -> None:
-    decided = {peer.rule(direction, case.tags) for case in CASES for direction in ("writes", "reads")}
-    assert [rule.reason for rule in peer.rules if rule not in decided] == []
+    decided = {
+        peer.rule(direction, case.tags)
+        for case in (*CASES, *GROUP_CASES)
+        for direction in DIRECTIONS
+        if case.format in peer.formats[direction]
+    }
+    assert [rule for rule in peer.rules if rule not in decided] == []

@@ -50,7 +50,9 @@ def write(message: Message) -> Message:
 
 def read(message: Message) -> Message:
     array = _open(message["root"]).GetRootGroup().OpenMDArrayFromFullname(f"/{message['path']}")
-    dtype, fill = _dtype(array.GetDataType()), array.GetNoDataValueAsRaw()
+    dtype = _dtype(array.GetDataType())
+    # Of a text, it gives the address.
+    fill = None if dtype.kind == "S" else array.GetNoDataValueAsRaw()
     return array_answer(
         _values(array),
         data_type=old.typestr(dtype),
@@ -202,13 +204,15 @@ def _values(array: Any) -> NDArray[Any]:
 
 
 def _describe(node: Any, attributes: dict[str, Any]) -> None:
-    """Write attributes: it has texts, numbers, lists of numbers, and JSON for the rest."""
+    """Write attributes: it has texts, numbers, and JSON for the rest."""
     for name, value in attributes.items():
         if isinstance(value, str):
-            kind, shape = gdal.ExtendedDataType.CreateString(), []
+            kind = gdal.ExtendedDataType.CreateString()
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            kind = gdal.ExtendedDataType.Create(gdal.GDT_Int32 if isinstance(value, int) else gdal.GDT_Float64)
         else:
-            kind, shape, value = gdal.ExtendedDataType.CreateString(0, gdal.GEDTST_JSON), [], json.dumps(value)
-        node.CreateAttribute(name, shape, kind).Write(value)
+            kind, value = gdal.ExtendedDataType.CreateString(0, gdal.GEDTST_JSON), json.dumps(value)
+        node.CreateAttribute(name, [], kind).Write(value)
 
 
 def _attributes(node: Any) -> dict[str, Any]:

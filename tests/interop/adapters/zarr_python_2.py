@@ -49,13 +49,15 @@ def write_group(message: Message) -> Message:
             group = zarr.open_group(root, path=path, mode="a", zarr_version=VERSIONS[document["zarr_format"]])
             group.attrs.put(document["attributes"])
     if message["consolidated"]:
-        zarr.consolidate_metadata(root, path="" if _version_at(root) == 3 else None)
+        zarr.consolidate_metadata(zarr.DirectoryStoreV3(root) if _version_at(root) == 3 else root)
     return {}
 
 
 def read_group(message: Message) -> Message:
-    opened = zarr.open_consolidated if message["consolidated"] else zarr.open_group
-    root = opened(message["root"], mode="r", zarr_version=_version_at(message["root"]))
+    version = _version_at(message["root"])
+    # In the draft, it can open no root that is consolidated.
+    opened = zarr.open_consolidated if message["consolidated"] and version == 2 else zarr.open_group
+    root = opened(message["root"], mode="r", zarr_version=version)
     found: dict[str, dict[str, Any]] = {"": {"attributes": root.attrs.asdict()}}
 
     def note(path: str, node: Any) -> None:

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from interop.documents.fill import fill_tags
 
-KINDS = {"M": "datetime", "m": "timedelta", "S": "bytes", "U": "text", "V": "raw bytes", "O": "object", "c": "complex"}
+KINDS = {
+    "M": "datetime",
+    "m": "timedelta",
+    "S": "byte strings",
+    "U": "texts",
+    "V": "raw bytes",
+    "O": "object",
+    "c": "complex",
+}
 
 
 def numpy_dtype(written: Any) -> np.dtype[Any]:

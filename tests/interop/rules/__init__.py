@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Direction = Literal["writes", "reads"]
+DIRECTIONS: tuple[Direction, ...] = ("writes", "reads")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def neither(reason: str, *tags: str, unless: tuple[str, ...] = ()) -> tuple[Rule
 def only(reason: str, family: str, *known: str) -> tuple[Rule, Rule]:
     """Of all tags that begin with `family`, the peer supports these, in both directions."""
     names = frozenset(f"{family}{name}" for name in known)
-    return tuple(Rule(direction, frozenset(), reason, family=family, known=names) for direction in ("writes", "reads"))
+    return tuple(Rule(direction, frozenset(), reason, family=family, known=names) for direction in DIRECTIONS)
 
 
 def reads(*rules: Rule) -> tuple[Rule, ...]:

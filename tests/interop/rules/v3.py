@@ -33,6 +33,7 @@ ZARRS_PYTHON = (
     cannot("reads", "swaps a big-endian complex number as one, not as two", "complex", "inner big-endian"),
 )
 TENSORSTORE = (
+    *neither("has arrays only", "group"),
     cannot("writes", "ends the process with a failed check", "raw bits", fatal=True),
     cannot("reads", "expects their fill value in base64, as version 2 has it", "raw bits"),
     cannot("writes", "has no codecs of bytes after sharding", "codecs after sharding"),
@@ -43,6 +44,7 @@ TENSORSTORE = (
     cannot("reads", "reads integers of more than 64 bits as float64", "attribute larger"),
 )
 ZARRISTA = (
+    cannot("writes", "opens groups and cannot create them", "group"),
     cannot("writes", "refuses a transpose of rank 0", "rank 0", "transpose"),
     cannot("reads", "refuses a transpose of rank 0", "rank 0", "transpose"),
     cannot("writes", "has attributes of 64 bits", "attribute larger"),
@@ -55,6 +57,7 @@ ZARRITA_DATA_TYPES = tuple(
 )
 ALL_MISSING = ("nothing written",)
 ZARRITA = (
+    cannot("writes", "writes no consolidated metadata", "consolidated"),
     *ZARRITA_DATA_TYPES,
     cannot("writes", "writes no shards", "sharding_indexed"),
     cannot("writes", "decodes gzip and does not encode it", "gzip"),
@@ -80,6 +83,10 @@ ZARRITA = (
 )
 
 ZARR_JAVA: tuple[Rule, ...] = (
+    cannot("writes", "writes no consolidated metadata", "consolidated"),
+    cannot("reads", "expects a text for consolidated metadata", "v3", "consolidated"),
+    cannot("writes", "leaves null out of attributes of groups", "group", "v3", "attribute none"),
+    cannot("writes", "leaves null out of attributes of groups", "group", "v3", "attribute deep"),
     *neither("has no such data type", "float16"),
     *neither("has no such data type", "complex"),
     *neither("has no such data type", "raw bits"),

@@ -129,12 +129,19 @@ public class Peer {
     }
   }
 
-  /** Asking an array of version 2 without attributes for them is an error. */
+  /** Asking a node of version 2 without attributes for them is an error. */
   static JsonNode attributes(Array array) throws Exception {
     if (array instanceof dev.zarr.zarrjava.v2.Array) {
       return attributes(((dev.zarr.zarrjava.v2.Array) array).metadata().attributes);
     }
     return attributes(array.metadata().attributes());
+  }
+
+  static JsonNode attributes(Group group) throws Exception {
+    if (group instanceof dev.zarr.zarrjava.v2.Group) {
+      return attributes(((dev.zarr.zarrjava.v2.Group) group).metadata.attributes);
+    }
+    return attributes(group.metadata().attributes());
   }
 
   static JsonNode attributes(Attributes attributes) {
@@ -177,7 +184,7 @@ public class Peer {
   }
 
   static void readGroup(Group group, String path, ObjectNode nodes) throws Exception {
-    nodes.putObject(path).set("attributes", attributes(group.metadata().attributes()));
+    nodes.putObject(path).set("attributes", attributes(group));
     for (Node node : group.listAsArray()) {
       String[] keys = ((dev.zarr.zarrjava.core.AbstractNode) node).storeHandle.toPath().toString().split("/");
       String below = (path.isEmpty() ? "" : path + "/") + keys[keys.length - 1];
