@@ -5,7 +5,7 @@ those of chunks: in most formats a node's documents lie beside its chunks; in th
 and chunks are two trees. Nothing outside this package asks which format a node has; the functions here work for all.
 """
 
-from blizzarr.formats.finding import below, detect, find, find_many, get_many, read_node
+from blizzarr.formats.finding import below, detect, find, find_implied, find_many, get_many, read_node
 from blizzarr.formats.format import Child, Format, Found
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import foreign
@@ -36,6 +36,7 @@ __all__ = [
     "document_keys",
     "encode",
     "find",
+    "find_implied",
     "find_many",
     "foreign",
     "format_named",

@@ -12,7 +12,7 @@ from errno import EISDIR, ENOTDIR
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, StoreError
-from blizzarr.formats import draft
+from blizzarr.formats import draft, v3, v3_implicit
 from blizzarr.formats.format import Child, Format, Found, Node, Store
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import what_is_there, what_was_sought
@@ -20,7 +20,7 @@ from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 
-__all__ = ["below", "detect", "find", "find_many", "get_many", "read_node"]
+__all__ = ["below", "detect", "find", "find_implied", "find_many", "get_many", "read_node"]
 
 _NO_VALUE: Final = (EISDIR, ENOTDIR)
 
@@ -189,12 +189,26 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     found = find(store, path, form)
     if found is not None:
         return found.meta
+    implied = find_implied(store, path) if form in (None, v3) else None
+    if implied is not None:
+        warnings.warn(
+            f"no document says that /{path} in {store} is a group, as Zarr v3 wants it since 2024; it is read as one, "
+            "because there are nodes below it",
+            UserWarning,
+            stacklevel=3,
+        )
+        return implied.meta
     sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
     raise NodeNotFoundError(
         f"no array or group here: {what_is_there(store, path, detect)}; looked for {sought}",
         array=f"/{path}",
         store=str(store),
     )
+
+
+def find_implied(store: Store, path: str) -> Found | None:
+    """The group without a document at a path, in a format that has no such groups any more; see `v3_implicit`."""
+    return Found(GroupMeta(format=v3_implicit.TAG), {}) if is_implicit(store, v3_implicit, path) else None
 
 
 def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Child]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from blizzarr.errors import Problem, UnknownExtensionError
-from blizzarr.formats import draft, v1, v2, v3
+from blizzarr.formats import draft, v1, v2, v3, v3_implicit
 from blizzarr.formats.format import Format, Node
 
 __all__ = ["FORMATS", "format_named", "format_of", "relatives"]
@@ -25,6 +25,8 @@ def format_named(value: Any) -> Format:
     """
     if value is None:
         return next(iter(FORMATS.values()))
+    if value == v3_implicit.TAG:
+        return v3
     for form in FORMATS.values():
         if value == form.name or (not isinstance(value, bool) and value in (form.zarr_format, str(form.zarr_format))):
             return form
@@ -37,6 +39,8 @@ def format_named(value: Any) -> Format:
 
 def format_of(meta: Node) -> Format:
     """The format that a node has."""
+    if meta.format == v3_implicit.TAG:
+        return v3_implicit
     return FORMATS.get(meta.format) or format_named(meta.format)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
 from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError
-from blizzarr.formats import Found, encode, find, find_many
+from blizzarr.formats import Found, encode, find, find_implied, find_many
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, check_writable
 from blizzarr.stores.conditional import replace_value
@@ -59,7 +59,7 @@ def revise(store: Store, path: str, change: Callable[[N], N]) -> N:
     """
     check_writable(store, path)
     for _ in range(_ATTEMPTS):
-        found = find(store, path)
+        found = find(store, path) or find_implied(store, path)
         if found is None:
             raise NodeNotFoundError(
                 "it was removed, or replaced by something else, since it was opened", array=f"/{path}", store=str(store)

@@ -1,0 +1,81 @@
+"""C-26: groups without a document, as Zarr v3 had them until April 2024."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr import Array, Group
+from blizzarr.errors import NodeNotFoundError
+from blizzarr.stores import LocalStore, MemoryStore
+
+WARNS = "no document says that /.* is a group, as Zarr v3 wants it since 2024"
+
+
+def hierarchy(store: Any) -> Any:
+    """Arrays as they were written without groups above them: color/1, color/2, and deep/er/x."""
+    for path in ("color/1", "color/2", "deep/er/x"):
+        other: dict[str, bytes] = {}
+        blizzarr.create_array(other, data=np.arange(4), chunks=2)
+        for key, value in other.items():
+            store.set(f"{path}/{key}", value)
+    return store
+
+
+@pytest.mark.parametrize("where", ["memory", "local"])
+def test_it_is_read_as_a_group(where: str, tmp_path: Path) -> None:
+    """C-26 F-8: with a warning, when it is opened itself; all that leads to a node is a group in it."""
+    store = hierarchy(MemoryStore() if where == "memory" else LocalStore(tmp_path))
+    store.set("notes/a/b/readme.txt", b"nothing of ours")
+    with pytest.warns(UserWarning, match=WARNS):
+        root = blizzarr.open(store)
+    assert isinstance(root, Group)
+    assert [path for path, _ in root.walk()] == ["color", "color/1", "color/2", "deep", "deep/er", "deep/er/x"]
+    array = root["color/2"]
+    assert isinstance(array, Array)
+    assert array[...].tolist() == [0, 1, 2, 3]
+    with pytest.warns(UserWarning, match=WARNS):
+        assert list(blizzarr.open_group(store, mode="r", path="deep")) == ["er"]
+    with pytest.raises(NodeNotFoundError):
+        blizzarr.open(store, path="notes")
+
+
+def test_groups_with_documents_list_what_has_documents() -> None:
+    """F-8: in a hierarchy as it should be, what has no document is nothing, and is not searched."""
+    store = hierarchy(MemoryStore())
+    root = blizzarr.create_group(store)
+    assert list(root) == []
+    with pytest.warns(UserWarning, match=WARNS):
+        color = root["color"]
+    assert isinstance(color, Group)
+    assert list(color) == ["1", "2"]
+
+
+def test_what_is_made_in_it_is_plain() -> None:
+    """C-26: new nodes, attributes and copies make groups with documents."""
+    store = hierarchy(MemoryStore())
+    with pytest.warns(UserWarning, match=WARNS):
+        root = blizzarr.open(store)
+    assert isinstance(root, Group)
+    made = root.create_array("color/new", data=np.arange(3))
+    made.append([3])
+    assert (made.metadata.format, made[...].tolist()) == ("v3", [0, 1, 2, 3])
+    assert json.loads(store.get("color/zarr.json"))["node_type"] == "group"
+    assert json.loads(store.get("zarr.json"))["node_type"] == "group"
+    assert list(blizzarr.open(store)) == ["color"]
+    with pytest.warns(UserWarning, match=WARNS):
+        deep = blizzarr.open(store, path="deep", mode="r+")
+    deep.attrs["x"] = 1
+    assert json.loads(store.get("deep/zarr.json"))["attributes"] == {"x": 1}
+    target = MemoryStore()
+    with pytest.warns(UserWarning, match=WARNS):
+        source = blizzarr.open_group(hierarchy(MemoryStore()), mode="r")
+    copied = blizzarr.copy(source, target, path="all")
+    assert copied.metadata.format == "v3"
+    assert [path for path, _ in copied.walk()] == ["color", "color/1", "color/2", "deep", "deep/er", "deep/er/x"]
+    assert list(blizzarr.open(target)) == ["all"]
