@@ -193,7 +193,7 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     if implied is not None:
         warnings.warn(
             f"no document says that /{path} in {store} is a group, as Zarr v3 wants it since 2024; it is read as one, "
-            "because there are nodes below it",
+            "because there are nodes below it; blizzarr.upgrade stores the documents that are missing",
             UserWarning,
             stacklevel=3,
         )

@@ -56,6 +56,15 @@ def test_groups_with_documents_list_what_has_documents() -> None:
     assert list(color) == ["1", "2"]
 
 
+def test_upgrade_stores_the_documents() -> None:
+    """C-26: then it is a hierarchy like others, without a warning."""
+    store = hierarchy(MemoryStore())
+    with pytest.warns(UserWarning, match="blizzarr.upgrade stores the documents that are missing"):
+        done = blizzarr.upgrade(store)
+    assert (done.arrays, done.groups) == (3, 4)
+    assert [path for path, _ in blizzarr.open_group(store).walk()][:3] == ["color", "color/1", "color/2"]
+
+
 def test_what_is_made_in_it_is_plain() -> None:
     """C-26: new nodes, attributes and copies make groups with documents."""
     store = hierarchy(MemoryStore())
