@@ -318,7 +318,7 @@ class Counting(MemoryStore):
 
 
 def test_listing_does_not_touch_data() -> None:
-    """Z-9 Z-12: what is in a group is one listing of the documents' tree and one batch of documents."""
+    """Z-9: what is in a group is one listing of the documents' tree and one batch of documents."""
     store: Store = Counting()
     root = blizzarr.create_group(store, zarr_format="v3_draft")
     for number in range(20):
