@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST := $(shell find rust -name '*.rs') rust/core/Cargo.toml rust/py/Cargo.toml Cargo.toml Cargo.lock
 
-.PHONY: help demo test lint types rust unit interop bench docs wheel clean
+.PHONY: help demo test lint types rust unit interop fixtures bench docs wheel clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -52,6 +52,9 @@ unit: $(VENV)/tested  ## tests of the package
 
 interop: $(VENV)/tested  ## peers of other ecosystems read what we write, and the reverse
 	$(BIN)/python -m tests.interop $(ARGS)
+
+fixtures: $(VENV)/tested  ## have other implementations write tests/fixtures/data anew
+	cd tests && ../$(BIN)/python -W ignore -m fixtures $(ARGS)
 
 bench: $(VENV)/built  ## every implementation in turn, with ratios to each other and to the bare limit
 	$(BIN)/python -m bench $(ARGS)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from interop.peer import Subprocess
 from interop.peers import PEERS
 
 # Adapters and the worker import implementations that need not be installed; doctest would import them.
@@ -28,5 +27,4 @@ def root() -> Iterator[Path]:
 def _end_of_peers() -> Iterator[None]:
     yield
     for peer in PEERS:
-        if isinstance(peer.link, Subprocess):
-            peer.link.close()
+        peer.link.close()

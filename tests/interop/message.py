@@ -1,8 +1,9 @@
 """The messages between a test and a peer: one JSON object a line, arrays as their bytes in base64.
 
-An adapter is a module with four functions, each from one message to another:
+An adapter is a module with five functions, each from one message to another:
 
 ======================  ========================================================================================
+``version(message)``    the answer says which version the peer is
 ``write(message)``      create the array ``document`` at ``path`` under ``root``, write ``values`` into ``box``
 ``read(message)``       read the array at ``path``; the answer is :func:`array_answer`
 ``write_group``         create the ``nodes`` (path to document, a group's or an array's; with ``values`` of arrays)

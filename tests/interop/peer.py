@@ -54,6 +54,9 @@ class InProcess:
             raise PeerError(f"{type(error).__name__}: {error}") from error
         return answer
 
+    def close(self) -> None:
+        """End what was started: nothing."""
+
 
 @dataclass
 class Subprocess:

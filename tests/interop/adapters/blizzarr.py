@@ -18,8 +18,8 @@ ZARR_FORMATS = {"draft": "v3_draft_zarr_python"}
 TRUSTED = {"allowed_codecs": ("pickle",)}
 
 
-def version() -> str:
-    return blizzarr.__version__
+def version(message: Message) -> Message:
+    return {"version": blizzarr.__version__}
 
 
 def write(message: Message) -> Message:

@@ -36,8 +36,8 @@ LEVELS = {name: ("level", f"{name.upper()}_LEVEL") for name in ("zlib", "gzip", 
 LEVELS["lz4"] = ("acceleration", "LZ4_ACCELERATION")
 
 
-def version() -> str:
-    return str(gdal.__version__)
+def version(message: Message) -> Message:
+    return {"version": str(gdal.__version__)}
 
 
 def write(message: Message) -> Message:

@@ -21,8 +21,8 @@ from interop.message import Message, array_answer, box_of, values_of
 CONTEXT = ts.Context({"file_io_sync": False})
 
 
-def version() -> str:
-    return version_of("tensorstore")
+def version(message: Message) -> Message:
+    return {"version": version_of("tensorstore")}
 
 
 def write(message: Message) -> Message:

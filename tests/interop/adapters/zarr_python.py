@@ -17,8 +17,8 @@ from interop.message import Message, all_values, array_answer, box_of, values_of
 OBJECTS = {"vlen-utf8": VariableLengthUTF8(), "vlen-bytes": VariableLengthBytes()}
 
 
-def version() -> str:
-    return str(zarr.__version__)
+def version(message: Message) -> Message:
+    return {"version": str(zarr.__version__)}
 
 
 def write(message: Message) -> Message:

@@ -17,8 +17,8 @@ from interop.documents import fill_of, old  # noqa: E402
 from interop.message import Message, array_answer, box_of, values_of  # noqa: E402
 
 
-def version() -> str:
-    return str(zarr.__version__)
+def version(message: Message) -> Message:
+    return {"version": str(zarr.__version__)}
 
 
 def write(message: Message) -> Message:

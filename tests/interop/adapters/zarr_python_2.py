@@ -20,8 +20,8 @@ from interop.message import Message, all_values, array_answer, box_of, values_of
 VERSIONS = {"draft": 3, 2: 2}
 
 
-def version() -> str:
-    return str(zarr.__version__)
+def version(message: Message) -> Message:
+    return {"version": str(zarr.__version__)}
 
 
 def write(message: Message) -> Message:

@@ -14,8 +14,8 @@ from interop.elements import pack
 from interop.message import Message, array_answer, box_of, values_of
 
 
-def version() -> str:
-    return zarrista.__version__
+def version(message: Message) -> Message:
+    return {"version": zarrista.__version__}
 
 
 def write(message: Message) -> Message:

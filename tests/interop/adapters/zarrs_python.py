@@ -13,8 +13,8 @@ from interop.message import Message
 PIPELINE = {"codec_pipeline.path": "zarrs.ZarrsCodecPipeline", "codec_pipeline.strict": True}
 
 
-def version() -> str:
-    return f"{version_of('zarrs')} on zarr {zarr.__version__}"
+def version(message: Message) -> Message:
+    return {"version": f"{version_of('zarrs')} on zarr {zarr.__version__}"}
 
 
 def write(message: Message) -> Message:

@@ -8,6 +8,7 @@ import dev.zarr.zarrjava.core.Node;
 import dev.zarr.zarrjava.store.FilesystemStore;
 import dev.zarr.zarrjava.store.StoreHandle;
 import java.io.BufferedReader;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
@@ -15,6 +16,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Properties;
 import java.util.stream.StreamSupport;
 import ucar.ma2.DataType;
 import ucar.ma2.IndexIterator;
@@ -40,8 +42,10 @@ public class Peer {
   }
 
   static ObjectNode answer(JsonNode message) throws Exception {
-    FilesystemStore store = new FilesystemStore(message.get("root").asText());
+    FilesystemStore store = new FilesystemStore(message.path("root").asText());
     switch (message.get("verb").asText()) {
+      case "version":
+        return JSON.createObjectNode().put("version", version());
       case "write":
         return write(place(store, message.get("path").asText()), message);
       case "read":
@@ -55,6 +59,14 @@ public class Peer {
       default:
         throw new UnsupportedOperationException("the peer has no " + message.get("verb"));
     }
+  }
+
+  static String version() throws Exception {
+    Properties properties = new Properties();
+    try (InputStream stream = Array.class.getResourceAsStream("/META-INF/maven/dev.zarr/zarr-java/pom.properties")) {
+      properties.load(stream);
+    }
+    return properties.getProperty("version");
   }
 
   static StoreHandle place(FilesystemStore store, String path) {
