@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from blizzarr.array import Array
-from blizzarr.codecs import BytesCodec
+from blizzarr.codecs import BytesCodec, CodecChain, ShardingCodec
 from blizzarr.creation.chunking import resolve_chunks
 from blizzarr.creation.describe import lengths_of
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.dtypes import DataType
+from blizzarr.formats import format_named
 from blizzarr.model import ArrayMeta
 
 __all__ = ["like"]
@@ -30,7 +31,8 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     - with other `chunks` or `shards`, the codecs stay, and shards stay about as large, in whole chunks;
     - with other codecs, chunks and shards stay;
     - with another data type, chunks and shards stay, and codecs and fill value are chosen anew;
-    - with another format, all of this stays, if that format has it, but the keys of chunks and what changes them.
+    - with another format, all of this stays, if that format has it, but the keys of chunks, what changes them, and how
+      the index of a shard is stored.
 
     Examples
     --------
@@ -44,7 +46,7 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         return {"shape": tuple(data.shape), "dtype": dtype, **options}
     meta = data.metadata
     if options.get("zarr_format") not in (None, meta.format):
-        meta = _one_byte_order(meta)
+        meta = _with_index(_one_byte_order(meta), format_named(options["zarr_format"]).index_codecs)
     taken: dict[str, Any] = {
         "shape": meta.shape,
         "dtype": meta.dtype,
@@ -89,6 +91,21 @@ def _one_byte_order(meta: ArrayMeta) -> ArrayMeta:
         return meta
     codecs = replace(meta.codecs, serializer=BytesCodec("little"))
     return replace(meta, dtype=native, codecs=codecs, fill_value=native.fill(meta.fill_value.astype(native.numpy)))
+
+
+def _with_index(meta: ArrayMeta, index_codecs: tuple[str, ...] | None) -> ArrayMeta:
+    """The array with shards whose indexes are stored as a format has them; `None` for one that has them all."""
+
+    def changed(chain: CodecChain) -> CodecChain:
+        sharding = chain.serializer
+        if not isinstance(sharding, ShardingCodec):
+            return chain
+        inner = changed(sharding.inner()[1])
+        return replace(chain, serializer=ShardingCodec(sharding.chunk_shape, inner, list(index_codecs or ())))
+
+    if index_codecs is None or not meta.codecs.is_sharded:
+        return meta
+    return replace(meta, codecs=CodecChain.from_list(changed(meta.codecs).all, meta.dtype, meta.write_shape))
 
 
 def _rounded(shards: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:

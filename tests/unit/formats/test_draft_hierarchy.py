@@ -338,3 +338,20 @@ def test_finding_says_which_documents_there_are() -> None:
     assert found.documents == {}
     assert find(store, "a", DOCUMENT) == found
     assert find(store, "a", ZARR_PYTHON) is None
+
+
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_copies_of_shards(name: str) -> None:
+    """D-147 D-148: indexes of shards are stored as each format has them, also within each other; the rest stays."""
+    values = np.arange(256).reshape(16, 16)
+    inner = {"name": "sharding_indexed", "configuration": {"chunk_shape": [2, 2]}}
+    outer = {"name": "sharding_indexed", "configuration": {"chunk_shape": [4, 4], "codecs": [inner]}}
+    source = blizzarr.create_array({}, data=values, chunks=(8, 8), codecs=[outer])
+    copied = blizzarr.copy(source, {}, zarr_format=name)
+    assert isinstance(copied, Array)
+    assert (copied.metadata.format, copied.chunks, copied.shards) == (name, (2, 2), (8, 8))
+    np.testing.assert_array_equal(copied[...], values)
+    back = blizzarr.copy(copied, {}, zarr_format=3)
+    assert isinstance(back, Array)
+    assert (back.chunks, back.shards) == (copied.chunks, copied.shards)
+    np.testing.assert_array_equal(back[...], values)
