@@ -114,20 +114,28 @@ def make_debian_folder(folder: Path, requirements: Path) -> str | None:
     apt, dpkg = shutil.which("apt-get"), shutil.which("dpkg")
     if apt is None or dpkg is None:
         return "apt-get or dpkg was not found on the path"
-    if not Path("/usr/bin/python3").exists():
-        return "Debian's own Python was not found at /usr/bin/python3"
+    probe = ["/usr/bin/python3", "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]
+    if not Path(probe[0]).exists() or subprocess.run(probe, check=False).returncode != 0:
+        return "Debian's own Python was not found at /usr/bin/python3, or is older than 3.11"
     packages = [line for line in requirements.read_text().split("\n") if line and not line.startswith("#")]
     _empty(folder)
-    archives = folder / "archives"
-    (archives / "partial").mkdir(parents=True)
-    options = ["-o", "Debug::NoLocking=1", "-o", f"Dir::Cache::archives={archives}"]
-    fetch = [apt, "install", "--yes", "--quiet=2", "--no-install-recommends", "--download-only", *options, *packages]
-    done = subprocess.run(fetch, capture_output=True, text=True, check=False)
+    archives, lists = folder / "archives", folder / "lists"
+    for place in (archives, lists):
+        (place / "partial").mkdir(parents=True)
+    # Nothing of the system is changed, and so nobody has to be root.
+    fetch = [apt, "--quiet=2", "-o", "Debug::NoLocking=1", "-o", f"Dir::Cache::archives={archives}"]
+    install = ["install", "--yes", "--no-install-recommends", "--download-only", *packages]
+    own_lists = ["-o", f"Dir::State::lists={lists}"]
+    done = subprocess.run([*fetch, *install], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        subprocess.run([*fetch, *own_lists, "update"], capture_output=True, check=False)
+        done = subprocess.run([*fetch, *own_lists, *install], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return f"apt-get answered: {done.stderr.strip()}"
     for archive in sorted(archives.glob("*.deb")):
         subprocess.run([dpkg, "--extract", str(archive), str(folder)], check=True)
     shutil.rmtree(archives)
+    shutil.rmtree(lists)
     return None
 
 
