@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from blizzarr.dtypes.byte_order import in_order
 from blizzarr.errors import BlizzarrError, LimitError, MetadataError, UnknownExtensionError
 from blizzarr.formats import v3
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -48,7 +49,7 @@ def as_json(value: Any) -> Any:
 LOOK = {
     "kind": lambda meta: type(meta).__name__,
     "dtype": lambda meta: meta.dtype.name,
-    "fill": lambda meta: meta.fill_value.astype(meta.fill_value.dtype.newbyteorder("<")).tobytes().hex(),
+    "fill": lambda meta: in_order(meta.dtype.fill_bytes(meta.fill_value), meta.dtype.swap, "little").hex(),
     "steps": lambda meta: as_json(meta.codecs.steps(meta.dtype, meta.write_shape)),
     "said_type": lambda meta: LOOK["written"](meta)["data_type"],
     "said_fill": lambda meta: meta.dtype.fill_to_json(meta.fill_value),

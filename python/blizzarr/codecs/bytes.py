@@ -9,6 +9,7 @@ https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -38,6 +39,14 @@ class BytesCodec(Codec):
             return None
         # In a document, unlike in a call, what is left out is not little-endian but unsaid.
         codec = cls(values.get("endian"))
+        if codec.endian is None and chunk.dtype is not None and chunk.dtype.name == "structured" and chunk.dtype.swap:
+            codec = cls("little")
+            warnings.warn(
+                f"{path}: the document does not say in which byte order fields are stored, as zarr-python 3.1 left it "
+                "out; they are taken for little-endian, as the specification has it, whatever zarr-python was given",
+                UserWarning,
+                stacklevel=2,
+            )
         return codec if codec.fits(chunk, path, problems) else None
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:

@@ -140,6 +140,12 @@ class CodecChain:
             chain = None if inner is None else inner[1]
         return "F" if len(shape) > 1 and shape == tuple(range(len(shape)))[::-1] else "C"
 
+    @property
+    def endian(self) -> str | None:
+        """The byte order of stored elements; None where it is not said."""
+        inner = self.serializer.inner()
+        return getattr(self.serializer, "endian", None) if inner is None else inner[1].endian
+
     def steps(self, dtype: DataType, chunk_shape: tuple[int, ...]) -> list[Step]:
         """The chain as the native engine takes it, for chunks of this type and shape."""
         chunk = Chunk(dtype, chunk_shape)

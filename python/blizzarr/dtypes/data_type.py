@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.problems import Problems
 
-__all__ = ["DataType", "Field"]
+__all__ = ["DataType", "Field", "Swap"]
 
+Swap: TypeAlias = "int | tuple[tuple[int, Swap], ...]"
+"""What is reversed when the byte order changes: units of so many bytes (0: nothing), or for the elements of a struct
+runs of a length in bytes and what is reversed in it."""
 
 _OBJECT_BYTES = 64
 """A short text in memory."""
@@ -69,15 +72,15 @@ class DataType:
         return _OBJECT_BYTES if self.kind is Kind.OBJECT else self.itemsize
 
     @property
-    def swap(self) -> int | tuple[tuple[int, int], ...]:
-        """What the engine reverses when the byte order changes: a unit, or for structs runs of ``(length, unit)``.
-
-        0 where there is nothing to reverse.
+    def swap(self) -> Swap:
+        """What is reversed when the byte order changes; 0 where there is nothing to reverse.
 
         Examples
         --------
         >>> DataType.parse("complex64").swap, DataType.parse([("a", "i4"), ("b", "u1")]).swap
         (4, ((4, 4), (1, 0)))
+        >>> DataType.parse([("a", "u1"), ("b", [("c", "i2"), ("d", "u1")], (1000,))]).swap
+        ((1, 0), (3000, ((2, 2), (1, 0))))
         """
         if not self.fields:
             return self.swap_unit
@@ -138,19 +141,28 @@ class DataType:
         """What a v3 document says: the name, or an object with the name and the configuration."""
         if self.fields:
             # Fields of several elements, and of another byte order than the rest, have no form in v3: names that no
-            # document may have keep such a struct from becoming one.
+            # document may have keep such a struct from becoming one. Nor are there new ones by the old name.
             fields = [{"name": inner.name, "data_type": _field_json(inner)} for inner in self.fields]
-            return {"name": self.name, "configuration": {"fields": fields}}
+            return {"name": "struct", "configuration": {"fields": fields}}
         if self.configuration:
             return {"name": self.name, "configuration": dict(self.configuration)}
         return self.name
 
-    def fill_from_json(self, value: Any, path: str = "fill_value", problems: Problems | None = None) -> Any:
-        """The scalar that a document's fill value means, exact to the bit; `None` when a problem was added."""
+    def fill_from_json(
+        self,
+        value: Any,
+        path: str = "fill_value",
+        problems: Problems | None = None,
+        endian: str | None = "little",
+    ) -> Any:
+        """The scalar that a v3 document's fill value means, exact to the bit; `None` when a problem was added.
+
+        `endian` is the byte order of stored elements, where a struct is given as the bytes of one.
+        """
         if problems is not None:
-            return fill_json.decode(self, value, path, problems)
+            return fill_json.decode(self, value, path, problems, endian)
         problems = Problems()
-        found = fill_json.decode(self, value, path, problems)
+        found = fill_json.decode(self, value, path, problems, endian)
         problems.raise_any()
         return found
 
@@ -214,12 +226,11 @@ class DataType:
         return DataType, values
 
 
-def _runs(inner: Field) -> Iterator[tuple[int, int]]:
-    count = prod(inner.shape)
-    swap = inner.dtype.swap
-    if isinstance(swap, tuple):
-        yield from swap * count
-    elif count:
+def _runs(inner: Field) -> Iterator[tuple[int, Swap]]:
+    count, swap = prod(inner.shape), inner.dtype.swap
+    if isinstance(swap, tuple) and count == 1:
+        yield from swap
+    else:
         yield inner.dtype.itemsize * count, swap
 
 

@@ -11,7 +11,8 @@ complex   a pair of such values                                                 
 raw       a list of bytes                                                         the same
 bytes     base64                                                                  the same
 text      a string                                                                the same
-struct    an object with a value for each field; base64 (zarr-python)             an object
+struct    an object with a value for each field; base64 of the element as it is   an object
+          stored (zarr-python)
 time      a number, "NaT"                                                         a number
 ========  ======================================================================  ================================
 
@@ -28,20 +29,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from blizzarr.dtypes.byte_order import in_order
 from blizzarr.dtypes.kinds import Kind
-from blizzarr.problems import Problems
+from blizzarr.problems import MISSING, Problems
 
 if TYPE_CHECKING:
     from blizzarr.dtypes.data_type import DataType
 
-__all__ = ["decode", "encode"]
+__all__ = ["decode", "decode_real", "encode", "is_text", "time_scalar"]
 
 _NOT_A_TIME: Final = -(2**63)
 _NAMED: Final = {"NaN": math.nan, "Infinity": math.inf, "+Infinity": math.inf, "-Infinity": -math.inf}
 
 
-def decode(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
-    """The scalar that a JSON value means; `None` when a problem was added."""
+def decode(
+    dtype: DataType, value: Any, path: str, problems: Problems, endian: str | None = "little"
+) -> np.generic | None:
+    """The scalar that a JSON value means; `None` when a problem was added.
+
+    `endian` is that of stored elements; only structs may be given as the bytes of one.
+    """
     kind = dtype.kind
     if kind is Kind.FLOAT:
         return decode_real(dtype, dtype.numpy, value, path, problems)
@@ -60,6 +67,8 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems) -> np.gen
         return _decode_complex(dtype, value, path, problems)
     if kind is Kind.RAW:
         return _decode_raw(dtype, value, path, problems)
+    if kind is Kind.STRUCT:
+        return _decode_struct(dtype, value, path, problems, endian)
     if kind in _OTHERS:
         scalar: np.generic | None = _OTHERS[kind](dtype, value, path, problems)
         return scalar
@@ -198,38 +207,42 @@ def _base64(value: Any) -> bytes | None:
 
 
 def _decode_text(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
-    if type(value) is str and len(value) <= dtype.itemsize // 4 and _is_text(value):
+    if type(value) is str and len(value) <= dtype.itemsize // 4 and is_text(value):
         return np.str_(value)
     problems.add(path, f"text of at most {dtype.itemsize // 4} characters", value)
     return None
 
 
-def _is_text(value: str) -> bool:
+def is_text(value: str) -> bool:
     """Whether there is no half of a surrogate pair in it, which no file can hold."""
     return value == value.encode("utf-8", "replace").decode()
 
 
-def _decode_struct(dtype: DataType, value: Any, path: str, problems: Problems) -> Any:
+def _decode_struct(dtype: DataType, value: Any, path: str, problems: Problems, endian: str | None) -> np.generic | None:
     data = _base64(value)
     if data is not None and len(data) == dtype.itemsize:
-        return np.frombuffer(data, dtype.numpy)[0]
-    if type(value) is not dict or value.keys() != {field.name for field in dtype.fields}:
-        names = ", ".join(field.name for field in dtype.fields)
-        problems.add(path, f"an object with a value for each of {names}", value)
+        stored: np.generic = np.frombuffer(in_order(data, dtype.swap, endian), dtype.numpy)[0]
+        return stored
+    if type(value) is not dict:
+        problems.add(path, "an object with a value for each field", value)
         return None
-    made = np.zeros((), dtype.numpy)
+    made: Any = np.zeros((), dtype.numpy)
     before = len(problems.items)
     for field in dtype.fields:
-        part = decode(field.dtype, value[field.name], f"{path}.{field.name}", problems)
-        if part is not None:
-            made[field.name] = part
-    scalar = made[()]
-    return scalar if len(problems.items) == before else None
+        part = value.get(field.name, MISSING)
+        if part is MISSING:
+            problems.add(f"{path}.{field.name}", f"a value of {field.dtype}", MISSING)
+        elif (scalar := decode(field.dtype, part, f"{path}.{field.name}", problems, endian)) is not None:
+            made[field.name] = scalar
+    for name in value.keys() - {field.name for field in dtype.fields} if len(value) > len(dtype.fields) else ():
+        problems.add(f"{path}.{name}", "no such field", value[name])
+    whole: np.generic = made[()]
+    return whole if len(problems.items) == before else None
 
 
 def _decode_object(dtype: DataType, value: Any, path: str, problems: Problems) -> Any:
     if dtype.name == "string":
-        if type(value) is str and _is_text(value):
+        if type(value) is str and is_text(value):
             return value
         problems.add(path, "text", value)
         return None
@@ -246,7 +259,6 @@ def _decode_object(dtype: DataType, value: Any, path: str, problems: Problems) -
 _OTHERS: Final = {
     Kind.BYTES: _decode_bytes,
     Kind.TEXT: _decode_text,
-    Kind.STRUCT: _decode_struct,
     Kind.OBJECT: _decode_object,
 }
 
@@ -276,12 +288,20 @@ def encode(dtype: DataType, value: np.generic) -> Any:
     return int(value.view(np.int64))
 
 
-def _encode_struct(dtype: DataType, value: np.generic) -> dict[str, Any]:
-    made = {}
-    for field in dtype.fields:
-        part = value[field.name]  # type: ignore[index]  # a struct has fields
-        made[field.name] = encode(field.dtype, part) if not field.shape else None
-    return made
+def _encode_struct(dtype: DataType, value: Any) -> dict[str, Any]:
+    return {field.name: _encode_part(field.dtype, np.asarray(value)[field.name]) for field in dtype.fields}
+
+
+def _encode_part(dtype: DataType, part: Any) -> Any:
+    """A field of a struct: a value, or nested lists of them; null for text that is none."""
+    if part.ndim:
+        return [_encode_part(dtype, item) for item in part]
+    try:
+        made = encode(dtype, part[()])
+    except ValueError:
+        # Beyond the characters that there are.
+        return None
+    return made if dtype.kind is not Kind.TEXT or is_text(made) else None
 
 
 def _encode_real(value: np.generic) -> float | str:

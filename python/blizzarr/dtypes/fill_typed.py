@@ -19,7 +19,8 @@ bytes     base64; 0 for nothing                                                 
 object    any value                                                                the value
 ========  =======================================================================  ==============================
 
-`null`, which leaves the value open, is for the caller. NaN has one spelling: which NaN it was does not show.
+`null`, which leaves the value open, is for the caller. Of all NaN only the usual one can be written: other readers do
+not take what would tell them apart.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from typing import Any, Final
 import numpy as np
 
 from blizzarr.dtypes import fill_json, fill_user
+from blizzarr.dtypes.byte_order import in_order
 from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.problems import Problems
@@ -58,10 +60,8 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: s
         value = int(value)
     if kind is Kind.INTEGER and type(value) is float and value.is_integer():
         value = int(value)
-    if kind is Kind.FLOAT and type(value) is float and value != value:
-        value = "NaN"
-    if kind is Kind.FLOAT and type(value) is float and value in (float("inf"), float("-inf")):
-        value = "Infinity" if value > 0 else "-Infinity"
+    if kind is Kind.FLOAT:
+        value = _token(value)
     if kind is Kind.COMPLEX:
         pair = value if type(value) is list else [value, 0.0]
         value = [_token(part) for part in pair]
@@ -94,14 +94,8 @@ def _packed(dtype: DataType, value: Any, path: str, problems: Problems, endian: 
         return np.bytes_(data.rstrip(b"\0"))
     if dtype.kind is Kind.RAW:
         return np.void(data)
-    scalar: np.generic = np.frombuffer(data, _ordered(dtype, endian)).astype(dtype.numpy)[0]
+    scalar: np.generic = np.frombuffer(in_order(data, dtype.swap, endian), dtype.numpy)[0]
     return scalar
-
-
-def _ordered(dtype: DataType, endian: str | None) -> np.dtype[Any]:
-    if endian is None:
-        return dtype.numpy
-    return dtype.numpy.newbyteorder("<" if endian == "little" else ">")
 
 
 def _object(dtype: DataType, value: Any, path: str, problems: Problems) -> Any:
@@ -111,22 +105,29 @@ def _object(dtype: DataType, value: Any, path: str, problems: Problems) -> Any:
     return fill_json.decode(dtype, value, path, problems)
 
 
-def encode(dtype: DataType, value: Any, endian: str | None = None) -> Any:
-    """The JSON value of a fill value; `endian` is that of the stored elements."""
+def encode(dtype: DataType, value: Any, endian: str | None = None, problems: Problems | None = None) -> Any:
+    """The JSON value of a fill value; `endian` is that of the stored elements.
+
+    A problem is added for a NaN of other bits than the one that reads back.
+
+    Examples
+    --------
+    >>> encode(DataType.parse("float32"), np.float32("nan")), encode(DataType.parse("S3"), np.bytes_(b"ab"))
+    ('NaN', 'YWIA')
+    """
     kind = dtype.kind
-    if kind is Kind.BYTES:
-        # TensorStore wants all bytes of an element, the zeros at its end too.
-        return b64encode(bytes(value).ljust(dtype.itemsize, b"\0")).decode()
-    if kind is Kind.RAW:
-        return b64encode(value.tobytes()).decode()
-    if kind is Kind.STRUCT:
-        return b64encode(np.asarray(value, dtype.numpy).astype(_ordered(dtype, endian)).tobytes()).decode()
-    if kind is Kind.FLOAT and value != value:
-        return "NaN"
-    if kind is Kind.COMPLEX:
-        return ["NaN" if part != part else _half(part) for part in (value.real, value.imag)]
-    return fill_json.encode(dtype, value)
+    if kind in _PACKED:
+        # All bytes of an element, the zeros at the end of a string too, which TensorStore wants.
+        return b64encode(in_order(dtype.fill_bytes(value), dtype.swap, endian)).decode()
+    if kind not in (Kind.FLOAT, Kind.COMPLEX):
+        return fill_json.encode(dtype, value)
+    exact = fill_json.encode(dtype, value)
+    said = [_named(part) for part in exact] if type(exact) is list else _named(exact)
+    if said != exact and problems is not None:
+        problems.add("fill_value", 'a value that reads back: no NaN but "NaN", without sign and payload, does', exact)
+    return said
 
 
-def _half(part: Any) -> Any:
-    return fill_json.encode(DataType.parse(part.dtype), part)
+def _named(exact: Any) -> Any:
+    """A number, or its name; what is given digit by digit is a NaN."""
+    return "NaN" if type(exact) is str and exact.startswith("0x") else exact

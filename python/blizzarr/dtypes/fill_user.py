@@ -110,24 +110,30 @@ def _raw(dtype: DataType, value: Any) -> np.generic:
         data = value.tobytes() if isinstance(value, np.void) else bytes(value)
         if len(data) == dtype.itemsize:
             return np.void(data)
-    elif isinstance(value, int | np.integer) and value == 0:
+    elif _is_zero(value):
         return default(dtype)
     raise RefusedError(f"{dtype.itemsize} bytes", value)
 
 
 def _time(dtype: DataType, value: Any) -> np.generic:
+    kind, unit = dtype.numpy.type, np.datetime_data(dtype.numpy)
     try:
         if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
             return fill_json.time_scalar(dtype, int(value))
-        made: np.generic = dtype.numpy.type(value, np.datetime_data(dtype.numpy))
+        given: Any = value if isinstance(value, kind) else kind(value)
+        made: np.generic = kind(given, unit)
+        # NumPy drops what is finer than the unit, and wraps around at the ends of time.
+        same = np.isnat(given) or made.astype(given.dtype) == given
     except (TypeError, ValueError, OverflowError):
-        raise RefusedError(f"a value of {dtype.numpy}", value) from None
+        same = False
+    if not same:
+        raise RefusedError(f"a value that {dtype.numpy} has", value)
     return made
 
 
 def _bytes(dtype: DataType, value: Any) -> np.generic:
-    data = value.encode("ascii", "replace") if isinstance(value, str) and value.isascii() else value
-    if isinstance(data, int) and data == 0:
+    data = value.encode("ascii") if isinstance(value, str) and value.isascii() else value
+    if _is_zero(data):
         data = b""
     if isinstance(data, bytes | bytearray) and len(data.rstrip(b"\0")) <= dtype.itemsize:
         return np.bytes_(data.rstrip(b"\0"))
@@ -135,35 +141,57 @@ def _bytes(dtype: DataType, value: Any) -> np.generic:
 
 
 def _text(dtype: DataType, value: Any) -> np.generic:
-    text = value.decode("ascii", "replace") if isinstance(value, bytes) and value.isascii() else value
-    if isinstance(text, int) and text == 0:
+    text = value.decode("ascii") if isinstance(value, bytes) and value.isascii() else value
+    if _is_zero(text):
         text = ""
-    if isinstance(text, str) and len(text.rstrip("\0")) <= dtype.itemsize // 4:
+    if isinstance(text, str) and len(text.rstrip("\0")) <= dtype.itemsize // 4 and fill_json.is_text(text):
         return np.str_(text.rstrip("\0"))
     raise RefusedError(f"text of at most {dtype.itemsize // 4} characters", value)
 
 
-def _struct(dtype: DataType, value: Any) -> Any:
-    if isinstance(value, int) and value == 0:
+def _is_zero(value: Any) -> bool:
+    """Whether it is the number 0, which stands for nothing at all."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64) and value == 0
+
+
+def _struct(dtype: DataType, value: Any) -> np.generic:
+    """The record that has these values: a tuple, an object with names, or a record of another data type."""
+    if _is_zero(value):
         return default(dtype)
     names = [field.name for field in dtype.fields]
-    parts = dict(zip(names, value, strict=False)) if isinstance(value, tuple) else value
-    if isinstance(value, np.void) and value.dtype.names == tuple(names):
+    parts = value
+    if isinstance(value, tuple) and len(value) == len(names):
+        parts = dict(zip(names, value, strict=True))
+    elif isinstance(value, np.void) and value.dtype.names == tuple(names):
         parts = {name: value[name] for name in names}
-    if not isinstance(parts, dict) or set(parts) != set(names):
-        raise RefusedError(f"a value for each of {', '.join(names)}", value)
-    made = np.zeros((), dtype.numpy)
+    if not isinstance(parts, dict) or parts.keys() != set(names):
+        raise RefusedError("a value for each field", value)
+    made: Any = np.zeros((), dtype.numpy)
     for field in dtype.fields:
-        if field.shape:
-            made[field.name] = np.asarray(parts[field.name], field.dtype.numpy)
-        else:
-            made[field.name] = convert(field.dtype, parts[field.name])
-    return made[()]
+        try:
+            _set(made, field.name, field.dtype, field.shape, parts[field.name])
+        except RefusedError as refused:
+            raise RefusedError(f"{refused.expected}, for {field.name}", value) from refused
+    whole: np.generic = made[()]
+    return whole
+
+
+def _set(target: Any, key: Any, dtype: DataType, shape: tuple[int, ...], value: Any) -> None:
+    """Sets an element, or each of the elements that a field of this shape has."""
+    if not shape:
+        target[key] = convert(dtype, value)
+        return
+    if _is_zero(value):
+        value = [0] * shape[0]
+    if not isinstance(value, list | tuple | np.ndarray) or len(value) != shape[0]:
+        raise RefusedError(f"a list of {shape[0]} values", value)
+    for position, part in enumerate(value):
+        _set(target[key], position, dtype, shape[1:], part)
 
 
 def _object(dtype: DataType, value: Any) -> Any:
     wanted: Any = {"string": str, "bytes": bytes}.get(dtype.name, object)
-    if isinstance(value, int) and value == 0 and wanted is not object:
+    if _is_zero(value) and wanted is not object:
         return _NOTHING[dtype.name]
     if not isinstance(value, wanted):
         raise RefusedError("text" if wanted is str else "bytes", value)

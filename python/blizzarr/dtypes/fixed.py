@@ -36,8 +36,8 @@ def from_json(name: str, configuration: Mapping[str, Any], path: str, problems: 
     return DataType(name, dtype, kind, swap_unit, configuration={"length_bytes": length})
 
 
-def from_numpy(dtype: np.dtype[Any], problems: Problems) -> DataType | None:
+def from_numpy(dtype: np.dtype[Any], path: str, problems: Problems) -> DataType | None:
     """The data type of a NumPy dtype of kind ``S`` or ``U``; one without characters gets room for one."""
     name = _BY_KIND[dtype.kind]
     width = NAMES[name][2]
-    return from_json(name, {"length_bytes": dtype.itemsize or width}, "data_type", problems)
+    return from_json(name, {"length_bytes": dtype.itemsize or width}, path, problems)

@@ -2,22 +2,25 @@
 
 https://github.com/zarr-developers/zarr-extensions/tree/main/data-types/struct
 
-``structured`` is what zarr-python called them before they were registered; it is read, and its fields may be pairs.
+``structured`` is what zarr-python 3.1 called them, before they were registered. It is read and never written anew: its
+fields may be pairs, its documents may leave out the byte order, which then is little-endian.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from blizzarr.dtypes.data_type import DataType, Field
+from blizzarr.dtypes.fill_json import is_text
 from blizzarr.dtypes.kinds import Kind
-from blizzarr.problems import MISSING, Problems, members
+from blizzarr.errors import Problem
+from blizzarr.problems import MISSING, Problems, describe, members
 
-__all__ = ["MAX_DEPTH", "MAX_FIELDS", "NAMES", "from_json", "from_numpy", "make"]
+__all__ = ["MAX_DEPTH", "MAX_FIELDS", "NAMES", "Placed", "from_json", "from_numpy", "is_too_deep", "make"]
 
 NAMES: Final = ("struct", "structured")
 MAX_DEPTH: Final = 32
@@ -26,66 +29,86 @@ MAX_FIELDS: Final = 65_536
 _MOST: Final = 2**31 - 1
 
 
+class Placed(NamedTuple):
+    """A field, and where in its document it is."""
+
+    path: str
+    field: Field
+
+
 def from_json(
     name: str, configuration: Mapping[str, Any], path: str, problems: Problems, depth: int = 0
 ) -> DataType | None:
     """The data type of a v3 document."""
     from blizzarr.dtypes import table
 
+    before = len(problems.items)
     members(configuration, path, problems, ("fields",))
     listed = configuration.get("fields", MISSING)
     place = f"{path}.configuration.fields"
     if type(listed) is not list or not 0 < len(listed) <= MAX_FIELDS:
         problems.add(place, f"a list of at least one field, at most {MAX_FIELDS:,}", listed)
         return None
-    if depth >= MAX_DEPTH:
-        problems.add(place, f"structs at most {MAX_DEPTH} deep", "deeper ones")
+    if is_too_deep(depth, place, problems):
         return None
-    before = len(problems.items)
     fields = []
     for position, item in enumerate(listed):
         here = f"{place}[{position}]"
-        if type(item) is list and len(item) == 2:
-            item = {"name": item[0], "data_type": item[1]}
-        if type(item) is not dict or item.keys() != {"name", "data_type"}:
+        pair = name == "structured" and type(item) is list and len(item) == 2
+        if not pair and (type(item) is not dict or item.keys() != {"name", "data_type"}):
             problems.add(here, "an object with a name and a data_type", item)
             continue
-        dtype = table.from_json(item["data_type"], f"{here}.data_type", problems, depth + 1)
+        label, value = item if pair else (item["name"], item["data_type"])
+        dtype = table.from_json(value, f"{here}.data_type", problems, depth + 1)
         if dtype is not None:
-            fields.append(Field(item["name"], dtype))
-    made = make(fields, place, problems)
+            fields.append(Placed(here, Field(label, dtype)))
+    made = make(fields, place, problems, "struct" if depth else name)
     return made if len(problems.items) == before else None
 
 
-def make(fields: Sequence[Field], path: str, problems: Problems) -> DataType | None:
-    """The struct of these fields; `None` when a problem was added."""
+def is_too_deep(depth: int, path: str, problems: Problems) -> bool:
+    """Whether a struct is in too many others; adds a problem then."""
+    if depth >= MAX_DEPTH:
+        problems.items.append(Problem(path, f"structs at most {MAX_DEPTH} deep", "deeper ones"))
+    return depth >= MAX_DEPTH
+
+
+def make(listed: Sequence[Placed], path: str, problems: Problems, name: str = "struct") -> DataType | None:
+    """The struct of these fields; `None` when a problem was added, or where there are no fields for one."""
     before = len(problems.items)
     seen = set()
     size = 0
-    for position, field in enumerate(fields):
-        if type(field.name) is not str or not field.name or field.name in seen:
-            problems.add(f"{path}[{position}].name", "a name that is not empty and no other field has", field.name)
-        seen.add(field.name if type(field.name) is str else position)
-        if field.dtype.kind is Kind.OBJECT:
-            problems.add(f"{path}[{position}].data_type", "a data type of a fixed size", field.dtype.name)
-        size += field.dtype.itemsize * prod(field.shape)
-    if not 0 < size <= _MOST:
-        problems.add(path, f"fields of 1 to {_MOST} bytes together", size)
-    if len(problems.items) > before:
+    for place, (label, dtype, shape) in listed:
+        if type(label) is not str or not label or label in seen or not is_text(label):
+            problems.add(f"{place}.name", "a name that is not empty and no other field has", label)
+        else:
+            seen.add(label)
+        if dtype.kind is Kind.OBJECT:
+            problems.add(f"{place}.data_type", "a data type of a fixed size", dtype.name)
+        size += dtype.itemsize * prod(shape)
+    if size > _MOST:
+        problems.add(path, f"fields of at most {_MOST:,} bytes together", size)
+    if len(problems.items) > before or not listed:
         return None
-    dtype: np.dtype[Any] = np.dtype([(field.name, field.dtype.numpy, field.shape) for field in fields])
-    return DataType("struct", dtype, Kind.STRUCT, fields=tuple(fields))
+    fields = tuple(placed.field for placed in listed)
+    numpy: np.dtype[Any] = np.dtype([(label, dtype.numpy, shape) for label, dtype, shape in fields])
+    return DataType(name, numpy, Kind.STRUCT, fields=fields)
 
 
-def from_numpy(dtype: np.dtype[Any], path: str, problems: Problems) -> DataType | None:
+def from_numpy(dtype: np.dtype[Any], path: str, problems: Problems, depth: int = 0) -> DataType | None:
     """The data type of a NumPy dtype with fields; byte orders and padding do not matter."""
     from blizzarr.dtypes import table
 
-    fields = []
-    for name in dtype.names or ():
-        inner = dtype.fields[name][0]  # type: ignore[index]  # it has names, so it has fields
+    if is_too_deep(depth, path, problems):
+        return None
+    before = len(problems.items)
+    listed = []
+    for label in dtype.names or ():
+        place = f"{path}[{describe(label)}]"
+        inner = dtype[label]
         base, shape = inner.subdtype or (inner, ())
-        made = table.from_numpy(base, problems)
+        made = table.from_numpy(base, problems, place, depth + 1)
         if made is not None:
-            fields.append(Field(name, made, tuple(shape)))
-    return None if len(fields) < len(dtype.names or ()) else make(fields, path, problems)
+            listed.append(Placed(place, Field(label, made, tuple(shape))))
+    made = make(listed, path, problems)
+    return made if len(problems.items) == before else None

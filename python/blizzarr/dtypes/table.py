@@ -73,6 +73,7 @@ def _row(name: str, kind: Kind, swap_unit: int) -> DataType:
     return DataType(name, dtype, kind, swap_unit, _limits(dtype, kind))
 
 
+_CONFIGURED: Final = {*time.NAMES, *fixed.NAMES, *struct.NAMES}
 _TABLE: Final[dict[str, DataType]] = {row[0]: _row(*row) for row in _ROWS}
 _TABLE.update({dtype.name: dtype for dtype in (variable.STRING, variable.BYTES)})
 _TABLE.update({alias: _TABLE[name] for alias, name in _ALIASES.items()})
@@ -134,13 +135,13 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
         name = value if isinstance(value, str) else value.get("name")
         if name == "object":
             return variable.OBJECT
-        if name in _TABLE or name in ml.ROWS or isinstance(value, dict) or _is_raw(value):
+        if isinstance(value, dict) or name in _TABLE or name in _CONFIGURED or name in ml.ROWS or _is_raw(value):
             return from_json(value, "data_type", problems)
     try:
         if value is None:
             raise TypeError("NumPy would take it for float64")
         dtype = np.dtype(value)
-    except (TypeError, ValueError, SyntaxError) as error:
+    except (TypeError, ValueError, SyntaxError, RecursionError) as error:
         if isinstance(value, str) and known.is_known(value):
             problems.unknown("data_type", "data type", value, known.supplier(value))
         else:
@@ -153,19 +154,20 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
     return from_numpy(dtype, problems)
 
 
-def from_numpy(dtype: np.dtype[Any], problems: Problems) -> DataType | None:
+def from_numpy(dtype: np.dtype[Any], problems: Problems, path: str = "data_type", depth: int = 0) -> DataType | None:
     """The data type of a NumPy dtype; its byte order does not matter."""
-    if dtype.kind in "Mm":
+    kind = dtype.kind
+    if kind in "Mm":
         return time.from_numpy(dtype)
-    if dtype.kind in "SU":
-        return fixed.from_numpy(dtype, problems)
-    if dtype.kind == "V" and dtype.fields is not None:
-        return struct.from_numpy(dtype, "data_type", problems)
-    if dtype.kind in "OT":
-        return variable.OBJECT if dtype.kind == "O" else variable.STRING
-    if dtype.kind == "V" and dtype.fields is None and dtype.subdtype is None and dtype.name not in ml.ROWS:
-        return from_json(f"r{dtype.itemsize * 8}", "data_type", problems)
+    if kind in "SU":
+        return fixed.from_numpy(dtype, path, problems)
+    if kind in "OT":
+        return variable.OBJECT if kind == "O" else variable.STRING
+    if dtype.names:
+        return struct.from_numpy(dtype, path, problems, depth)
     if dtype.name in _TABLE or dtype.name in ml.ROWS:
-        return from_json(dtype.name, "data_type", problems)
-    problems.unknown("data_type", "data type", str(dtype), "no Zarr data type holds it")
+        return from_json(dtype.name, path, problems)
+    if kind == "V" and dtype.subdtype is None:
+        return from_json(f"r{dtype.itemsize * 8}", path, problems)
+    problems.unknown(path, "data type", str(dtype), "no Zarr data type holds it")
     return None

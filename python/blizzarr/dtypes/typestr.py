@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from math import prod
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,12 +20,11 @@ from blizzarr.dtypes import struct, table, variable
 from blizzarr.dtypes.data_type import DataType, Field
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.dtypes.time import UNITS
-from blizzarr.errors import Problem
 from blizzarr.problems import Problems, lengths
 
 __all__ = ["Typestr", "from_typestr", "to_typestr"]
 
-_FORM: Final = re.compile(r"([<>|=]?)([biufcSUVMmO])(0|[1-9]\d{0,9})?(?:\[([1-9]\d{0,9})?(\w+)\])?")
+_FORM: Final = re.compile(r"([<>|=]?)([biufcSUVMmO])(0|[1-9][0-9]{0,9})?(?:\[([1-9][0-9]{0,9})?([A-Za-zμ]+)\])?")
 _SIZES: Final = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16), "M": (8,), "m": (8,)}
 _ENDIAN: Final = {"<": "little", ">": "big"}
 _MOST: Final = 2**31 - 1
@@ -66,11 +65,12 @@ def _simple(value: str, path: str, problems: Problems) -> Typestr | None:
         return None
     order, letter, digits, scale, unit = form.groups()
     size = 0 if digits is None else int(digits)
-    if letter == "O":
-        return Typestr(variable.OBJECT, None)
-    if unit is not None and (letter not in "Mm" or unit not in UNITS or unit == "generic" or int(scale or 1) >= 2**31):
+    timed = letter in "Mm" and unit in UNITS and unit != "generic" and int(scale or 1) < 2**31
+    if (unit is not None and not timed) or (letter == "O" and digits not in (None, "4", "8")):
         problems.add(path, _EXPECTED, value)
         return None
+    if letter == "O":
+        return Typestr(variable.OBJECT, None)
     sizes = _SIZES.get(letter)
     width = 4 if letter == "U" else 1
     if (size not in sizes) if sizes is not None else not 0 < size <= _MOST // width:
@@ -94,11 +94,10 @@ def _struct(value: list[Any], path: str, problems: Problems, depth: int) -> Type
     if not 0 < len(value) <= struct.MAX_FIELDS:
         problems.add(path, f"at least one field, at most {struct.MAX_FIELDS:,}", value)
         return None
-    if depth >= struct.MAX_DEPTH:
-        problems.items.append(Problem(path, f"structs at most {struct.MAX_DEPTH} deep", "deeper ones"))
+    if struct.is_too_deep(depth, path, problems):
         return None
     before = len(problems.items)
-    parts: list[tuple[str, Typestr, tuple[int, ...]]] = []
+    parts: list[tuple[struct.Placed, str | None]] = []
     for position, item in enumerate(value):
         here = f"{path}[{position}]"
         if type(item) is not list or len(item) not in (2, 3):
@@ -108,15 +107,16 @@ def _struct(value: list[Any], path: str, problems: Problems, depth: int) -> Type
         inner = from_typestr(item[1], f"{here}[1]", problems, depth + 1)
         if inner is not None and shape is not None:
             # What pads an aligned record has no name; NumPy calls it by its position.
-            parts.append((item[0] or f"f{position}", inner, (*shape, *inner.shape)))
-    if len(problems.items) > before:
+            name = f"f{position}" if item[0] == "" else item[0]
+            parts.append((struct.Placed(here, Field(name, inner.dtype, (*shape, *inner.shape))), inner.endian))
+    orders = {endian for part, endian in parts if part.field.dtype.swap}
+    mixed = len(orders) > 1 or not all(part.field.dtype.numpy.isnative for part, _ in parts)
+    if mixed:
+        parts = [(part._replace(field=_stored_field(part.field, endian)), endian) for part, endian in parts]
+    made = struct.make([part for part, _ in parts], path, problems)
+    if made is None or len(problems.items) > before:
         return None
-    orders = {inner.endian for _, inner, _ in parts if inner.dtype.swap}
-    mixed = len(orders) > 1 or not all(inner.dtype.is_native for _, inner, _ in parts)
-    endian = orders.pop() if orders and not mixed else None
-    fields = [Field(name, _stored(inner) if mixed else inner.dtype, shape) for name, inner, shape in parts]
-    made = struct.make(fields, path, problems)
-    return None if made is None else Typestr(made, endian)
+    return Typestr(made, None if mixed or not orders else orders.pop())
 
 
 def _shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | None:
@@ -128,13 +128,14 @@ def _shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | None:
     return shape
 
 
-def _stored(inner: Typestr) -> DataType:
+def _stored_field(field: Field, endian: str | None) -> Field:
     """A field as it is stored, for structs whose fields have different byte orders."""
-    dtype, endian = inner.dtype, inner.endian
-    if not dtype.swap or endian is None:
-        return dtype
-    fields = tuple(field._replace(dtype=_stored(Typestr(field.dtype, endian))) for field in dtype.fields)
-    return replace(dtype, numpy=dtype.numpy.newbyteorder("<" if endian == "little" else ">"), fields=fields)
+    dtype = field.dtype
+    if endian is None or not dtype.swap:
+        return field
+    order: Literal["<", ">"] = "<" if endian == "little" else ">"
+    fields = tuple(_stored_field(inner, endian) for inner in dtype.fields)
+    return field._replace(dtype=replace(dtype, numpy=dtype.numpy.newbyteorder(order), fields=fields))
 
 
 def to_typestr(dtype: DataType, endian: str | None, path: str = "dtype", problems: Problems | None = None) -> Any:
@@ -168,6 +169,9 @@ def _spelled(dtype: DataType, endian: str | None) -> Any:
 
 
 def _fields(dtype: DataType, endian: str | None) -> list[list[Any]] | None:
+    if not dtype.numpy.isnative:
+        # Each field has the order in which it is stored.
+        endian = None
     listed = []
     for field in dtype.fields:
         inner = _spelled(field.dtype, endian)

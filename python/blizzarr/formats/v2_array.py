@@ -105,7 +105,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
         "chunks": list(chunks),
         "dtype": spelled,
         "compressor": None if configs is None else configs.compressor,
-        "fill_value": None if unsaid else fill_typed.encode(dtype, meta.fill_value, endian),
+        "fill_value": None if unsaid else fill_typed.encode(dtype, meta.fill_value, endian, problems),
         "order": None if configs is None else configs.order,
         "filters": None if configs is None else configs.filters,
         "dimension_separator": meta.chunk_keys.separator,

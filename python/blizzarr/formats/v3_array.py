@@ -60,6 +60,9 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     lengths = _chunk_shape(get("chunk_grid", MISSING), rank, dtype, problems)
     chunk_keys = _chunk_keys(get("chunk_key_encoding", MISSING), problems)
     codecs = CodecChain.from_json(get("codecs", MISSING), dtype=dtype, chunk_shape=lengths, problems=problems)
+    if dtype is not None and dtype.fields and type(value) is str and fill_value is not None and codecs is not None:
+        # The bytes of an element are in the order of the elements.
+        fill_value = dtype.fill_from_json(value, "fill_value", problems, codecs.endian)
     attributes = decode_attributes(document, problems)
     names = get("dimension_names", MISSING)
     dimension_names = None if names is MISSING else _dimension_names(names, rank, problems)
