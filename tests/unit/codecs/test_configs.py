@@ -294,3 +294,19 @@ def test_categorize_says_itself_whether_it_is_for_objects() -> None:
     of_objects, of_text = numcodecs.Categorize(labels, dtype=object), numcodecs.Categorize(labels, dtype="<U3")
     found = [type(codec_from_config(codec.get_config(), "codec", Problems())) for codec in (of_objects, of_text)]
     assert found == [OBJECT_CODECS["categorize"], ROWS["numcodecs.categorize"]]
+
+
+@pytest.mark.parametrize("written", [0, "0"])
+def test_shuffle_of_0_bytes_is_of_elements(written: Any) -> None:
+    """NetCDF-C writes it so; zarr-python, which shuffles nothing then, reads other values from its chunks."""
+    read = chain_from_configs(
+        [{"id": "shuffle", "elementsize": written}],
+        {"id": "zlib", "level": 1},
+        dtype=DataType.parse("float32"),
+        endian="little",
+        order="C",
+        chunk_shape=(3,),
+        problems=Problems(),
+    )
+    assert read is not None
+    assert read.compressors[0] == ShuffleCodec(elementsize=4)

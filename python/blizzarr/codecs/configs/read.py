@@ -10,7 +10,16 @@ from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.chain import MAX_CODECS, CodecChain
 from blizzarr.codecs.codec import Chunk, Codec, Stage
 from blizzarr.codecs.configs.memory_order import endian_of, to_little
-from blizzarr.codecs.numcodecs import PREFIX, ROWS, ArrayFilter, NumcodecsCodec, NumcodecsRun, UserCodec, library
+from blizzarr.codecs.numcodecs import (
+    PREFIX,
+    ROWS,
+    ArrayFilter,
+    NumcodecsCodec,
+    NumcodecsRun,
+    ShuffleCodec,
+    UserCodec,
+    library,
+)
 from blizzarr.codecs.objects import OBJECT_CODECS, ObjectCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType, Kind
@@ -115,7 +124,7 @@ def codec_from_config(
     if row is None:
         return _of_user(name, config, path, problems)
     options = {option: value for option, value in config.items() if option != "id"}
-    return _of_row(row, options if strict else _lenient(row, options), path, problems, chunk)
+    return _of_row(row, options if strict else _lenient(row, options, chunk), path, problems, chunk)
 
 
 def _of_user(name: str, config: dict[str, Any], path: str, problems: Problems) -> NumcodecsCodec | None:
@@ -132,13 +141,17 @@ def _of_user(name: str, config: dict[str, Any], path: str, problems: Problems) -
     return None
 
 
-def _lenient(row: type[NumcodecsCodec], options: dict[str, Any]) -> dict[str, Any]:
+def _lenient(row: type[NumcodecsCodec], options: dict[str, Any], chunk: Chunk) -> dict[str, Any]:
     """The options that a codec has; NCZarr writes numbers as strings, and GDAL the names of how bytes are shuffled.
 
     What is unknown was ignored by those who wrote it, or they could not have; it is kept with the document.
     """
     known = [option.name for option in row.options]
-    return {option: _number(value) for option, value in options.items() if option in known}
+    found = {option: _number(value) for option, value in options.items() if option in known}
+    if row is ShuffleCodec and found.get("elementsize") == 0 and chunk.dtype is not None:
+        # NetCDF-C writes 0 and shuffles elements of their own size; for numcodecs there would be nothing to shuffle.
+        found["elementsize"] = chunk.dtype.itemsize
+    return found
 
 
 _SHUFFLES: Final = {"NONE": 0, "BYTE": 1, "BIT": 2}
