@@ -6,6 +6,7 @@ zarr-python-2  one with zarr 2.18.7, which wrote version 2 and, behind switches,
 zarr-python-1  one with zarr 1.1.0, which wrote version 1; built from source
 zarrita        a folder with zarrita and what it needs, by npm
 zarr-java      a folder with zarr-java and what it needs, by Maven
+netcdf         a virtual environment with netCDF4, and so NetCDF-C
 gdal           a folder with Debian's GDAL for Debian's Python, unpacked beside the system and not into it
 bench          a virtual environment of Python 3.12 or later with every implementation that `make bench` compares
 =============  ===================================================================================================
@@ -154,6 +155,7 @@ RECIPES: dict[str, tuple[Maker, Path, dict[str, Path]]] = {
         HERE / "zarr-python-1/requirements.txt",
         {"build": HERE / "zarr-python-1/build.txt"},
     ),
+    "netcdf": (partial(make_virtual_environment, versions=MIDDLE), HERE / "netcdf/requirements.txt", {}),
     "zarrita": (make_node_folder, HERE / "zarrita/package.json", {}),
     "zarr-java": (make_java_folder, HERE / "zarr-java/pom.xml", {"beside": HERE / "zarr-java/wheels.txt"}),
     "gdal": (make_debian_folder, HERE / "gdal/packages.txt", {}),

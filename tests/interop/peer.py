@@ -6,8 +6,10 @@ import importlib
 import json
 import os
 import subprocess
+import tempfile
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -60,13 +62,17 @@ class InProcess:
 
 @dataclass
 class Subprocess:
-    """A peer that answers one JSON line with another on its standard streams; started at its first message."""
+    """A peer that answers one JSON line with another on its standard streams; started at its first message.
+
+    What it complains about meanwhile is shown only when its process ends.
+    """
 
     command: Sequence[str]
     missing: str
     needs: Path | None = None
     environment: dict[str, str] = field(default_factory=dict)
     process: subprocess.Popen[str] | None = None
+    complaints: IO[bytes] | None = None
 
     def call(self, verb: str, message: Message) -> Message:
         stdin, stdout = self._streams()
@@ -76,9 +82,9 @@ class Subprocess:
         except BrokenPipeError:
             line = ""
         if not line:
-            code = self.process.wait() if self.process else None
-            self.process = None
-            raise PeerError(f"its process ended with exit status {code}")
+            code, last = self.process.wait() if self.process else None, self._last_words()
+            self.close()
+            raise PeerError(f"its process ended with exit status {code}: {last}")
         answer: Message = json.loads(line)
         if "error" in answer:
             raise PeerError(answer["error"])
@@ -88,10 +94,12 @@ class Subprocess:
         if self.process is None:
             if not Path(self.command[0]).exists() or not (self.needs is None or self.needs.exists()):
                 raise PeerMissing(self.missing)
+            self.complaints = tempfile.TemporaryFile()  # noqa: SIM115  it is closed with the process
             self.process = subprocess.Popen(
                 self.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=self.complaints,
                 text=True,
                 env={**os.environ, **self.environment},
             )
@@ -100,13 +108,23 @@ class Subprocess:
             raise PeerError("its process has no standard streams")
         return stdin, stdout
 
+    def _last_words(self) -> str:
+        if self.complaints is None:
+            return ""
+        self.complaints.seek(0)
+        return self.complaints.read().decode(errors="replace")[-2000:]
+
     def close(self) -> None:
+        """End the process; the next message starts another."""
         if self.process is not None and self.process.stdin is not None:
-            self.process.stdin.close()
+            with suppress(BrokenPipeError):
+                self.process.stdin.close()
             self.process.wait()
             if self.process.stdout is not None:
                 self.process.stdout.close()
-            self.process = None
+        if self.complaints is not None:
+            self.complaints.close()
+        self.process = self.complaints = None
 
 
 Link = InProcess | Subprocess

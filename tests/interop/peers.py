@@ -149,6 +149,14 @@ PEERS: tuple[Peer, ...] = (
         (*v3.ZARR_JAVA, *v2.ZARR_JAVA),
         quick=False,
     ),
+    Peer(
+        "netcdf",
+        python_of("netcdf", "netcdf"),
+        v2.NETCDF,
+        formats=both("v2"),
+        own_attributes=frozenset({"_FillValue", "_NCProperties", "_ARRAY_DIMENSIONS"}),
+        quick=False,
+    ),
     Peer("gdal", debian_of("gdal", "gdal"), (*v2.GDAL, *draft.GDAL), formats=both("v2", "draft"), quick=False),
 )
 

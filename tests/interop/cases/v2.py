@@ -158,6 +158,7 @@ FILTERS: dict[str, tuple[str, list[Json]]] = {
 }
 FILTER_LAYOUTS: dict[str, dict[str, Json]] = {
     "alone": {},
+    "zlib": {"compressor": ZLIB},
     "F blosc": {"order": "F", "compressor": blosc()},
 }
 

@@ -92,6 +92,8 @@ def tags(document: Mapping[str, Any]) -> Iterator[str]:
         yield "order F"
         if sum(length > 1 for length in document["chunks"]) > 1:
             yield "order F of planes"
+    if any(chunk > length > 0 for chunk, length in zip(document["chunks"], document["shape"], strict=True)):
+        yield "chunks larger than the array"
     yield f"separator {document.get('dimension_separator')}"
     if document["fill_value"] is None:
         yield "fill null"
@@ -128,6 +130,8 @@ def _codec_tags(document: Mapping[str, Any]) -> Iterator[str]:
         if compressor["id"] == "blosc":
             yield f"blosc {compressor['cname']}"
             yield f"blosc shuffle {compressor['shuffle']}"
+        if compressor.get("level", 0) < 0:
+            yield "negative level"
         if compressor["id"] == "lzma":
             yield f"lzma format {compressor['format']}"
     else:
