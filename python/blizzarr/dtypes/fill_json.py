@@ -295,13 +295,13 @@ def _encode_struct(dtype: DataType, value: Any) -> dict[str, Any]:
 def _encode_part(dtype: DataType, part: Any) -> Any:
     """A field of a struct: a value, or nested lists of them; null for text that is none."""
     if part.ndim:
-        return [_encode_part(dtype, item) for item in part]
-    try:
-        made = encode(dtype, part[()])
-    except ValueError:
-        # Beyond the characters that there are.
-        return None
-    return made if dtype.kind is not Kind.TEXT or is_text(made) else None
+        return [_encode_part(dtype, part[index, ...]) for index in range(len(part))]
+    if dtype.kind is not Kind.TEXT:
+        return encode(dtype, part[()])
+    # What was stored may be no characters at all, and NumPy makes text of it all the same.
+    with suppress(UnicodeDecodeError):
+        return part.astype(part.dtype.newbyteorder("<")).tobytes().decode("utf-32-le").rstrip("\0")
+    return None
 
 
 def _encode_real(value: np.generic) -> float | str:

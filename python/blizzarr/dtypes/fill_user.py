@@ -42,7 +42,7 @@ def convert(dtype: DataType, value: Any) -> np.generic:
         return default(dtype)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if isinstance(value, np.generic) and value.dtype == dtype.numpy:
+    if isinstance(value, np.generic) and value.dtype == dtype.numpy and dtype.kind is not Kind.TEXT:
         return value
     converted: np.generic = _CONVERT[dtype.kind](dtype, value)
     return converted

@@ -110,7 +110,7 @@ def _struct(value: list[Any], path: str, problems: Problems, depth: int) -> Type
             name = f"f{position}" if item[0] == "" else item[0]
             parts.append((struct.Placed(here, Field(name, inner.dtype, (*shape, *inner.shape))), inner.endian))
     orders = {endian for part, endian in parts if part.field.dtype.swap}
-    mixed = len(orders) > 1 or not all(part.field.dtype.numpy.isnative for part, _ in parts)
+    mixed = len(orders) > 1 or not all(part.field.dtype.is_native for part, _ in parts)
     if mixed:
         parts = [(part._replace(field=_stored_field(part.field, endian)), endian) for part, endian in parts]
     made = struct.make([part for part, _ in parts], path, problems)
@@ -169,7 +169,7 @@ def _spelled(dtype: DataType, endian: str | None) -> Any:
 
 
 def _fields(dtype: DataType, endian: str | None) -> list[list[Any]] | None:
-    if not dtype.numpy.isnative:
+    if not dtype.is_native:
         # Each field has the order in which it is stored.
         endian = None
     listed = []
