@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import netCDF4
@@ -21,7 +20,7 @@ def version(message: Message) -> Message:
 
 
 def write(message: Message) -> Message:
-    with _open(message["root"], "a" if os.path.isdir(message["root"]) and os.listdir(message["root"]) else "w") as root:
+    with _open(message["root"], "w") as root:
         array = _create(root, message["path"], message["document"])
         array[box_of(message)] = values_of(message)
     return {}
