@@ -41,9 +41,16 @@ def write(message: Message) -> Message:
 def read(message: Message) -> Message:
     array = zarr.Array(_store(message), readonly=True)
     values = np.asarray(array[...])
-    return array_answer(
-        values, data_type=old.typestr(values.dtype), fill=array.fill_value, attributes=array.attrs.asdict()
-    )
+    return array_answer(values, data_type=old.typestr(values.dtype), fill=_fill(array), attributes=array.attrs.asdict())
+
+
+def _fill(array: Any) -> Any:
+    """Return what NumPy fills arrays with when it is given the fill value, as that is what is done with it."""
+    if array.fill_value is None:
+        return None
+    one = np.empty((), array.dtype)
+    one.fill(array.fill_value)
+    return one
 
 
 def _store(message: Message) -> Any:

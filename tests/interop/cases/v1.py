@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from interop.case import Box, Case, every
-from interop.cases.v2 import ATTRIBUTES, BOXES, NUMBERS, SHAPES, STRUCTS, TEXTS, orders_of
+from interop.cases.v2 import ATTRIBUTES, BOXES, NUMBERS, SHAPES, STRUCTS, TEXTS, orders_of, zero
 
 Json = Any
 
@@ -87,11 +87,13 @@ def _rows() -> Iterator[tuple[str, str, Json, Box | None]]:
     numbers = [dtype for name in NUMBERS for dtype in orders_of(name)]
     for dtype in (*numbers, *TEXTS, "|V3", "<M8[D]", ">M8[ns]", "<m8[s]"):
         for layout, members in TYPE_LAYOUTS.items():
+            yield "type", f"{dtype} {layout}", document(dtype, fill_value=zero(dtype), **members), None
             # What is no number has no fill value in JSON there.
-            fill = 0 if dtype[1] in "iuf" else False if dtype[1] == "b" else None
-            yield "type", f"{dtype} {layout}", document(dtype, fill_value=fill, **members), None
+            if dtype[1] not in "biuf":
+                yield "type", f"{dtype} {layout} null", document(dtype, fill_value=None, **members), None
     for name, fields in STRUCTS.items():
-        yield "struct", name, document(fields, fill_value=None, **TYPE_LAYOUTS["zlib"]), None
+        yield "struct", name, document(fields, fill_value=zero(fields), **TYPE_LAYOUTS["zlib"]), None
+        yield "struct", f"{name} null", document(fields, fill_value=None, **TYPE_LAYOUTS["zlib"]), None
     for name, (compression, options) in COMPRESSIONS.items():
         yield "compression", name, document("<i4", compression=compression, options=options), None
     for name, options in BLOSC.items():
