@@ -118,6 +118,10 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
     return None
 
 
+def _is_ours(name: str) -> bool:
+    return name in _TABLE or name in _CONFIGURED or name in ml.ROWS or _is_raw(name)
+
+
 def _is_raw(name: str) -> bool:
     return name[:1] == "r" and name[1:].isascii() and name[1:].isdigit()
 
@@ -135,7 +139,8 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
         name = value if isinstance(value, str) else value.get("name")
         if name == "object":
             return variable.OBJECT
-        if isinstance(value, dict) or name in _TABLE or name in _CONFIGURED or name in ml.ROWS or _is_raw(value):
+        # NumPy has objects too, but with lists or tuples in them.
+        if type(name) is str and (isinstance(value, dict) or _is_ours(name)):
             return from_json(value, "data_type", problems)
     try:
         if value is None:

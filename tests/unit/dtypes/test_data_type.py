@@ -51,6 +51,18 @@ def test_swap_unit(name: str, unit: int) -> None:
         (">m8[10s]", "numpy.timedelta64"),
         ({"name": "float32"}, "float32"),
         ("bfloat16", "bfloat16"),
+        ("S5", "null_terminated_bytes"),
+        (">U4", "fixed_length_utf32"),
+        ("M8", "numpy.datetime64"),
+        (str, "string"),
+        (bytes, "bytes"),
+        (np.dtypes.StringDType(), "string"),
+        ("variable_length_bytes", "bytes"),
+        (object, "object"),
+        ("object", "object"),
+        ([("a", ">i4"), ("b", "S2")], "struct"),
+        ("float32,float32", "struct"),
+        ({"names": ["a", "b"], "formats": ["u1", "i4"], "offsets": [0, 8]}, "struct"),
     ],
 )
 def test_parse(value: Any, name: str) -> None:
@@ -61,7 +73,29 @@ def test_parse(value: Any, name: str) -> None:
     assert DataType.parse(dtype) is dtype
 
 
-@pytest.mark.parametrize("value", ["nope", None, "r7", "V0", "numpy.datetime64", 3, "float32;float32"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            "nope",
+            None,
+            "r7",
+            "V0",
+            3,
+            "\ud800",
+            "U99999999999",
+            "f16",
+            "g",
+            "M8[eon]",
+            [],
+            {},
+            {"name": "nope"},
+        ),
+        *("numpy.datetime64", "struct", "structured", "fixed_length_utf32", "null_terminated_bytes"),
+        *([("a", "O")], [("a", "f16")], ("i4", (2,)), [("a", "i4"), ("a", "i4")], {"names": ["a"], "formats": []}),
+        *({"name": "null_terminated_bytes", "configuration": {"length_bytes": 0}}, np.dtype([])),
+    ],
+)
 def test_parse_refuses(value: Any) -> None:
     """row 57: what is no data type is named in the error."""
     with pytest.raises(MetadataError) as caught:
@@ -84,8 +118,27 @@ def test_types_known_by_name(value: Any, supplier: str) -> None:
         DataType.parse(value)
 
 
-@pytest.mark.parametrize("name", [*CORE, "r24", *ml.ROWS])
-def test_pickle_and_equality(name: str) -> None:
+@pytest.mark.parametrize(
+    ("value", "size", "said"),
+    [
+        ("S5", 5, {"name": "null_terminated_bytes", "configuration": {"length_bytes": 5}}),
+        ("U5", 20, {"name": "fixed_length_utf32", "configuration": {"length_bytes": 20}}),
+        ("|S0", 8, "bytes"),
+        ("<U0", 8, "string"),
+    ],
+)
+def test_texts(value: str, size: int, said: Any) -> None:
+    """row 57: text and byte strings of a fixed length; without one, of any."""
+    dtype = DataType.parse(value)
+    assert (dtype.itemsize, dtype.to_json()) == (size, said)
+    assert DataType.from_json(said) == dtype
+
+
+STRUCT: Any = [("a", ">i4"), ("n", [("x", "S2"), ("y", "U1")], (2,))]
+
+
+@pytest.mark.parametrize("name", [*CORE, "r24", *ml.ROWS, "S5", "U5", "M8[25s]", "string", "object", STRUCT])
+def test_pickle_and_equality(name: Any) -> None:
     """A pickled data type is the same one, also where NumPy has no such dtype."""
     dtype = DataType.parse(name)
     again = pickle.loads(pickle.dumps(dtype))
