@@ -13,6 +13,7 @@ from pathlib import Path
 from bench import plot
 from bench.peers.base import Peer
 from bench.results import Result
+from bench.rows import Row
 
 OURS, LIMIT = "blizzarr", "limit"
 
@@ -45,6 +46,17 @@ def write(out: Path, facts: dict[str, str], results: Sequence[Result], peers: Se
     (out / "results.md").write_text(_markdown(facts, results, peers))
     (out / "results.json").write_text(json.dumps(_json(facts, results), indent=1) + "\n")
     plot.draw(out / "results.png", results, [peer.name for peer in peers if peer.name != LIMIT])
+
+
+def merged(out: Path, results: Sequence[Result], rows: Sequence[Row]) -> list[Result]:
+    """These results, and for all other rows those that are there already."""
+    new = {result.row.title: result for result in results}
+    there = json.loads((out / "results.json").read_text())["rows"]
+    return [
+        new.get(row.title) or Result(row, *(there[row.title][part] for part in ("seconds", "cannot", "wrong")))
+        for row in rows
+        if row.title in new or row.title in there
+    ]
 
 
 def duration(seconds: float) -> str:

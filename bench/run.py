@@ -50,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     facts["took"] = f"{time.perf_counter() - started:.0f} s"
+    if options.merge:
+        facts["earlier"] = "rows that were not run again are of an earlier run"
+        results = report.merged(Path(options.out), results, list(rows()))
     report.write(Path(options.out), facts, results, peers)
     print(f"\nwritten to {options.out}: results.md, results.json, results.png; {facts['took']}")
     wrong = [f"{result.row.title}: {why}" for result in results for why in result.wrong.values()]
@@ -122,6 +125,7 @@ def _in_memory() -> Path | None:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rows", nargs="*", help="only rows with one of these texts in their title")
+    parser.add_argument("--merge", action="store_true", help="keep the results of the other rows that are in --out")
     parser.add_argument("--rounds", type=int, default=7, help="at most this many rounds (default 7)")
     parser.add_argument("--quick", action="store_true", help="one round of each row: do they run, and rightly?")
     parser.add_argument("--peers", default=",".join(MODULES), help=f"separated by commas; also {', '.join(OPTIONAL)}")
