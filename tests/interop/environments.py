@@ -97,7 +97,9 @@ def make_java_folder(folder: Path, requirements: Path, *, beside: Path) -> str |
         return "mvn or java was not found on the path"
     _empty(folder)
     copy = ["dependency:copy-dependencies", f"-DoutputDirectory={folder / 'jars'}"]
-    subprocess.run([maven, "--quiet", "--batch-mode", "--file", str(requirements), *copy], check=True)
+    subprocess.run(
+        [maven, "--quiet", "--batch-mode", "-Dstyle.color=never", "--file", str(requirements), *copy], check=True
+    )
     (folder / "beside").mkdir()
     download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--disable-pip-version-check"]
     subprocess.run([*download, "--dest", str(folder), "-r", str(beside)], check=True)
