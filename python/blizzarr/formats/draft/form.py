@@ -152,7 +152,7 @@ class Draft:
         if self._is_reserved(path) and not meta.attributes:
             expected = "another name: zarr-python keeps consolidated metadata in a group of this one"
             problems.add("the path", expected, path)
-        return group.encode(meta, problems)
+        return group.encode(meta, self.name, problems)
 
     def _consolidated(self, nodes: Mapping[str, ArrayMeta | GroupMeta], root: dict[str, Any]) -> dict[str, bytes]:
         problems = Problems()

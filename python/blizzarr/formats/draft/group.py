@@ -26,8 +26,12 @@ def decode(document: dict[str, Any], name: str, problems: Problems) -> GroupMeta
     return GroupMeta(attributes, format=name, source=document) if len(problems.items) == before else None
 
 
-def encode(meta: GroupMeta, problems: Problems) -> dict[str, Any]:
-    """The document of a group; what it cannot say is added to `problems`."""
+def encode(meta: GroupMeta, name: str, problems: Problems) -> dict[str, Any]:
+    """The document of a group in the format `name`; what it cannot say is added to `problems`."""
     for member in meta.extra:
         problems.add(member, "no member that is unknown: the draft does not allow any", meta.extra[member])
-    return {"attributes": meta.attributes}
+    document = {"attributes": meta.attributes}
+    if meta.source is None or meta.format != name:
+        return document
+    # What was read is all that there is: the attributes, and perhaps that list.
+    return {**meta.source, **document}
