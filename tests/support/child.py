@@ -31,6 +31,10 @@ def tell(**facts):
 
 def peak():
     '''The most memory this process had, in MiB.'''
+    if os.path.exists("/proc/self/status"):
+        # What getrusage says survives exec: it would be the peak of the tests that started this process.
+        lines = open("/proc/self/status").read().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) >> 10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 def obey_permissions():
