@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from blizzarr.array.info import stored_chunks
 from blizzarr.array.objects import FILL_TOKEN, ObjectHandle
@@ -88,21 +90,23 @@ def _fill_outside(
     if isinstance(whole.handle, ObjectHandle):
         # What the objects are does not matter here.
         whole, fill = whole.handle.tokens(), FILL_TOKEN
+    # Scalars of text are as long as the text is, elements always as long as the data type says.
+    element = np.asarray(fill, whole.dtype)
     for axis in range(len(cell)):
         # Kept along the axes before this one, outside along this one, anywhere along the axes after it.
         start = [*low[:axis], border[axis], *low[axis + 1 :]]
         stop = [*border[:axis], *high[axis:]]
         shape = tuple(map(int, np.subtract(stop, start)))
-        if prod(shape) and not _is_fill(whole, fill, start, shape):
+        if prod(shape) and not _is_fill(whole, element, start, shape):
             _, axes, _ = _box(start, shape)
-            whole.handle.write(np.broadcast_to(np.asarray(fill), shape), axes, write_empty)
+            whole.handle.write(np.broadcast_to(element, shape), axes, write_empty)
 
 
 def _box(start: Sequence[int], shape: tuple[int, ...]) -> Lowered:
     return shape, tuple((axis, first, 1) for axis, first in enumerate(start)), False
 
 
-def _is_fill(binding: Binding, fill: np.generic, start: Sequence[int], shape: tuple[int, ...]) -> bool:
+def _is_fill(binding: Binding, fill: npt.NDArray[Any], start: Sequence[int], shape: tuple[int, ...]) -> bool:
     """Whether a box holds nothing but the fill value, bit by bit; read in slabs along its first axis."""
     expected = np.frombuffer(fill.tobytes(), np.uint8)
     rows = max(1, COMPARED_BYTES // (prod(shape[1:]) * binding.dtype.itemsize))

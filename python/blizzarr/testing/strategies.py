@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 __all__ = ["codec_chains", "dtypes", "elements", "layouts"]
 
 _NAMES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "V3"]
+_OTHERS: list[Any] = ["S3", "M8[s]", [("a", "i2"), ("b", "S1"), ("c", [("d", "f8"), ("e", "u1")])]]
 
-dtypes: st.SearchStrategy[np.dtype[Any]] = st.sampled_from([np.dtype(name) for name in _NAMES])
-"""The core data types; ``V3`` is ``r24``."""
+dtypes: st.SearchStrategy[np.dtype[Any]] = st.sampled_from([np.dtype(name) for name in (*_NAMES, *_OTHERS)])
+"""The core data types, of which ``V3`` is ``r24``; a byte string, a moment and a record."""
 
 
 def elements(dtype: np.dtype[Any], shape: tuple[int, ...]) -> st.SearchStrategy[npt.NDArray[Any]]:
