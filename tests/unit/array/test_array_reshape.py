@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from blizzarr.api import create_array
 from blizzarr.array import Array, binding, erase
 from blizzarr.errors import ConflictError, NodeTypeError, StoreError
 from blizzarr.formats import read_node, write_node
@@ -363,3 +364,15 @@ def test_a_handle_made_while_the_shape_changes_does_not_stay(monkeypatch: pytest
     monkeypatch.setattr(sys.modules["blizzarr.array.array"], "bind", slow)
     z[0]
     np.testing.assert_array_equal(z[:], np.arange(7))
+
+
+@pytest.mark.parametrize("zarr_format", [1, 2, 3])
+@pytest.mark.parametrize(("dtype", "fill"), [("U5", "ab"), ("S4", b"x")])
+def test_text_that_is_shorter_than_its_type(dtype: str, fill: Any, zarr_format: int) -> None:
+    """F-14: a scalar of text is as long as the text, the elements of a chunk are not."""
+    z = create_array({}, shape=10, dtype=dtype, chunks=4, fill_value=fill, zarr_format=zarr_format)
+    z[:] = np.array(["c"] * 10, dtype)
+    z.resize(5)
+    z.resize(8)
+    kept = np.array(["c"] * 5, dtype).tolist()
+    assert z[:].tolist() == [*kept, fill, fill, fill]
