@@ -134,12 +134,22 @@ pub(super) fn write_parts(file: &mut File, parts: &[&[u8]]) -> io::Result<()> {
 /// Makes a directory and those above it.
 fn make_directory(directory: &Path) -> io::Result<()> {
     match fs::create_dir_all(directory) {
-        // Somebody removed one of them meanwhile; the caller comes back.
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(()),
         // A file in its place is what went wrong, not that it exists.
-        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Err(super::path::file_in_the_way()),
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists && is_blocked(directory) => {
+            Err(super::path::file_in_the_way())
+        }
+        // Somebody removed one of them meanwhile, perhaps after it was found to exist; the caller comes back.
+        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => Ok(()),
         outcome => outcome,
     }
+}
+
+/// Whether something other than a directory has the name of this directory or of one above it.
+fn is_blocked(directory: &Path) -> bool {
+    directory.ancestors().any(|path| match fs::metadata(path) {
+        Ok(metadata) => !metadata.is_dir(),
+        Err(_) => fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()), // to nothing
+    })
 }
 
 pub(super) fn directory_of(path: &Path) -> &Path {

@@ -210,7 +210,7 @@ fn fault_90_directories_that_come_and_go_are_made_again() {
         for thread in 0..2 {
             let store = &store;
             scope.spawn(move || {
-                for _ in 0..300 {
+                for _ in 0..3000 {
                     let key = format!("a/c/{thread}");
                     store.set(&key, &[b"x"]).expect("set");
                     assert!(store.delete(&key).expect("delete"));
