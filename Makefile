@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST := $(shell find rust -name '*.rs') rust/core/Cargo.toml rust/py/Cargo.toml Cargo.toml Cargo.lock
 
-.PHONY: help demo test lint types rust unit interop fixtures bench docs wheel clean
+.PHONY: help demo test lint types rust unit interop fixtures soak bench docs wheel clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -55,6 +55,9 @@ interop: $(VENV)/tested  ## peers of other ecosystems read what we write, and th
 
 fixtures: $(VENV)/tested  ## have other implementations write tests/fixtures/data anew
 	cd tests && ../$(BIN)/python -W ignore -m fixtures $(ARGS)
+
+soak: $(VENV)/tested  ## every promise tried to its full count: hours, but it goes on where it was
+	cd tests && nice ../$(BIN)/python -m soak $(ARGS)
 
 bench: $(VENV)/built  ## every implementation in turn, with ratios to each other and to the bare limit
 	$(BIN)/python -m bench $(ARGS)
