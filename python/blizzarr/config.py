@@ -41,7 +41,9 @@ class Config:
     use_fallback_data_types: bool = True
     """Whether arrays whose data type is not known are read as the one that their document offers instead, with a
     warning; in the draft of Zarr v3. If not, they cannot be opened."""
-
+    keep_foreign_files: bool = False
+    """Whether arrays and groups are removed and replaced though files that are not ours lie among theirs. They stay in
+    either case; but unless this is set, nothing is removed where there are any."""
     v1_order_as_documented: bool = False
     """Whether ``"order": "F"`` of Zarr v1 is taken at its word. zarr-python 1, which wrote about all there is of it,
     followed it with Blosc only: with other compressors its chunks are in C order whatever their document says."""
@@ -51,16 +53,15 @@ class Config:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ValueError(f"expected {name} to be an integer of at least {least}, found {value!r}")
-        if not isinstance(self.write_empty_chunks, bool):
-            raise ValueError(f"expected write_empty_chunks to be True or False, found {self.write_empty_chunks!r}")
-        if not isinstance(self.use_fallback_data_types, bool):
-            raise ValueError(
-                f"expected use_fallback_data_types to be True or False, found {self.use_fallback_data_types!r}"
-            )
-        if not isinstance(self.v1_order_as_documented, bool):
-            raise ValueError(
-                f"expected v1_order_as_documented to be True or False, found {self.v1_order_as_documented!r}"
-            )
+        for name in (
+            "write_empty_chunks",
+            "use_fallback_data_types",
+            "keep_foreign_files",
+            "v1_order_as_documented",
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise ValueError(f"expected {name} to be True or False, found {value!r}")
         if isinstance(self.allowed_codecs, str) or not all(isinstance(name, str) for name in self.allowed_codecs):
             raise ValueError(f"expected allowed_codecs to be names like ('pickle',), found {self.allowed_codecs!r}")
         self.allowed_codecs = tuple(self.allowed_codecs)

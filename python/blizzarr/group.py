@@ -242,7 +242,7 @@ class Group(GroupMembers):
         self.create_array(name, data=value, overwrite=True)
 
     def __delitem__(self, name: str) -> None:
-        """Remove a member and everything in it; files that are not ours stay where they are."""
+        """Remove a member and everything in it; refused where files that are not ours lie among it."""
         path = join(self._path, member_path(name, self._metadata))
         if name not in self:
             raise NodeNotFoundError(f"there is no member {name!r} to remove", array=f"/{path}", store=str(self._store))

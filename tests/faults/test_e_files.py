@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import StoreError
+from blizzarr.errors import NodeExistsError, StoreError
 from blizzarr.stores import LocalStore
 
 
@@ -90,7 +90,10 @@ def test_row_077_links_to_what_is_not_ours_stay(tmp_path: Path) -> None:
     group = blizzarr.create_group(tmp_path / "root")
     group.create_array("a", data=np.arange(4))
     (tmp_path / "root" / "a" / "photos").symlink_to(tmp_path / "photos")
-    del group["a"]
+    with pytest.raises(NodeExistsError, match=r"not ours: a/photos/sea\.jpg;"):
+        del group["a"]
+    with blizzarr.config.set(keep_foreign_files=True):
+        del group["a"]
     assert (tmp_path / "root" / "a" / "photos" / "sea.jpg").read_bytes() == b"blue"
 
 
@@ -186,7 +189,7 @@ def test_row_074_a_file_where_a_directory_should_be(tmp_path: Path, array: blizz
 @pytest.mark.parametrize("what", ["array", "group"])
 @pytest.mark.parametrize("how", ["overwrite", "mode w"])
 def test_row_077_files_that_are_not_ours_stay(tmp_path: Path, what: str, how: str) -> None:
-    """Replacing what is in a directory removes what we put there, and nothing else."""
+    """Replacing what is in a directory is refused if there is more than we put there, or removes that alone."""
     group = blizzarr.create_group(tmp_path)
     group.create_array("a", data=np.arange(4), chunks=2)
     foreign = {"thesis.tex": b"years", "a/notes.txt": b"months", "photos/0.jpg": b"days", "a/c/readme": b"hours"}
@@ -194,10 +197,19 @@ def test_row_077_files_that_are_not_ours_stay(tmp_path: Path, what: str, how: st
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(value)
     options = {"shape": 4, "dtype": "int8"} if what == "array" else {}
-    if how == "overwrite":
-        (blizzarr.create_array if what == "array" else blizzarr.create_group)(tmp_path, overwrite=True, **options)
-    else:
-        blizzarr.open(tmp_path, mode="w", **options)
+
+    def replace() -> None:
+        if how == "overwrite":
+            (blizzarr.create_array if what == "array" else blizzarr.create_group)(tmp_path, overwrite=True, **options)
+        else:
+            blizzarr.open(tmp_path, mode="w", **options)
+
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(NodeExistsError, match=r"not ours: a/c/readme, a/notes\.txt, photos/0\.jpg, thesis\.tex;"):
+        replace()
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    with blizzarr.config.set(keep_foreign_files=True):
+        replace()
     assert {name: (tmp_path / name).read_bytes() for name in foreign} == foreign
     assert not (tmp_path / "a" / "zarr.json").exists()
     assert not (tmp_path / "a" / "c" / "0").exists()
@@ -207,7 +219,11 @@ def test_row_077_deleting_keeps_files_that_are_not_ours(tmp_path: Path) -> None:
     group = blizzarr.create_group(tmp_path)
     group.create_array("a", data=np.arange(4), chunks=2)
     (tmp_path / "a" / "notes.txt").write_bytes(b"mine")
-    del group["a"]
+    with pytest.raises(NodeExistsError, match=r"not ours: a/notes\.txt;"):
+        del group["a"]
+    assert group["a"][...].tolist() == [0, 1, 2, 3]
+    with blizzarr.config.set(keep_foreign_files=True):
+        del group["a"]
     assert (tmp_path / "a" / "notes.txt").read_bytes() == b"mine"
     assert sorted(LocalStore(tmp_path).list()) == ["a/notes.txt", "zarr.json"]
     assert list(group.array_keys()) == []

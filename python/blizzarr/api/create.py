@@ -100,7 +100,7 @@ def create_array(
     attributes
         What JSON can say.
     overwrite
-        Replace what is there; files that are not ours are kept.
+        Replace what is there; refused where files that are not ours lie among it.
     zarr_format
         3, 2, 1, or the name of a format: ``"v3"``, ``"v2"``, ``"v1"``, and for the draft of December 2022
         ``"v3_draft"`` or, as zarr-python spelled it, ``"v3_draft_zarr_python"``. By default that of the groups above,

@@ -32,9 +32,9 @@ def open(
         for new memory.
     mode
         ``"r"``: read; nothing can be changed through what is returned. ``"r+"``: read and write what is there.
-        ``"a"``: make it if there is nothing. ``"w"``: make it, in place of what is there; files there that are not
-        ours are kept. ``"w-"``: make it, and refuse if there is something. By default ``"r+"``, or ``"a"`` when
-        `options` say what to make: a mistyped path is an error, and makes nothing.
+        ``"a"``: make it if there is nothing. ``"w"``: make it, in place of what is there, unless files
+        that are not ours lie among that. ``"w-"``: make it, and refuse if there is something. By default ``"r+"``, or
+        ``"a"`` when `options` say what to make: a mistyped path is an error, and makes nothing.
     path
         The node in the store, like ``a/b``.
     **options

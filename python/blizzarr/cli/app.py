@@ -64,6 +64,12 @@ def _say(colour: str, message: object) -> None:
     typer.echo(f"{typer.style('blizzarr:', fg=colour, bold=True)} {text}", err=True)
 
 
+def _as_options(text: str) -> str:
+    """What to do about an error, in words of the command line."""
+    text = text.replace("set config.keep_foreign_files=True", "say --keep-foreign")
+    return re.sub(r"\b(overwrite|resume)=True", r"--\1", text)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exits with 0, with 1 for errors, 2 for wrong usage, 130 after Ctrl-C."""
     warnings.showwarning = _show_warning
@@ -73,5 +79,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # What the library refuses is said in its words; anything else is a bug of ours and shows its traceback.
         if os.environ.get("BLIZZARR_TRACEBACK"):
             raise
-        _say("red", re.sub(r"\b(overwrite|resume)=True", r"--\1", str(error)))
+        _say("red", _as_options(str(error)))
         sys.exit(1)

@@ -11,6 +11,7 @@ import typer
 from blizzarr.cli.codecs import ChunksOption, CodecOption, FormatOption, ShardsOption, codec_arguments, parse_lengths
 from blizzarr.cli.completion import complete_path
 from blizzarr.cli.opened import open_node
+from blizzarr.cli.overwriting import KeepForeignOption
 from blizzarr.cli.place import Place
 from blizzarr.cli.progress import Meter, duration_text
 
@@ -39,6 +40,7 @@ def run(
     zarr_format: FormatOption = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish a copy that was interrupted.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    keep_foreign: KeepForeignOption = False,
     memory: Annotated[
         str | None, typer.Option(help="How much of an array to hold in memory, like 512MB; 256MiB by default.")
     ] = None,
@@ -66,7 +68,8 @@ def run(
     from blizzarr.formats import chunk_prefix
     from blizzarr.model.names import printable
 
-    settings = {"threads": threads} | ({} if memory is None else {"copy_bytes": parse_bytes(memory)})
+    settings: dict[str, Any] = {"threads": threads, "keep_foreign_files": keep_foreign}
+    settings |= {} if memory is None else {"copy_bytes": parse_bytes(memory)}
     what = _source(source)
     meter = Meter(f"copy {Path(source).name}", going_on=resume)
     try:

@@ -15,6 +15,7 @@ from blizzarr.cli.codecs import (
     parse_lengths,
     parse_value,
 )
+from blizzarr.cli.overwriting import KeepForeignOption
 from blizzarr.cli.place import PathArgument, Place
 
 __all__ = ["EXAMPLES", "run"]
@@ -43,6 +44,7 @@ def run(
     ] = None,
     zarr_format: FormatOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    keep_foreign: KeepForeignOption = False,
 ) -> None:
     """Create an array (with --shape and --dtype) or a group (without)."""
     place = Place.parse(path)
@@ -62,27 +64,30 @@ def run(
     elif dtype is None:
         raise typer.BadParameter("expected the type of the elements, like --dtype float32", param_hint="--dtype")
     from blizzarr import api
+    from blizzarr.config import config
 
     if shape is None:
-        group = api.create_group(
-            place.target, path=place.path, attributes=attributes, overwrite=overwrite, zarr_format=zarr_format
-        )
+        with config.set(keep_foreign_files=keep_foreign):
+            group = api.create_group(
+                place.target, path=place.path, attributes=attributes, overwrite=overwrite, zarr_format=zarr_format
+            )
         typer.echo(f"Created the group {group.name} in {group.store}.", err=True)
         return
     lengths = parse_lengths(shape, "--shape")
     if not isinstance(lengths, list):
         raise typer.BadParameter(f"expected lengths like 100,200, found {shape!r}", param_hint="--shape")
-    array = api.create_array(
-        place.target,
-        name=place.path,
-        shape=lengths,
-        dtype=dtype,
-        attributes=attributes,
-        overwrite=overwrite,
-        zarr_format=zarr_format,
-        **codec_arguments(codec),
-        **options,
-    )
+    with config.set(keep_foreign_files=keep_foreign):
+        array = api.create_array(
+            place.target,
+            name=place.path,
+            shape=lengths,
+            dtype=dtype,
+            attributes=attributes,
+            overwrite=overwrite,
+            zarr_format=zarr_format,
+            **codec_arguments(codec),
+            **options,
+        )
     typer.echo(f"Created the array {array.name} in {array.store}: {array.shape} {array.metadata.dtype}.", err=True)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from blizzarr.cli.opened import open_node
+from blizzarr.cli.overwriting import KeepForeignOption
 from blizzarr.cli.place import PathArgument, Place
 
 __all__ = ["EXAMPLES", "run"]
@@ -17,14 +18,17 @@ EXAMPLES = "Example:  blizzarr rm data.zarr/brain/t1"
 def run(
     path: PathArgument,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    keep_foreign: KeepForeignOption = False,
 ) -> None:
     """Remove an array, or a group with everything in it.
 
-    Only what belongs to the nodes is removed; other files in the directory stay.
+    Only what belongs to the nodes is removed. Where other files lie among it, nothing is, unless --keep-foreign says
+    that it may: they stay in any case.
     """
     place = Place.parse(path)
     node = open_node(place, mode="r+")
     from blizzarr.array import Array
+    from blizzarr.config import config
     from blizzarr.hierarchy.remove import remove_node
 
     if isinstance(node, Array):
@@ -35,5 +39,6 @@ def run(
     if not yes and not typer.confirm(f"Remove {what}?"):
         typer.echo("Nothing was removed.", err=True)
         raise typer.Exit(1)
-    remove_node(node.store, node.path)
+    with config.set(keep_foreign_files=keep_foreign):
+        remove_node(node.store, node.path)
     typer.echo(f"Removed {what}.", err=True)

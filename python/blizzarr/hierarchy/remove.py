@@ -2,7 +2,7 @@
 
 A directory that a user points us at may hold files that are not ours. So keys are recognised by their names: documents
 of nodes, and chunks of the arrays that they describe. Everything else under the path is **kept**, also when an array or
-group there is replaced (fault row 77).
+group there is replaced; and unless the user has said so, nothing is removed then (fault row 77).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from blizzarr.formats import (
     relatives,
 )
 from blizzarr.hierarchy.documents import forget_consolidated, read_many
+from blizzarr.hierarchy.foreign_files import foreign_files, refuse_foreign_files
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, check_writable
 from blizzarr.transformers import stored_key
@@ -36,10 +37,14 @@ _USUAL = re.compile(r"c\d*(?:[/.]\d+)*")
 """Chunks where no document says what they look like: never a bare number, which may be anybody's."""
 
 
+_ORPHAN = re.compile(r"(?:[^/]+/)+c(?:/\d+)+")
+"""Chunks in a group where no document says that there is an array: an interrupted removal has left them."""
+
+
 def chunk_pattern(meta: object) -> re.Pattern[str] | None:
     """What the keys of a node's stored chunks look like, below its own prefix; None when that cannot be said."""
     if isinstance(meta, GroupMeta):
-        return None
+        return _ORPHAN
     if not isinstance(meta, ArrayMeta):
         return _USUAL
     if meta.storage_transformers:
@@ -91,10 +96,11 @@ def _prefixes(path: str, forms: Sequence[Format] | None) -> list[str]:
 
 
 def remove_node(store: Store, path: str) -> None:
-    """Remove the node and everything below it.
+    """Remove the node and everything below it; refused where files that are not ours lie among what would go.
 
-    Documents go before chunks, inner nodes before outer ones: whenever it is interrupted, every array is whole or gone,
-    and removing what is left goes on from there. Consolidated metadata in the groups above go before all of them.
+    Documents go before chunks, inner nodes before outer ones: whenever it is interrupted, every array is whole or gone.
+    A directory or a store in memory loses all of it in one step, if nothing else lies there. Consolidated metadata in
+    the groups above go before all of them.
     """
     prefix = path + "/" if path else ""
     check_writable(store, prefix)
@@ -121,6 +127,11 @@ def remove_node(store: Store, path: str) -> None:
     if not documents and not chunks:
         return
     links = _links(store, prefix, (*documents, *chunks))
+    # What is behind links stays in any case, and only the storage transformers know what they have put where.
+    elsewhere = (*links, *(chunk_prefix(place, array) for place, array in behind.items()))
+    candidates = [key for key in keys if not key.startswith(elsewhere)]
+    foreign = foreign_files(store, prefixes, candidates, {*documents, *chunks})
+    refuse_foreign_files(store, path, foreign)
     documents, chunks = ([key for key in several if not key.startswith(links)] for several in (documents, chunks))
     if not getattr(store, "supports_delete", True):
         raise UnsupportedOperationError(
@@ -133,13 +144,16 @@ def remove_node(store: Store, path: str) -> None:
     forget_consolidated(store, path)
     for link in links:
         store.delete_prefix(link)  # type: ignore[attr-defined]  # stores with links have it
+    delete_prefix = getattr(store, "delete_prefix", None)
+    alone = all(prefixes) and not foreign and len(documents) + len(chunks) == len(keys)
+    at_once = alone and bool(getattr(store, "deletes_at_once", False))
     for key in documents:
-        store.delete(key)
+        if not (at_once and key.startswith(tuple(prefixes))):
+            store.delete(key)
     for place, array in behind.items():
         if not chunk_prefix(place, array).startswith(links):
             remove_chunks(store, place, array)
-    delete_prefix = getattr(store, "delete_prefix", None)
-    if delete_prefix is not None and all(prefixes) and len(documents) + len(chunks) == len(keys):
+    if delete_prefix is not None and alone:
         for several in prefixes:
             delete_prefix(several)
     else:

@@ -40,6 +40,7 @@ class BaseStore(ABC):
     read_only: bool = False
     supports_delete: bool = True
     supports_list: bool = True
+    deletes_at_once: bool = False
 
     @abstractmethod
     def get(self, key: str) -> Value | None:

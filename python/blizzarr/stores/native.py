@@ -16,6 +16,7 @@ __all__ = ["NativeStore"]
 class NativeStore(BaseStore):
     """Checks keys and permission, and hands the rest to a native handle, which releases the GIL."""
 
+    deletes_at_once = True
     native: Any
     """The handle that array data goes through."""
 
@@ -72,6 +73,11 @@ class NativeStore(BaseStore):
         """The keys and prefixes directly under the prefix."""
         keys, prefixes = self.native.list_dir(check_prefix(prefix))
         return Listing(tuple(sorted(keys)), tuple(sorted(prefixes)))
+
+    def others(self, prefix: str, limit: int) -> builtins.list[str]:
+        """Names under the prefix that are no keys, but of files that are there: no more than `limit` of them."""
+        names: builtins.list[str] = self.native.others(check_prefix(prefix), limit)
+        return names
 
     def size(self, key: str) -> int | None:
         """The length of the value in bytes without reading it; None when there is none."""

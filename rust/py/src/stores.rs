@@ -114,6 +114,11 @@ impl NativeStore {
         Ok((found.keys, found.prefixes))
     }
 
+    /// Names below `prefix` that are no keys, though something is there; not more than `limit`.
+    fn others(&self, py: Python<'_>, prefix: &str, limit: usize) -> PyResult<Vec<String>> {
+        self.run(py, |store| store.others(prefix, limit))
+    }
+
     fn size(&self, py: Python<'_>, key: &str) -> PyResult<Option<u64>> {
         self.run(py, |store| store.size(key))
     }

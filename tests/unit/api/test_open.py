@@ -10,6 +10,7 @@ import pytest
 
 from blizzarr import api
 from blizzarr.array import Array
+from blizzarr.config import config
 from blizzarr.errors import (
     MetadataError,
     NodeExistsError,
@@ -128,7 +129,11 @@ def test_w_replaces_and_keeps_what_is_not_ours(tmp_path: Path) -> None:
     api.save(place, np.arange(1, 100))
     (place / "notes.txt").write_text("mine")
     (place / "1").write_text("mine too")
-    array = api.open_array(place, mode="w", shape=50, dtype="i8")
+    with pytest.raises(NodeExistsError, match=r"not ours: 1, notes\.txt;"):
+        api.open_array(place, mode="w", shape=50, dtype="i8")
+    assert api.open_array(place)[:].tolist() == list(range(1, 100))
+    with config.set(keep_foreign_files=True):
+        array = api.open_array(place, mode="w", shape=50, dtype="i8")
     assert array[:].tolist() == [0] * 50
     assert sorted(path.name for path in place.iterdir() if path.is_file()) == ["1", "notes.txt", "zarr.json"]
 

@@ -190,6 +190,10 @@ def test_rm(run: Run, data: Path) -> None:
     notes = Path(f"{data}/brain/notes.txt")
     notes.write_text("mine")
     code, _, err, _ = run("rm", f"{data}/brain", "--yes")
+    assert code == 1
+    assert "files that are not ours: brain/notes.txt; move them away, or say --keep-foreign, which" in err
+    assert list(blizzarr.open_group(data, mode="r")) == ["brain", "series"]
+    code, _, err, _ = run("rm", f"{data}/brain", "--yes", "--keep-foreign")
     assert code == 0
     assert err == "Removed the group data.zarr/brain and the 2 arrays and groups in it.\n"
     assert list(blizzarr.open_group(data, mode="r")) == ["series"]

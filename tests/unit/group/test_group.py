@@ -12,6 +12,7 @@ import pytest
 
 from blizzarr import api
 from blizzarr.array import Array
+from blizzarr.config import config
 from blizzarr.errors import (
     ConflictError,
     MetadataError,
@@ -187,7 +188,11 @@ def test_removing_members() -> None:
     del root["g/h"]
     assert "g/h" not in root
     assert "g/a" in root
-    del root["g"]
+    with pytest.raises(NodeExistsError, match=r"not ours: g/notes\.txt;"):
+        del root["g"]
+    assert "g/a" in root
+    with config.set(keep_foreign_files=True):
+        del root["g"]
     assert list(root) == ["gg"]
     assert [key for key in values if key.startswith("g/")] == ["g/notes.txt"]
     with pytest.raises(NodeNotFoundError, match="no member 'g' to remove"):

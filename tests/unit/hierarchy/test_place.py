@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from blizzarr.config import config
 from blizzarr.creation.describe import describe_array, describe_group
 from blizzarr.errors import (
     BlizzarrError,
@@ -79,7 +80,11 @@ def test_nothing_can_be_below_an_array() -> None:
 def test_overwrite_clears_what_was_there(leftover: str) -> None:
     """No chunk of what was there before shows in the new array; foreign files stay (row 77)."""
     values = {leftover: b"", "a/notes.txt": b"mine"}
-    place_node(MappingStore(values), "a", ARRAY, overwrite=True)
+    with pytest.raises(NodeExistsError, match=r"not ours: a/notes\.txt;"):
+        place_node(MappingStore(values), "a", ARRAY, overwrite=True)
+    assert values == {leftover: b"", "a/notes.txt": b"mine"}
+    with config.set(keep_foreign_files=True):
+        place_node(MappingStore(values), "a", ARRAY, overwrite=True)
     assert sorted(values) == ["a/notes.txt", "a/zarr.json", "zarr.json"]
     assert json.loads(values["a/zarr.json"])["shape"] == [4, 6]
 

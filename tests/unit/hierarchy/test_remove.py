@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from blizzarr.api import consolidate_metadata
+from blizzarr.config import config
 from blizzarr.creation.describe import describe_array, describe_group
-from blizzarr.errors import ReadOnlyError, UnsupportedOperationError
+from blizzarr.errors import NodeExistsError, ReadOnlyError, UnsupportedOperationError
 from blizzarr.formats import write_node
 from blizzarr.group import create_root
 from blizzarr.hierarchy.remove import own_keys, remove_node
-from blizzarr.stores import MappingStore, ZipStore
+from blizzarr.stores import LocalStore, MappingStore, MemoryStore, StoreWrapper, ZipStore
 
 
 def tree(path: str) -> dict[str, bytes]:
@@ -35,13 +37,50 @@ FOREIGN = ["notes.txt", "x/c/0/0.bak", ".git/config", "x/0.0", "y/c/0/0", "2024/
 
 @pytest.mark.parametrize("path", ["", "a", "a/b"])
 def test_foreign_keys_are_kept(path: str) -> None:
-    """Row 77: only documents, and chunks that their array's document describes, are removed."""
+    """Row 77: only documents, and chunks that their array's document describes, are removed, if that may be."""
     values = tree(path)
     prefix = path + "/" if path else ""
     foreign = [prefix + name for name in FOREIGN] + (["ab/zarr.json", "zarr.json", "c/0"] if path else [])
     values |= dict.fromkeys(foreign, b"")
-    remove_node(MappingStore(values), path)
+    before = dict(values)
+    with pytest.raises(NodeExistsError, match=r"not ours: .*\.git/config, .*2024/01, ") as caught:
+        remove_node(MappingStore(values), path)
+    assert caught.value.array == "/" + path
+    assert values == before
+    with config.set(keep_foreign_files=True):
+        remove_node(MappingStore(values), path)
     assert sorted(values) == sorted(foreign)
+
+
+def test_litter_is_nobodys() -> None:
+    """Row 77: what file managers leave is no reason to refuse, and stays."""
+    litter = {f"a/{name}": b"" for name in (".DS_Store", "x/Thumbs.db", "._zarr.json", "x/c/desktop.ini")}
+    values = tree("a") | litter
+    remove_node(MappingStore(values), "a")
+    assert values == litter
+
+
+def test_many_foreign_keys_are_counted() -> None:
+    values = tree("") | {f"photo{number:02}.jpg": b"" for number in range(15)}
+    with pytest.raises(NodeExistsError, match=r"photo08\.jpg, photo09\.jpg and 5 more; move them"):
+        remove_node(MappingStore(values), "")
+
+
+def test_names_that_are_no_keys_are_foreign(tmp_path: Path) -> None:
+    """Row 77: no listing shows them, but removing the directory would remove them."""
+    store = LocalStore(tmp_path)
+    group = create_root(store)
+    group["x"] = np.arange(3)
+    mine = os.path.join(os.fsencode(tmp_path / "x"), b"caf\xe9")
+    with open(mine, "wb") as file:
+        file.write(b"mine")
+    with pytest.raises(NodeExistsError, match="x/caf\N{REPLACEMENT CHARACTER}"):
+        del group["x"]
+    with config.set(keep_foreign_files=True):
+        del group["x"]
+    with open(mine, "rb") as file:
+        assert file.read() == b"mine"
+    assert list(store.list()) == ["zarr.json"]
 
 
 def test_only_ours_goes_in_one_step() -> None:
@@ -75,7 +114,33 @@ def test_documents_go_first_and_innermost_first() -> None:
         assert "a/zarr.json" in values or not any(key.endswith("zarr.json") for key in values)
         values.left = steps
         if "a/zarr.json" in values:
-            remove_node(MappingStore(values), "a")
+            # Chunks without a document that says so may be anybody's.
+            orphans = [key for key in ("a/y/0.0", "a/y/1.1") if "a/y/zarr.json" not in values and key in values]
+            with config.set(keep_foreign_files=True):
+                remove_node(MappingStore(values), "a")
+            assert list(values) == orphans
+
+
+@pytest.mark.parametrize("store", [MemoryStore, LocalStore])
+def test_all_of_it_goes_at_once(store: type[MemoryStore | LocalStore], tmp_path: Path) -> None:
+    """Row 81: no document is deleted before the chunks, as the whole prefix loses its name in one step."""
+    here = store() if store is MemoryStore else LocalStore(tmp_path)
+    for key, value in tree("a").items():
+        here.set(key, value)
+    calls: list[str] = []
+
+    class Watched(StoreWrapper):
+        def delete(self, key: str) -> object:
+            calls.append(key)
+            return super().delete(key)
+
+        def delete_prefix(self, prefix: str) -> None:
+            calls.append(prefix)
+            super().delete_prefix(prefix)
+
+    remove_node(Watched(here), "a")
+    assert calls == ["a/"]
+    assert list(here.list()) == []
 
 
 def test_own_keys_of_nodes_that_cannot_be_read() -> None:

@@ -103,7 +103,11 @@ def test_removing_takes_what_is_its_own(store: Store) -> None:
     wrapped = HashedTransformer().wrap(store, ArrayKeys("g/a/", "c/", "/", "c", 2))
     wrapped.set("g/a/c/99/99", b"left over")
     store.set("g/a/00/notes.txt", b"mine")
-    del blizzarr.open_group(store, mode="r+")["g"]
+    group = blizzarr.open_group(store, mode="r+")
+    with pytest.raises(NodeExistsError, match=r"not ours: g/a/00/notes\.txt;"):
+        del group["g"]
+    with blizzarr.config.set(keep_foreign_files=True):
+        del group["g"]
     assert list(store.list()) == ["g/a/00/notes.txt", "zarr.json"]
 
 

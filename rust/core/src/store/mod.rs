@@ -98,6 +98,13 @@ pub trait ListableStore: Store {
     /// What is directly under the prefix.
     fn list_dir(&self, prefix: &str) -> Result<Listing>;
 
+    /// At most `limit` names under the prefix that are no keys, and that [`ListableStore::delete_prefix`] would remove
+    /// all the same. Only a store that shares its place with others has such.
+    fn others(&self, prefix: &str, limit: usize) -> Result<Vec<String>> {
+        let _ = (prefix, limit);
+        Ok(Vec::new())
+    }
+
     /// Removes everything under the prefix; nothing there is fine.
     fn delete_prefix(&self, prefix: &str) -> Result<()>;
 

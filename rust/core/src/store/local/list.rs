@@ -37,6 +37,43 @@ fn at<T>(root: &Path, prefix: &str, act: impl FnOnce(&Path) -> Result<T>) -> Res
     }
 }
 
+/// At most `limit` names under the prefix that are no keys and that no listing shows, so that nobody removes them with
+/// the directories they are in: of other encodings, links that lead nowhere, sockets and the like. Values that are being
+/// written are none of these. Directories are not entered through links.
+pub fn others(root: &Path, prefix: &str, limit: usize) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    at(root, prefix, |directory| collect_others(directory, prefix, limit, &mut found))?;
+    Ok(found)
+}
+
+fn collect_others(directory: &Path, prefix: &str, limit: usize, found: &mut Vec<String>) -> Result<()> {
+    let reading = match fs::read_dir(directory) {
+        Ok(reading) => reading,
+        Err(cause) => return missing_is_empty(prefix, &cause),
+    };
+    for entry in reading {
+        let entry = entry.map_err(|cause| failed(prefix, "list", &cause))?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if found.len() == limit {
+            return Ok(());
+        }
+        if name.starts_with(key::RESERVED) {
+            continue;
+        }
+        let path = if prefix.is_empty() { name.to_string() } else { format!("{prefix}/{name}") };
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let is_listed = entry.file_name().to_str().is_some_and(|name| key::check(name).is_ok())
+            && kind(&entry).is_ok_and(|(is_file, is_directory)| is_file || is_directory);
+        if !is_listed {
+            found.push(path);
+        } else if is_directory {
+            collect_others(&entry.path(), &path, limit, found)?;
+        }
+    }
+    Ok(())
+}
+
 /// Adds the keys under `directory`, whose key is `prefix`; `within` holds the directories that lead here.
 fn walk(directory: &Path, prefix: &str, within: &mut Vec<Identity>, keys: &mut Vec<String>) -> Result<()> {
     let identity = match identity(directory) {

@@ -113,6 +113,10 @@ impl ListableStore for LocalStore {
         list::list_dir(&self.root, key::check_prefix(prefix)?)
     }
 
+    fn others(&self, prefix: &str, limit: usize) -> Result<Vec<String>> {
+        list::others(&self.root, key::check_prefix(prefix)?, limit)
+    }
+
     fn delete_prefix(&self, prefix: &str) -> Result<()> {
         match key::check_prefix(prefix)? {
             "" => self.remove_everything(),

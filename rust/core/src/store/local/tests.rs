@@ -229,6 +229,25 @@ fn fault_90_directories_that_come_and_go_are_made_again() {
     assert_eq!(store.get("a/k").expect("get").as_deref(), Some(&b"3"[..]));
 }
 
+#[cfg(unix)]
+#[test]
+fn fault_77_what_is_no_key_is_told() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    store.set("a/c/0", &[b"1"]).expect("set");
+    fs::write(scratch.0.join("a/.blizzarr-1"), b"being written").expect("a file");
+    std::os::unix::fs::symlink("nowhere", scratch.0.join("a/link")).expect("a link");
+    std::os::unix::fs::symlink(&scratch.0, scratch.0.join("a/up")).expect("a link");
+    fs::write(scratch.0.join("a/c").join(std::ffi::OsStr::from_bytes(b"caf\xe9")), b"mine").expect("a file");
+    let mut others = store.others("a", 10).expect("others");
+    others.sort();
+    assert_eq!(others, ["a/c/caf\u{fffd}", "a/link"]);
+    assert_eq!(store.others("a/", 1).expect("others").len(), 1);
+    assert_eq!(store.others("b", 10).expect("nothing there"), [""; 0]);
+}
+
 #[test]
 fn locking_needs_a_document_that_can_be_written() {
     let scratch = Scratch::new();

@@ -1,0 +1,13 @@
+"""What is said of files that are in the way of removing or replacing a node."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import typer
+
+__all__ = ["KeepForeignOption"]
+
+KeepForeignOption: TypeAlias = Annotated[
+    bool, typer.Option("--keep-foreign", help="Go on where files lie that are not ours; they stay where they are.")
+]
