@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from blizzarr.errors import ConflictError
-from blizzarr.hierarchy.remove import PROGRESS
+from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.stores import Store
 
 __all__ = ["Record", "fingerprint"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from blizzarr.formats import node_of
-from blizzarr.hierarchy.remove import PROGRESS
+from blizzarr.hierarchy.belongings import PROGRESS
 
 __all__ = ["Stored", "bytes_text", "ratio_text", "shape_text", "stored"]
 

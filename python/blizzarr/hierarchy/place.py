@@ -19,8 +19,9 @@ from blizzarr.formats import (
     node_of,
     relatives,
 )
+from blizzarr.hierarchy.belongings import chunk_names
 from blizzarr.hierarchy.documents import Node, ancestors, forget_consolidated, put
-from blizzarr.hierarchy.remove import chunk_names, remove_chunks, remove_node
+from blizzarr.hierarchy.remove import remove_chunks, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path
 from blizzarr.stores import Store, check_writable

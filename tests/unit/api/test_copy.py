@@ -16,7 +16,7 @@ from blizzarr.array import Array
 from blizzarr.config import config
 from blizzarr.errors import CodecError, ConflictError, NodeExistsError, NodeNotFoundError, StoreError
 from blizzarr.group import Group
-from blizzarr.hierarchy.remove import PROGRESS
+from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.stores import MappingStore, ZipStore
 
 DATA = np.arange(1, 1201, dtype="i4").reshape(30, 40)

@@ -14,7 +14,8 @@ from blizzarr.creation.describe import describe_array, describe_group
 from blizzarr.errors import NodeExistsError, ReadOnlyError, UnsupportedOperationError
 from blizzarr.formats import write_node
 from blizzarr.group import create_root
-from blizzarr.hierarchy.remove import own_keys, remove_node
+from blizzarr.hierarchy.belongings import own_keys
+from blizzarr.hierarchy.remove import remove_node
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore, StoreWrapper, ZipStore
 
 

@@ -1,0 +1,181 @@
+"""What of a store belongs to a node: its documents, its chunks, those of nodes below it, and nothing else.
+
+A directory that a user points us at may hold files that are not ours. So keys are recognised by their names: documents
+of nodes, and chunks of the arrays that they describe.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from blizzarr.formats import (
+    FORMATS,
+    Format,
+    Found,
+    chunk_prefix,
+    chunk_store,
+    find_many,
+    format_of,
+    node_of,
+    relatives,
+)
+from blizzarr.hierarchy.documents import read_many
+from blizzarr.hierarchy.foreign_files import foreign_files
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.stores import Store
+from blizzarr.transformers import stored_key
+
+__all__ = ["PROGRESS", "Belongings", "array_chunks", "belongings", "chunk_names", "chunk_pattern", "own_keys"]
+
+PROGRESS = "blizzarr-copy.json"
+"""Beside the document of an array that is being copied: how far the copy has come; see `blizzarr.copying`."""
+
+_USUAL = re.compile(r"c\d*(?:[/.]\d+)*")
+"""Chunks where no document says what they look like: never a bare number, which may be anybody's."""
+
+_ORPHAN = re.compile(r"(?:[^/]+/)+c(?:/\d+)+")
+"""Chunks in a group where no document says that there is an array: an interrupted removal has left them."""
+
+
+def chunk_pattern(meta: object) -> re.Pattern[str] | None:
+    """What the keys of a node's stored chunks look like, below its own prefix; None when that cannot be said."""
+    if isinstance(meta, GroupMeta):
+        return _ORPHAN
+    if not isinstance(meta, ArrayMeta):
+        return _USUAL
+    if meta.storage_transformers:
+        # Only they know under which keys.
+        return None
+    return chunk_names(meta)
+
+
+def chunk_names(meta: ArrayMeta) -> re.Pattern[str]:
+    """The names of an array's chunks, below its prefix, as its grid gives them."""
+    keys = meta.chunk_keys
+    if not meta.shape:
+        return re.compile(re.escape(keys.scalar))
+    return re.compile(re.escape(keys.head) + re.escape(keys.separator).join([r"\d+"] * len(meta.shape)))
+
+
+def own_keys(
+    keys: Iterable[str], nodes: Mapping[str, object], forms: Sequence[Format] | None = None
+) -> tuple[list[str], list[str]]:
+    """Of these keys, the documents, innermost first, and the chunks; what is neither is not ours.
+
+    `nodes` has the metadata of each node by its path; anything else there stands for a node that cannot be read.
+    `forms` are the formats whose documents are looked for; by default those that the newest lives together with.
+
+    Examples
+    --------
+    >>> keys = ["a/zarr.json", "a/1", "a/notes.txt", "a/b/zarr.json", "a/b/c/0", "a/b/c/x.png"]
+    >>> own_keys(keys, {"a": GroupMeta(), "a/b": "damaged"})
+    (['a/b/zarr.json', 'a/zarr.json'], ['a/b/c/0'])
+    """
+    patterns: dict[str, re.Pattern[str] | None] = {}
+    for path, meta in nodes.items():
+        # Where no document can be read, chunks may be anywhere that a format would have them.
+        prefixes = [chunk_prefix(path, meta)] if isinstance(meta, ArrayMeta) else _prefixes(path, forms)
+        patterns.update(dict.fromkeys(prefixes, chunk_pattern(meta)))
+    documents: list[str] = []
+    chunks: list[str] = []
+    for key in keys:
+        if node_of(key, forms) is not None:
+            documents.append(key)
+        elif key.rpartition("/")[2] == PROGRESS or _is_chunk(key, patterns):
+            chunks.append(key)
+    return sorted(documents, key=lambda key: (-key.count("/"), key)), chunks
+
+
+def _prefixes(path: str, forms: Sequence[Format] | None) -> list[str]:
+    newest = next(iter(FORMATS.values()))
+    return [form.chunk_prefix(path) for form in forms or (newest,)]
+
+
+class Belongings(NamedTuple):
+    """The keys of a node and of everything below it, as they are stored."""
+
+    documents: list[str]
+    """Innermost first; that of the hierarchy as a whole last."""
+    chunks: list[str]
+    foreign: list[str]
+    """What lies among them and is not ours."""
+    links: tuple[str, ...]
+    """Prefixes that are links: what has them lies elsewhere."""
+    behind: dict[str, ArrayMeta]
+    """Arrays, by path, of whose chunks only the storage transformers know under which keys they are."""
+    prefixes: tuple[str, ...]
+    """Every key of the node begins with one of these, but for documents beside them."""
+    alone: bool
+    """Whether there is nothing else under the prefixes, so that they may go as a whole."""
+
+
+def belongings(store: Store, path: str) -> Belongings:
+    """Everything that belongs to the node at a path, or to what is left of one."""
+    form = _format(store, path)
+    forms = relatives(form, path) or (form,)
+    prefixes = form.node_prefixes(path)
+    keys = list(dict.fromkeys(key for several in prefixes for key in store.list(several)))
+    beside = {key for other in forms for key in other.document_keys(path)}.difference(keys)
+    keys += [key for key in beside if store.get(key) is not None]
+    places = sorted({place for key in keys if (place := node_of(key, forms)) is not None} | {path})
+    nodes = dict(zip(places, read_many(store, places), strict=True))
+    documents, chunks = own_keys(keys, nodes, forms)
+    behind = {}
+    for place, meta in nodes.items():
+        if isinstance(meta, ArrayMeta) and meta.storage_transformers:
+            stored = _stored_chunks(store, place, meta)
+            chunks += stored or ()
+            if stored is None:
+                behind[place] = meta
+    if not path and form.entry_key is not None and store.get(form.entry_key) is not None:
+        # The last: without it there are no nodes.
+        keys.append(form.entry_key)
+        documents.append(form.entry_key)
+    links = _links(store, path + "/" if path else "", (*documents, *chunks))
+    # What is behind links stays in any case, and only the storage transformers know what they have put where.
+    elsewhere = (*links, *(chunk_prefix(place, array) for place, array in behind.items()))
+    candidates = [key for key in keys if not key.startswith(elsewhere)]
+    foreign = foreign_files(store, prefixes, candidates, {*documents, *chunks})
+    alone = not foreign and not links and all(prefixes) and len(documents) + len(chunks) == len(keys)
+    return Belongings(documents, chunks, foreign, links, behind, tuple(prefixes), alone)
+
+
+def array_chunks(chunks: Store, path: str, meta: ArrayMeta) -> list[str]:
+    """The keys of all chunks of an array, as it knows them."""
+    prefix, pattern = chunk_prefix(path, meta), chunk_names(meta)
+    return [key for key in chunks.list(prefix) if pattern.fullmatch(key[len(prefix) :])]
+
+
+def _stored_chunks(store: Store, path: str, meta: ArrayMeta) -> list[str] | None:
+    """The same as they are stored; None where only the storage transformers know what that is."""
+    chunks = chunk_store(store, path, meta)
+    stored = [stored_key(chunks, key, store) for key in array_chunks(chunks, path, meta)]
+    return None if None in stored else [key for key in stored if key is not None]
+
+
+def _format(store: Store, path: str) -> Format:
+    """The format of the node at a path; the newest where it cannot be read."""
+    found = find_many(store, [path])[0]
+    return format_of(found.meta) if isinstance(found, Found) else next(iter(FORMATS.values()))
+
+
+def _links(store: Store, prefix: str, keys: Iterable[str]) -> tuple[str, ...]:
+    """The links at or below `prefix`: they are removed, and nothing behind them (fault row 72)."""
+    links_of = getattr(store, "links", None)
+    if links_of is None:
+        return ()
+    inside = {key[: end + 1] for key in keys for end in range(len(prefix) - 1, len(key)) if key[end] == "/"}
+    return tuple(links_of(inside))
+
+
+def _is_chunk(key: str, patterns: Mapping[str, re.Pattern[str] | None]) -> bool:
+    """Whether the key is that of a chunk of the innermost node that holds it."""
+    end = len(key)
+    while end > 0:
+        end = key.rfind("/", 0, end - 1) + 1
+        if key[:end] in patterns:
+            pattern = patterns[key[:end]]
+            return pattern is not None and pattern.fullmatch(key[end:]) is not None
+    return False
