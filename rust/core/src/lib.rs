@@ -9,6 +9,8 @@
 
 pub mod array;
 pub mod chain;
+pub mod check;
+mod check_shard;
 pub mod codec;
 pub mod error;
 pub mod fill;
@@ -21,6 +23,7 @@ mod read_raw;
 mod read_shard;
 pub mod region;
 pub mod results;
+pub mod salvage;
 mod scratch;
 mod source;
 mod split;

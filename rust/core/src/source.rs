@@ -89,6 +89,30 @@ impl Reader for Window<'_> {
     }
 }
 
+/// A lazy value whose length somebody has asked for.
+pub struct Sized<'a> {
+    pub reader: &'a dyn Reader,
+    pub length: u64,
+}
+
+impl Reader for Sized<'_> {
+    fn len(&self) -> Option<u64> {
+        Some(self.length)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
+        self.reader.read_at(offset, buffer)
+    }
+
+    fn read_suffix(&self, buffer: &mut [u8]) -> Result<bool> {
+        self.reader.read_suffix(buffer)
+    }
+
+    fn read_all(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<bool> {
+        self.reader.read_all(buffer, limit)
+    }
+}
+
 fn ends_early(expected: u64, found: u64) -> Error {
     Error::decode("bytes", format!("data ended after {found} of {expected} bytes"))
 }

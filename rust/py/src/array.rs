@@ -6,12 +6,14 @@ use std::thread;
 use std::time::Instant;
 
 use blizzarr_core::array::{Array, Keys, Options};
+use blizzarr_core::check::{check, Checked, Depth};
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::pool;
 use blizzarr_core::region::Region;
+use blizzarr_core::salvage::{salvage, Allowed, Outcome, Salvaged};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use crate::buffer::Buffer;
 use crate::chain::PyChain;
@@ -21,6 +23,9 @@ use crate::stores::store_of;
 
 /// Signals (Ctrl-C) are looked for this often while the engine works.
 const SIGNALS_EVERY_MS: u64 = 100;
+
+/// Objects, missing ones, bytes, chunks, errors, errors left out, and shards in which inner chunks share bytes.
+type Verified<'py> = (u64, u64, u64, u64, Bound<'py, PyList>, u64, Vec<(Bound<'py, PyTuple>, u64)>);
 
 #[pyclass(name = "ArrayHandle", module = "blizzarr._native", frozen)]
 pub struct ArrayHandle {
@@ -90,6 +95,59 @@ impl ArrayHandle {
         done.map_err(|error| raise(py, error, Some(&self.path)))
     }
 
+    /// Checks the objects at `places` of the grid, which are 64-bit numbers one behind the other. Nothing raises: gives
+    /// how many objects are there, how many are not, their bytes, how many chunks were looked at, the errors, how many
+    /// more there are, and in which shards how many inner chunks share bytes.
+    #[pyo3(signature = (places, sizes_only=false, threads=0))]
+    fn verify<'py>(&self, places: &Bound<'py, PyAny>, sizes_only: bool, threads: usize) -> PyResult<Verified<'py>> {
+        let py = places.py();
+        let places = numbers(places)?;
+        let depth = if sizes_only { Depth::Sizes } else { Depth::Everything };
+        let done = py.detach(|| with_options(threads, false, &|options| check(&self.array, &places, depth, options)));
+        let Checked { objects, missing, bytes, found } = done.map_err(|error| raise(py, error, Some(&self.path)))?;
+        let errors = found.errors.into_iter().map(|error| raise(py, error, Some(&self.path)).into_value(py));
+        let errors = PyList::new(py, errors.collect::<Vec<_>>())?;
+        let shared = found.shared.into_iter().map(|(place, count)| Ok((PyTuple::new(py, place.iter())?, count)));
+        let shared = shared.collect::<PyResult<Vec<_>>>()?;
+        Ok((objects, missing, bytes, found.chunks, errors, found.left_out, shared))
+    }
+
+    /// Saves the intact inner chunks of a damaged shard, or removes (if `remove`) what nothing is left of. `keep` is
+    /// called with the damaged bytes before they are replaced. Gives what became of it, how many inner chunks are in
+    /// the new shard, and the places of those that are not.
+    #[pyo3(signature = (place, keep, remove=false, dry_run=false))]
+    fn salvage<'py>(
+        &self,
+        py: Python<'py>,
+        place: Vec<i64>,
+        keep: Py<PyAny>,
+        remove: bool,
+        dry_run: bool,
+    ) -> PyResult<(&'static str, u64, Vec<Bound<'py, PyTuple>>)> {
+        if place.len() != self.array.shape.len() {
+            return Err(PyValueError::new_err(format!("expected {} indices", self.array.shape.len())));
+        }
+        let keep = |bytes: &[u8]| {
+            Python::attach(|py| {
+                let kept = keep.bind(py).call1((PyBytes::new(py, bytes),));
+                kept.map(drop).map_err(|raised| foreign(py, raised))
+            })
+        };
+        let allowed = Allowed { remove, dry_run };
+        let done =
+            py.detach(|| with_options(1, false, &|options| salvage(&self.array, &place, allowed, &keep, options)));
+        let Salvaged { outcome, kept, lost } = done.map_err(|error| raise(py, error, Some(&self.path)))?;
+        let outcome = match outcome {
+            Outcome::Gone => "gone",
+            Outcome::Intact => "intact",
+            Outcome::Rebuilt => "rebuilt",
+            Outcome::Removed => "removed",
+            Outcome::Hopeless => "hopeless",
+        };
+        let lost = lost.iter().map(|place| PyTuple::new(py, place)).collect::<PyResult<Vec<_>>>()?;
+        Ok((outcome, kept, lost))
+    }
+
     /// The same array with another shape, sharing everything else.
     fn resized(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
         let Array { store, keys, lock_key, chain, .. } = &self.array;
@@ -111,7 +169,7 @@ impl ArrayHandle {
 }
 
 /// Runs `work` with options that look for signals now and then. Called without the GIL.
-fn with_options(threads: usize, write_empty: bool, work: &dyn Fn(&Options<'_>) -> Result<()>) -> Result<()> {
+fn with_options<T>(threads: usize, write_empty: bool, work: &dyn Fn(&Options<'_>) -> Result<T>) -> Result<T> {
     let begun = Instant::now();
     let asked = AtomicU64::new(0);
     let caller = thread::current().id();
@@ -141,4 +199,14 @@ fn with_options(threads: usize, write_empty: bool, work: &dyn Fn(&Options<'_>) -
         Some(error) => Err(error),
         None => outcome,
     }
+}
+
+/// 64-bit numbers that lie one behind the other in a buffer.
+fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    let buffer = Buffer::reading(object)?;
+    if buffer.itemsize != 8 {
+        return Err(PyValueError::new_err("expected 64-bit numbers"));
+    }
+    let bytes = buffer.bytes()?;
+    Ok(bytes.chunks_exact(8).map(|number| i64::from_ne_bytes(number.try_into().unwrap_or([0; 8]))).collect())
 }

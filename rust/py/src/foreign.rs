@@ -7,6 +7,7 @@ use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::fork::PerProcess;
 use blizzarr_core::store::exclusion::{self, Exclusion, HeldInProcess, Scope};
 use blizzarr_core::store::{ranges, Guard, Locker, Reader, Store};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
@@ -58,6 +59,16 @@ impl Store for PythonStore {
                 return Ok(false);
             }
             object.call_method1("delete", (key,)).map(|_| true)
+        })
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        self.call(key, |py, object| match object.getattr_opt(intern!(py, "size"))? {
+            Some(size) => size.call1((key,))?.extract(),
+            None => match object.call_method1("get", (key,))? {
+                value if value.is_none() => Ok(None),
+                value => Ok(Some(Buffer::reading(&value)?.bytes()?.len() as u64)),
+            },
         })
     }
 
