@@ -1,11 +1,12 @@
 # Every verb of this project. `make demo` and `make test` need Python 3.11+ and a Rust toolchain, nothing else.
 
 PYTHON ?= python3
+FUZZ_SECONDS ?= 60
 VENV := .venv
 BIN := $(VENV)/bin
 RUST := $(shell find rust -name '*.rs') rust/core/Cargo.toml rust/py/Cargo.toml Cargo.toml Cargo.lock
 
-.PHONY: help demo test lint types rust unit interop fixtures soak bench docs wheel clean
+.PHONY: help demo test lint types rust unit interop fixtures soak fuzz bench docs wheel clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -39,6 +40,7 @@ lint: $(VENV)/tested  ## formatting and lints of both languages
 	$(BIN)/ruff format --check .
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path bench/limit/Cargo.toml
+	cargo fmt --check --manifest-path rust/fuzz/Cargo.toml
 	cargo clippy --quiet --workspace --all-targets -- --deny warnings
 
 types: $(VENV)/tested  ## mypy, strict
@@ -58,6 +60,9 @@ fixtures: $(VENV)/tested  ## have other implementations write tests/fixtures/dat
 
 soak: $(VENV)/tested  ## every promise tried to its full count: hours, but it goes on where it was
 	cd tests && nice ../$(BIN)/python -m soak $(ARGS)
+
+fuzz: $(VENV)/made  ## every fuzz target of the engine for FUZZ_SECONDS, two at a time
+	$(BIN)/python rust/fuzz/fuzz.py --seconds $(FUZZ_SECONDS) $(ARGS)
 
 bench: $(VENV)/built  ## every implementation in turn, with ratios to each other and to the bare limit
 	$(BIN)/python -m bench $(ARGS)

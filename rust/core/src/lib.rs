@@ -26,7 +26,7 @@ pub mod results;
 pub mod salvage;
 mod scratch;
 mod source;
-mod split;
+pub mod split;
 mod square;
 pub mod store;
 mod stream;

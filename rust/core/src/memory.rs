@@ -99,7 +99,7 @@ impl<'a> Target<'a> {
     }
 
     /// The same target, written past the cache though it is small.
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub fn streamed(self) -> Self {
         Target { past_cache: true, ..self }
     }
@@ -153,16 +153,17 @@ fn check_memory(region: &Region, itemsize: usize, low: isize, high: isize) -> Re
             if count == 0 {
                 return Ok(());
             }
-            let reach = (count as isize - 1).checked_mul(stride).ok_or_else(misplaced)?;
-            first += reach.min(0);
-            last += reach.max(0);
+            let reach = isize::try_from(count - 1).ok().and_then(|further| further.checked_mul(stride));
+            let reach = reach.ok_or_else(misplaced)?;
+            first = first.checked_add(reach.min(0)).ok_or_else(misplaced)?;
+            last = last.checked_add(reach.max(0)).ok_or_else(misplaced)?;
         }
     }
     for points in &region.groups {
         let offsets = &points.offsets[points.range.clone()];
         let (Some(near), Some(far)) = (offsets.iter().min(), offsets.iter().max()) else { return Ok(()) };
-        first += near;
-        last += far;
+        first = first.checked_add(*near).ok_or_else(misplaced)?;
+        last = last.checked_add(*far).ok_or_else(misplaced)?;
     }
     if first < low || last.checked_add(itemsize as isize).is_none_or(|end| end > high) {
         return Err(misplaced());

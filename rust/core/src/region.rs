@@ -54,7 +54,8 @@ impl Region {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        let nothing = |axis: &Axis| matches!(axis, Axis::Strided { count: 0, .. });
+        self.axes.iter().any(nothing) || self.groups.iter().any(|points| points.range.is_empty())
     }
 
     /// The whole of a cell of `shape` that lies in memory with `strides`.
@@ -112,26 +113,35 @@ impl Region {
     }
 
     /// First and past-the-last byte of the wanted elements in a cell whose elements lie `strides` bytes apart.
-    /// `None` when nothing is wanted.
+    /// `None` when nothing is wanted; bytes that no cell has when an element would lie before the first or too far behind.
     pub fn span(&self, strides: &[isize], itemsize: usize) -> Option<Range<usize>> {
+        if self.is_empty() {
+            return None;
+        }
+        Some(self.reach(strides, itemsize).unwrap_or(usize::MAX..usize::MAX))
+    }
+
+    fn reach(&self, strides: &[isize], itemsize: usize) -> Option<Range<usize>> {
         let mut low = 0isize;
         let mut high = 0isize;
         for (axis, &stride) in self.axes.iter().zip(strides) {
             let (first, last) = match *axis {
-                Axis::Strided { count: 0, .. } => return None,
-                Axis::Strided { start, step, count, .. } => (start, start + step * (count as i64 - 1)),
+                Axis::Strided { start, step, count, .. } => {
+                    let further = step.checked_mul(i64::try_from(count).ok()? - 1)?;
+                    (start, start.checked_add(further)?)
+                }
                 Axis::Listed { group, member } => {
                     let points = &self.groups[group];
                     let coords = &points.coords[member][points.range.clone()];
-                    let low = *coords.iter().min()? - points.origin[member];
-                    (low, *coords.iter().max()? - points.origin[member])
+                    let origin = points.origin[member];
+                    (coords.iter().min()?.checked_sub(origin)?, coords.iter().max()?.checked_sub(origin)?)
                 }
             };
-            let (first, last) = (first as isize * stride, last as isize * stride);
-            low += first.min(last);
-            high += first.max(last);
+            let (first, last) = ((first as isize).checked_mul(stride)?, (last as isize).checked_mul(stride)?);
+            low = low.checked_add(first.min(last))?;
+            high = high.checked_add(first.max(last))?;
         }
-        Some(low as usize..high as usize + itemsize)
+        Some(usize::try_from(low).ok()?..usize::try_from(high).ok()?.checked_add(itemsize)?)
     }
 
     /// Whether the region is the whole cell of `shape` and lies in memory exactly as in the cell (`strides`).

@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::io::Cursor;
 
-use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer};
+use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 use super::{report, room, zstd_part, BytesToBytes};
 use crate::error::{Direction, Error, Result};
@@ -167,6 +167,8 @@ pub fn append(
         if slot.as_ref().is_none_or(|encoder| (encoder.level, encoder.checksum) != (level, checksum)) {
             let context = slot.take().map(|encoder| encoder.context).or_else(CCtx::try_create);
             let Some(mut context) = context else { return Err(report::no_memory(codec, Direction::Encode, 1 << 20)) };
+            // Whoever ran out of room before has left a frame behind, within which no parameter can be set.
+            let _ = context.reset(ResetDirective::SessionOnly);
             for parameter in [CParameter::CompressionLevel(level), CParameter::ChecksumFlag(checksum)] {
                 let set = context.set_parameter(parameter);
                 set.map_err(|code| Error::encode(codec, zstd_safe::get_error_name(code)))?;

@@ -154,6 +154,30 @@ fn stray_regions_are_refused() {
     assert!(Origin::of(&memory[..15]).gather(&region, &mut [0; 16], &strides, 1).is_err());
 }
 
+/// Found by fuzzing: positions and offsets that 64 bits cannot hold are refused, too; they do not come round to valid ones.
+#[test]
+fn numbers_that_overflow_are_refused() {
+    let far = 1i64 << 62;
+    let axis = |start, step, count, stride| Axis::Strided { start, step, count, stride };
+    for axes in [
+        vec![axis(far, 1, 1, 1), axis(0, 1, 1, 1)],
+        vec![axis(0, far, 5, 0), axis(0, 1, 1, 1)],
+        vec![axis(0, 1, usize::MAX, 0), axis(0, 1, 1, 1)],
+        vec![axis(i64::MIN, 1, 1, 1), axis(0, -1, 2, 1)],
+        vec![axis(0, 1, 4, isize::MAX), axis(0, 1, 4, isize::MAX)],
+        vec![axis(0, 0, 3, far as isize), axis(0, 0, 3, far as isize)],
+    ] {
+        let region = Region { base: 0, axes, groups: Vec::new() };
+        let (mut memory, mut cell) = ([7u8; 16], [1u8; 16]);
+        assert!(Target::of(&mut memory).scatter(&region, &cell, 0, &[4, 4], 4).is_err(), "{region:?}");
+        assert!(Origin::of(&memory).gather(&region, &mut cell, &[4, 4], 4).is_err(), "{region:?}");
+        assert_eq!((memory, cell), ([7; 16], [1; 16]), "{region:?}");
+    }
+    // As many elements as 2^64 are some.
+    let region = Region { base: 0, axes: vec![axis(0, 0, 1 << 32, 0); 2], groups: Vec::new() };
+    assert!(!region.is_empty());
+}
+
 /// Points in more cells than 64 bits can number are split like any others.
 #[test]
 fn points_far_apart_are_split() {

@@ -213,3 +213,17 @@ fn parts_of_long_values() {
     assert!(codec.decode_part(&src, length, 7, &mut part).unwrap());
     assert_eq!(part, value[7..11]);
 }
+
+/// Found by fuzzing: a value that did not fit (blosc gives up then) leaves its frame open in the thread's encoder, and the next
+/// codec with other options could not set them.
+#[test]
+fn an_encoding_that_ran_out_of_room_does_not_spoil_the_next() {
+    let value = noise(300);
+    let mut dst = Vec::new();
+    assert_eq!(super::super::zstd::append("blosc", 5, false, &value, &mut dst, 20).unwrap(), None);
+    assert!(dst.is_empty());
+    for (level, checksum) in [(1, true), (5, false)] {
+        let src = encoded(&zstd(level, checksum), &value);
+        assert_eq!(decoded(&zstd(0, false), &src, value.len()).unwrap(), value);
+    }
+}

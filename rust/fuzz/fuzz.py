@@ -1,0 +1,241 @@
+"""Builds the fuzz targets and runs them: `make fuzz FUZZ_SECONDS=60`.
+
+A stable toolchain and a C compiler are enough. What cargo-fuzz asks of a nightly one are flags of rustc for which
+`RUSTC_BOOTSTRAP` is all it takes; the C libraries are compiled with the same sanitizer by GCC, whose checks call the
+runtime that comes with rustc, and count their edges in `src/coverage.c`.
+
+What was found so far (`target/fuzz/corpora`) is kept from run to run, and so is the count of executions, in
+`target/fuzz/ledger.json`: runs add up, whenever they end. `--record` puts the sums into `figures.json`, which is
+committed, and `--pack` the smallest set of inputs that reaches as much into `corpora.zip`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TARGET = Path(os.environ.get("FUZZ_TARGET_DIR", HERE.parent.parent / "target" / "fuzz"))
+NAMES = ("gzip", "zstd", "blosc", "lz4", "vlen", "shard", "keys", "plan", "strided", "chunk")
+PACKED = HERE / "corpora.zip"
+FIGURES = HERE / "figures.json"
+LEDGER = TARGET / "ledger.json"
+
+RUSTFLAGS = (
+    "--cfg fuzzing",
+    "-Zsanitizer=address",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
+)
+# GCC takes constant tables out of functions and still poisons them at the end of their scope.
+CFLAGS = (
+    "-fsanitize=address -fno-sanitize-address-use-after-scope "
+    "-fsanitize-coverage=trace-pc,trace-cmp -fno-omit-frame-pointer -g1"
+)
+CFLAGS_CLANG = "-fsanitize=address -fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp -g1"
+# GCC and rustc disagree about which constants belong to whom, which is all this check is about.
+ASAN = "detect_odr_violation=0:allocator_may_return_null=1"
+
+ENVIRONMENT = os.environ | {"ASAN_OPTIONS": ASAN}
+
+#: No input needs more than this many bytes of choices, seconds, or megabytes in one allocation.
+LONGEST, SECONDS, MEGABYTES = 1024, 1, 64
+
+
+#: The ledger is changed by one at a time.
+KEEPING = threading.Lock()
+
+
+def output_of(*command: str) -> str:
+    """What a program says."""
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+TRIPLE = re.search(r"host: (\S+)", output_of("rustc", "-vV"))[1]
+
+
+def main() -> int:
+    """Run what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which targets: {', '.join(NAMES)} (all)")
+    parser.add_argument("--seconds", type=float, default=60, help="for each of them")
+    parser.add_argument("--jobs", type=int, default=2, help="how many at a time")
+    parser.add_argument("--slice", type=float, default=600, help="seconds after which a long run saves its count")
+    parser.add_argument("--no-build", action="store_true", help="run the targets that were built before")
+    parser.add_argument("--record", action="store_true", help="put the sums of all runs into figures.json")
+    parser.add_argument(
+        "--pack", action="store_true", help="put the smallest corpora that reach as much into corpora.zip"
+    )
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(NAMES):
+        parser.error(f"expected targets among {', '.join(NAMES)}, found {', '.join(sorted(unknown))}")
+    names = options.names or list(NAMES)
+    if not options.no_build:
+        build()
+    unpack()
+    found = 0
+    if options.seconds > 0:
+        with ThreadPoolExecutor(options.jobs) as pool:
+            found = sum(pool.map(lambda name: fuzz(name, options.seconds, options.slice), names))
+    if options.pack:
+        pack(names)
+    if options.record:
+        record()
+    if found:
+        print(f"{found} findings: `target/fuzz/.../NAME target/fuzz/artifacts/NAME-...` repeats one", file=sys.stderr)
+    return min(found, 1)
+
+
+def build() -> None:
+    """Compile all targets, with sanitizer and counters."""
+    cflags = CFLAGS_CLANG if "clang" in output_of("cc", "--version") else CFLAGS
+    environment = os.environ | {
+        "RUSTC_BOOTSTRAP": "1",
+        "RUSTFLAGS": " ".join(RUSTFLAGS),
+        "CARGO_TARGET_DIR": str(TARGET),
+        f"CFLAGS_{TRIPLE.replace('-', '_')}": cflags,
+    }
+    command = ["cargo", "build", "--quiet", "--locked", "--release", "--bins", "--target", TRIPLE]
+    begun = time.monotonic()
+    subprocess.run(command, cwd=HERE, env=environment, check=True)
+    print(f"built in {time.monotonic() - begun:.0f} s")
+
+
+def unpack() -> None:
+    """Make sure that each target has what is committed of its corpus."""
+    with zipfile.ZipFile(PACKED) as packed:
+        for entry in packed.namelist():
+            name, _, stem = entry.partition("/")
+            path = TARGET / "corpora" / name / stem
+            if name in NAMES and not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(packed.read(entry))
+
+
+def command(name: str, *options: str) -> list[str]:
+    """How a target is called."""
+    limits = [f"-timeout={SECONDS}", f"-malloc_limit_mb={MEGABYTES}", "-rss_limit_mb=2048", f"-max_len={LONGEST}"]
+    return [str(TARGET / TRIPLE / "release" / name), *limits, *options]
+
+
+def fuzz(name: str, seconds: float, piece: float) -> int:
+    """Run one target for so long, in pieces whose counts are kept; how many findings there were."""
+    corpus, artifacts = TARGET / "corpora" / name, TARGET / "artifacts"
+    corpus.mkdir(parents=True, exist_ok=True)
+    artifacts.mkdir(parents=True, exist_ok=True)
+    log = TARGET / f"{name}.log"
+    end = time.monotonic() + seconds
+    findings = 0
+    executions, spent = 0, 0.0
+    while (left := end - time.monotonic()) > 0.5 and not findings:
+        before = set(artifacts.iterdir())
+        begun = time.monotonic()
+        flags = [f"-max_total_time={max(1, round(min(left, piece)))}", "-print_final_stats=1"]
+        with log.open("wb") as out:
+            run = subprocess.run(
+                command(name, *flags, f"-artifact_prefix={artifacts}/{name}-", str(corpus)),
+                env=ENVIRONMENT,
+                stdout=out,
+                stderr=out,
+            )
+        text = log.read_text(errors="replace")
+        count = re.search(r"stat::number_of_executed_units:\s+(\d+)", text)
+        done = int(count[1]) if count else 0
+        new = sorted(set(artifacts.iterdir()) - before)
+        real = [path for path in new if not only_waited(name, path)]
+        findings += len(real) + (run.returncode != 0 and not new)
+        executions, spent = executions + done, spent + time.monotonic() - begun
+        keep(name, done, time.monotonic() - begun, len(real))
+        if real or (run.returncode != 0 and not new):
+            print(
+                f"{name}: FOUND {', '.join(map(str, real)) or 'an exit without an artifact'}\n{text[-6000:]}",
+                file=sys.stderr,
+            )
+    print(f"{name:8} {executions:>12,} executions in {spent:,.0f} s, {findings} findings", flush=True)
+    return findings
+
+
+def only_waited(name: str, path: Path) -> bool:
+    """Whether an input that took too long did so because others had the processor; then it is no finding."""
+    if not path.name.startswith((f"{name}-timeout-", f"{name}-slow-unit-")):
+        return False
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run = subprocess.run(command(name, "-timeout=60", str(path)), env=ENVIRONMENT, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    # Others may end meanwhile, whose time would count as ours: rather once too often.
+    fine = run.returncode == 0 and took < SECONDS + 0.5
+    if fine:
+        path.unlink()
+    return fine
+
+
+def keep(name: str, executions: int, seconds: float, findings: int) -> None:
+    """Add what was done to the ledger."""
+    with KEEPING:
+        ledger = json.loads(LEDGER.read_text()) if LEDGER.exists() else {}
+        entry = ledger.setdefault(name, {"executions": 0, "seconds": 0.0, "findings": 0})
+        entry["executions"] += executions
+        entry["seconds"] = round(entry["seconds"] + seconds, 1)
+        entry["findings"] += findings
+        partial = LEDGER.with_suffix(f".{os.getpid()}")
+        partial.write_text(json.dumps(ledger, indent=2, sort_keys=True) + "\n")
+        partial.replace(LEDGER)
+
+
+def record() -> None:
+    """Add the ledger to the figures that are committed, and begin a new one."""
+    figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {"targets": {}}
+    for name, done in (json.loads(LEDGER.read_text()) if LEDGER.exists() else {}).items():
+        entry = figures["targets"].setdefault(name, {"executions": 0, "seconds": 0.0, "findings": 0})
+        for key, value in done.items():
+            entry[key] = round(entry[key] + value, 1)
+    figures["date"] = time.strftime("%Y-%m-%d", time.gmtime())
+    figures["rustc"] = output_of("rustc", "-V").strip()
+    figures["cc"] = output_of("cc", "--version").splitlines()[0]
+    figures["system"] = f"{platform.system()} {platform.machine()}"
+    FIGURES.write_text(json.dumps(figures, indent=2, sort_keys=True) + "\n")
+    LEDGER.unlink(missing_ok=True)
+
+
+def pack(names: list[str]) -> None:
+    """Write `corpora.zip` anew: of each target the inputs that matter, smallest first, up to some kilobytes."""
+    kept: dict[str, bytes] = {}
+    if PACKED.exists():
+        with zipfile.ZipFile(PACKED) as packed:
+            kept = {entry: packed.read(entry) for entry in packed.namelist() if entry.partition("/")[0] not in names}
+    for name in names:
+        merged = TARGET / "merged" / name
+        shutil.rmtree(merged, ignore_errors=True)
+        merged.mkdir(parents=True)
+        run = command(name, "-merge=1", str(merged), str(TARGET / "corpora" / name))
+        subprocess.run(run, env=ENVIRONMENT, capture_output=True, check=True)
+        room = 6_000
+        for path in sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name)):
+            room -= path.stat().st_size + 60
+            if room < 0:
+                break
+            kept[f"{name}/{path.name[:12]}"] = path.read_bytes()
+    with zipfile.ZipFile(PACKED, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+        for entry in sorted(kept):
+            packed.writestr(zipfile.ZipInfo(entry), kept[entry])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+//! Regions taken apart along a grid.
+
+use blizzarr_core::region::{Axis, Region};
+use blizzarr_core::split::Split;
+
+use crate::input::Input;
+use crate::model::{elements, region};
+
+/// The cells of a split hold exactly the elements of the region, each at its place in memory.
+pub fn plan(data: &[u8]) {
+    let mut input = Input(data);
+    if input.one_in(4) {
+        return far(&mut input);
+    }
+    let rank = input.range(0..=3);
+    let shape: Vec<usize> = (0..rank).map(|_| input.range(0..=9)).collect();
+    let cell: Vec<usize> = (0..rank).map(|_| input.range(1..=6)).collect();
+    let (region, _) = region(&mut input, &shape, 2);
+    let mut expected = elements(&region);
+    assert_eq!(region.len(), expected.len());
+    assert_eq!(region.is_empty(), expected.is_empty());
+    let split = Split::new(&region, &cell);
+    let (mut place, mut part) = (Vec::new(), Region::default());
+    let mut found = Vec::new();
+    let mut places = Vec::new();
+    for number in 0..split.count {
+        split.cell(number, &mut place, &mut part);
+        places.push(place.clone());
+        let inside = elements(&part);
+        assert_eq!(part.len(), inside.len());
+        let covered = inside.len() == cell.iter().product::<usize>();
+        assert!(!part.covers(&cell) || covered, "covers, but lacks elements");
+        let mut packed: Vec<_> = elements(&part.packed(8)).into_iter().map(|(_, offset)| offset).collect();
+        packed.sort_unstable();
+        assert!(packed.iter().enumerate().all(|(number, &offset)| offset == 8 * number as isize));
+        for (position, offset) in inside {
+            assert!(position.iter().zip(&cell).all(|(at, &size)| (0..size as i64).contains(at)), "outside its cell");
+            let mut whole = position;
+            for ((at, place), &size) in whole.iter_mut().zip(&place).zip(&cell) {
+                *at += place * size as i64;
+            }
+            found.push((whole, offset));
+        }
+    }
+    let cells = places.len();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), cells, "a cell comes twice");
+    expected.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+/// An axis of any length up to 2^63: cells follow each other without a gap.
+fn far(input: &mut Input<'_>) {
+    let size = ((input.u64() >> 1) >> input.range(0..=62)).max(1) as i64;
+    let cell = (input.u64() as usize >> input.range(1..=62)).clamp(1, i64::MAX as usize);
+    let count = (input.u64() as i64).rem_euclid(size) + 1;
+    let widest = if count > 1 { (size - 1) / (count - 1) } else { size };
+    let step = (input.u64() as i64).rem_euclid(widest.max(1)) + 1;
+    let step = step.min(widest.max(1));
+    let reach = (count - 1) * step;
+    let first = (input.u64() as i64).rem_euclid(size - reach);
+    let (start, step) = if input.flag() { (first + reach, -step) } else { (first, step) };
+    let axis = Axis::Strided { start, step, count: count as usize, stride: 0 };
+    let split = Split::new(&Region { base: 0, axes: vec![axis], groups: Vec::new() }, &[cell]);
+    let bounds = |number: usize| {
+        let (mut place, mut part) = (Vec::new(), Region::default());
+        split.cell(number, &mut place, &mut part);
+        let Axis::Strided { start, count, .. } = part.axes[0] else { unreachable!("listed") };
+        assert!(count > 0 && (0..cell as i128).contains(&i128::from(start)));
+        let last = i128::from(start) + i128::from(step) * (count as i128 - 1);
+        assert!((0..cell as i128).contains(&last));
+        let first = i128::from(place[0]) * cell as i128 + i128::from(start);
+        (first, first + i128::from(step) * count as i128)
+    };
+    assert_eq!(bounds(0).0, i128::from(start));
+    for number in [0, 1, split.count / 2, split.count / 3, split.count.saturating_sub(2)] {
+        if number + 1 < split.count {
+            assert_eq!(bounds(number).1, bounds(number + 1).0, "behind cell {number}");
+        }
+    }
+    assert_eq!(bounds(split.count - 1).1, i128::from(start) + i128::from(step) * i128::from(count));
+}
