@@ -188,7 +188,7 @@ pub fn chain(input: &mut Input<'_>, shape: &[usize], itemsize: usize, fill: &[u8
         let swap = Swap::new(if input.flag() && itemsize != 3 { itemsize } else { 0 }).expect("a unit");
         let fill_is_legal = !boolean || fill.iter().all(|&byte| byte < 2);
         let elements = Elements { itemsize, swap, boolean: boolean && fill_is_legal };
-        return made(order, elements, Serializer::Elements, codecs(input, itemsize));
+        return made(order, elements, Serializer::Elements, codecs(input, itemsize, true));
     }
     let stored: Vec<usize> = match &order {
         Some(order) => order.iter().map(|&axis| shape[axis]).collect(),
@@ -204,7 +204,7 @@ pub fn chain(input: &mut Input<'_>, shape: &[usize], itemsize: usize, fill: &[u8
     let inner = chain(input, &inner_shape, itemsize, fill, depth - 1);
     let shard = shard_of(input, &stored, inner);
     let elements = Elements { itemsize, swap: Swap::None, boolean: false };
-    let codecs = if input.one_in(3) { codecs(input, itemsize) } else { Vec::new() };
+    let codecs = if input.one_in(3) { codecs(input, itemsize, false) } else { Vec::new() };
     made(order, elements, Serializer::Shard(Box::new(shard)), codecs)
 }
 
@@ -222,10 +222,11 @@ pub fn shard_of(input: &mut Input<'_>, stored: &[usize], inner: Chain) -> Shard 
     Shard::new(stored, inner, index, input.flag()).expect("inner chunks divide it")
 }
 
-pub fn codecs(input: &mut Input<'_>, itemsize: usize) -> Vec<Box<dyn BytesToBytes>> {
+/// `whole` says that what they encode is whole elements.
+pub fn codecs(input: &mut Input<'_>, itemsize: usize, whole: bool) -> Vec<Box<dyn BytesToBytes>> {
     let mut codecs: Vec<Box<dyn BytesToBytes>> = Vec::new();
     for _ in 0..input.pick(&[1, 0, 1, 2, 3]) {
-        let first = codecs.is_empty();
+        let first = whole && codecs.is_empty();
         codecs.push(match input.range(0..=6) {
             0 => Box::new(Crc32c::new()),
             1 => Box::new(Zstd::new(1, input.flag()).expect("a level")),

@@ -33,7 +33,7 @@ pub fn shard(data: &[u8]) {
     let (height, width) = (input.range(1..=3), input.range(1..=4));
     let at_start = input.flag();
     let summed = input.flag();
-    let inner_codecs = if input.flag() { codecs(&mut input, 2) } else { Vec::new() };
+    let inner_codecs = if input.flag() { codecs(&mut input, 2, true) } else { Vec::new() };
     let inner = plain(vec![height, width], 2, FILL.to_vec(), inner_codecs);
     let sums: Vec<Box<dyn BytesToBytes>> = if summed { vec![Box::new(Crc32c::new())] } else { Vec::new() };
     let index = plain(vec![rows, columns, 2], 8, vec![0xff; 8], sums);
