@@ -19,6 +19,7 @@ import warnings as _warnings
 from blizzarr import _native, codecs, dtypes, errors, stores
 from blizzarr.api import (
     array,
+    check,
     consolidate_metadata,
     copy,
     create,
@@ -55,6 +56,7 @@ __all__ = [
     "Group",
     "__version__",
     "array",
+    "check",
     "codecs",
     "config",
     "consolidate_metadata",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from blizzarr.api.check import check
 from blizzarr.api.consolidate import consolidate_metadata, tree
 from blizzarr.api.copy import copy
 from blizzarr.api.create import (
@@ -25,6 +26,7 @@ from blizzarr.api.upgrade import upgrade
 
 __all__ = [
     "array",
+    "check",
     "consolidate_metadata",
     "copy",
     "create",

@@ -5,6 +5,7 @@ those of chunks: in most formats a node's documents lie beside its chunks; in th
 and chunks are two trees. Nothing outside this package asks which format a node has; the functions here work for all.
 """
 
+from blizzarr.formats.consolidated_own import own_copies_differ
 from blizzarr.formats.finding import below, detect, find, find_implied, find_many, get_many, read_node
 from blizzarr.formats.format import Child, Format, Found
 from blizzarr.formats.implicit import is_implicit
@@ -20,6 +21,7 @@ from blizzarr.formats.nodes import (
     node_prefixes,
     write_node,
 )
+from blizzarr.formats.remembered import forget_documents
 from blizzarr.formats.table import FORMATS, format_named, format_of, relatives
 from blizzarr.formats.translate import translate
 
@@ -39,6 +41,7 @@ __all__ = [
     "find_implied",
     "find_many",
     "foreign",
+    "forget_documents",
     "format_named",
     "format_of",
     "get_many",
@@ -46,6 +49,7 @@ __all__ = [
     "lock_key",
     "node_of",
     "node_prefixes",
+    "own_copies_differ",
     "read_node",
     "relatives",
     "translate",

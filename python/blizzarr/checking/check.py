@@ -1,0 +1,97 @@
+"""`check`: everything in order, from names to bytes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeAlias
+
+from blizzarr.checking.chunks import verify
+from blizzarr.checking.consolidated import check_consolidated
+from blizzarr.checking.finding import Finding
+from blizzarr.checking.keys import Sorted, sort_keys
+from blizzarr.checking.leftovers import find_leftovers
+from blizzarr.checking.nodes import Nodes, named, read_nodes
+from blizzarr.checking.report import Report
+from blizzarr.checking.survey import Survey, survey
+from blizzarr.errors import NodeNotFoundError
+from blizzarr.formats import FORMATS, Found, find_many, format_of, read_node
+from blizzarr.stores import Store
+
+__all__ = ["Progress", "Seen", "check"]
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the stored objects that are done, and how many there are."""
+
+
+class Seen:
+    """What was seen while a report was made, for whoever repairs."""
+
+    def __init__(self, surveyed: Survey, nodes: Nodes, keys: Sorted) -> None:
+        self.surveyed = surveyed
+        self.nodes = nodes
+        self.keys = keys
+
+
+def check(store: Store, path: str = "", *, fast: bool = False, progress: Progress | None = None) -> Report:
+    """Check a node and everything below it; nothing is changed.
+
+    Raises
+    ------
+    NodeNotFoundError
+        When there is nothing that could be checked.
+    """
+    return look(store, path, fast=fast, progress=progress)[0]
+
+
+def look(store: Store, path: str, *, fast: bool, progress: Progress | None) -> tuple[Report, Seen]:
+    """The report, and what was seen for it."""
+    began = time.monotonic()
+    report = Report(str(store), named(path), fast)
+    found: list[Finding] = []
+    prefixes = _prefixes(store, path)
+    surveyed = survey(store, prefixes)
+    _add_beside(store, path, surveyed)
+    nodes = read_nodes(store, path, surveyed.keys, found)
+    if not nodes.metas and not nodes.unreadable and not found:
+        # Says what was looked for, and what is there instead.
+        read_node(store, path)
+        raise NodeNotFoundError("no array or group here", array=named(path), store=str(store))
+    report.arrays, report.groups = len(nodes.arrays()), len(nodes.groups())
+    keys = sort_keys(store, surveyed, nodes, found)
+    found += check_consolidated(nodes, path)
+    found += find_leftovers(store, prefixes)
+    total = sum(map(len, keys.chunks.values()))
+    done = 0
+
+    def told(count: int) -> None:
+        nonlocal done
+        done += count
+        if progress is not None:
+            progress(done, total)
+
+    told(0)
+    for place, positions in keys.chunks.items():
+        meta = nodes.arrays()[place]
+        if positions:
+            found += verify(store, place, meta, positions, report, fast=fast, told=told)
+    report.add(found)
+    report.seconds = time.monotonic() - began
+    return report, Seen(surveyed, nodes, keys)
+
+
+def _prefixes(store: Store, path: str) -> tuple[str, ...]:
+    """What everything that belongs to a node begins with, but for some documents."""
+    if not path:
+        return ("",)
+    here = find_many(store, [path])[0]
+    forms = [format_of(here.meta)] if isinstance(here, Found) else list(FORMATS.values())
+    return tuple(dict.fromkeys(prefix for form in forms for prefix in form.node_prefixes(path)))
+
+
+def _add_beside(store: Store, path: str, surveyed: Survey) -> None:
+    """The documents of the node itself, where they do not lie below its path."""
+    there = set(surveyed.keys)
+    keys = dict.fromkeys(key for form in FORMATS.values() for key in form.document_keys(path))
+    surveyed.keys += [key for key in keys if path and key not in there and store.get(key) is not None]
+    surveyed.keys.sort()

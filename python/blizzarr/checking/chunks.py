@@ -1,0 +1,117 @@
+"""Every stored chunk of an array, decoded by the engine; or only its size, and the indices of shards."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from blizzarr import _native
+from blizzarr.array.binding import bind
+from blizzarr.array.objects import ObjectHandle
+from blizzarr.checking.finding import KINDS, Finding
+from blizzarr.checking.nodes import named
+from blizzarr.checking.report import Report
+from blizzarr.errors import (
+    BlizzarrError,
+    ChecksumError,
+    ChunkError,
+    LimitError,
+    ShardIndexError,
+    UnsupportedOperationError,
+)
+from blizzarr.model import ArrayMeta
+from blizzarr.stores import Store
+
+__all__ = ["engine_handle", "verify"]
+
+_FIRST: Final = 64
+"""Objects that are checked before it is known how long they take."""
+_MOST: Final = 8192
+_SECONDS: Final = 0.25
+"""Between two calls that tell of progress, about."""
+
+
+def verify(
+    store: Store,
+    path: str,
+    meta: ArrayMeta,
+    positions: Sequence[tuple[int, ...]],
+    report: Report,
+    *,
+    fast: bool,
+    told: Callable[[int], None],
+) -> list[Finding]:
+    """Check the objects at these positions of the grid of one array."""
+    found: list[Finding] = []
+    try:
+        engine_handle(store, path, meta)
+    except (BlizzarrError, LookupError) as error:
+        said = error.reason if isinstance(error, BlizzarrError) else str(error)
+        told(len(positions))
+        return [Finding("not-supported", named(path), f"chunks cannot be decoded here: {said}")]
+    places = np.array(positions, np.int64).reshape(len(positions), len(meta.shape))
+    start, count = 0, _FIRST
+    while start < len(places):
+        batch = places[start : start + count]
+        began = time.monotonic()
+        # Of elements of variable length the engine keeps what it decodes, as long as its handle is kept.
+        handle = engine_handle(store, path, meta)
+        objects, _, size, chunks, errors, left_out, shared = handle.verify(batch, fast)
+        report.objects += objects
+        report.bytes += size
+        report.chunks += chunks
+        report.left_out += left_out
+        found += [_finding(meta, path, error) for error in errors]
+        found += [_sharing(path, meta, tuple(place), times) for place, times in shared]
+        told(len(batch))
+        start += len(batch)
+        took = time.monotonic() - began
+        count = min(_MOST, max(1, int(len(batch) * min(4.0, _SECONDS / max(took, 1e-6)))))
+    return found
+
+
+def engine_handle(store: Store, path: str, meta: ArrayMeta) -> Any:
+    """The array as the engine has it, for one batch."""
+    handle = bind(store, path, meta).handle
+    if isinstance(handle, ObjectHandle):
+        handle = handle.tokens().handle
+    assert isinstance(handle, _native.ArrayHandle)
+    return handle
+
+
+def _finding(meta: ArrayMeta, path: str, error: BaseException) -> Finding:
+    """An error of the engine as a finding."""
+    if not isinstance(error, BlizzarrError):
+        # An interrupt, or a mistake in a store or codec written in Python.
+        raise error
+    said = f"{error.codec}: {error.reason}" if error.codec else error.reason
+    kind = _kind(meta, error)
+    repairable = KINDS[kind].repairable and (isinstance(error, ChecksumError) or _has_index(meta, error))
+    return Finding(kind, named(path), said, error.key, error.chunk, error.codec, repairable)
+
+
+def _kind(meta: ArrayMeta, error: BlizzarrError) -> str:
+    if not isinstance(error, ChunkError):
+        if isinstance(error, UnsupportedOperationError):
+            return "not-supported"
+        is_no_file = not isinstance(error, LimitError) and error.reason.startswith("expected a file")
+        return "no-file" if is_no_file else "unreadable"
+    if isinstance(error, ShardIndexError):
+        return "shard-index"
+    if meta.shard_shape is not None:
+        return "inner-chunk" if len(error.chunk or ()) > len(meta.shape) else "shard-index"
+    return "checksum" if isinstance(error, ChecksumError) else "chunk"
+
+
+def _has_index(meta: ArrayMeta, error: BlizzarrError) -> bool:
+    """Whether the index of the shard could be read, so that other inner chunks of it can be found."""
+    return len(error.chunk or ()) > len(meta.shape)
+
+
+def _sharing(path: str, meta: ArrayMeta, place: tuple[int, ...], times: int) -> Finding:
+    keys = meta.chunk_keys
+    key = (f"{path}/" if path else "") + keys.key(place)
+    return Finding("shared", named(path), f"{times:,} inner chunks are the bytes of others", key=key, chunk=place)

@@ -1,0 +1,81 @@
+"""Consolidated metadata, compared with the documents that they are copies of."""
+
+from __future__ import annotations
+
+import warnings
+
+from blizzarr.checking.finding import Finding
+from blizzarr.checking.nodes import Nodes, named
+from blizzarr.errors import BlizzarrError
+from blizzarr.formats import format_of, own_copies_differ
+from blizzarr.hierarchy.documents import Node
+from blizzarr.model import GroupMeta
+from blizzarr.model.names import join
+
+__all__ = ["check_consolidated"]
+
+_NAMED = 3
+"""So many nodes are named; of the others it is said how many they are."""
+
+
+def check_consolidated(nodes: Nodes, start: str) -> list[Finding]:
+    """What is wrong with the consolidated metadata of each group."""
+    found = []
+    for path, meta in nodes.groups().items():
+        if meta.consolidated is None:
+            continue
+        key = next((key for key in nodes.documents[path] if key not in format_of(meta).node_keys(path)), None)
+        key = key or next(iter(nodes.documents[path]), None)
+        try:
+            differences = _differences(nodes, path, meta, start)
+        except BlizzarrError as error:
+            problems = getattr(error, "problems", ())
+            differences = ["; ".join(map(str, problems)) or error.reason]
+        if own_copies_differ(nodes.documents[path]):
+            differences.insert(0, "the group itself has other metadata")
+        if differences:
+            more = f"; and {len(differences) - _NAMED:,} more" if len(differences) > _NAMED else ""
+            said = "; ".join(differences[:_NAMED]) + more
+            found.append(Finding("consolidated", named(path), said, key=key, repairable=True))
+    return found
+
+
+def _differences(nodes: Nodes, path: str, meta: GroupMeta, start: str) -> list[str]:
+    """Which nodes below a group are not as its consolidated metadata say."""
+    copies = meta.consolidated
+    assert copies is not None
+    form = format_of(meta)
+    differences = []
+    listed = list(copies)
+    for name in listed:
+        full = join(path, name)
+        if full in nodes.unreadable:
+            continue
+        there = nodes.metas.get(full)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                copy = copies[name]
+        except BlizzarrError as error:
+            problems = getattr(error, "problems", ())
+            differences.append(f"{name}: {problems[0] if problems else error.reason}")
+            continue
+        if there is None:
+            implied = form.implicit_groups and isinstance(copy, GroupMeta)
+            if not implied or not any(other.startswith(f"{full}/") for other in nodes.metas):
+                differences.append(f"{name} is not there")
+        elif _bare(there) != _bare(copy):
+            differences.append(f"{name} has other metadata by now")
+    below = f"{path}/" if path else ""
+    reachable = [
+        full[len(below) :]
+        for full in nodes.metas
+        if full != path and full.startswith(below) and nodes.is_reachable(full, start)
+    ]
+    known = set(listed)
+    return [*differences, *(f"{name} is not in them" for name in reachable if name not in known)]
+
+
+def _bare(node: Node) -> Node:
+    """A node without what it says of others."""
+    return node.with_consolidated(None) if isinstance(node, GroupMeta) else node

@@ -1,0 +1,165 @@
+"""One thing that is wrong, or worth knowing: where, what, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+
+__all__ = ["KINDS", "Finding", "Severity"]
+
+
+class Severity(StrEnum):
+    """How bad it is."""
+
+    ERROR = "error"
+    """Damage: something cannot be read, or would be read wrong."""
+    WARNING = "warning"
+    """Nothing is lost, but somebody should look: leftovers, chunks that nobody reads, metadata in two formats."""
+    NOTE = "note"
+    """Nothing is wrong: files that are not ours."""
+
+
+class Kind(NamedTuple):
+    """What all findings of one kind have in common."""
+
+    severity: Severity
+    title: str
+    """A heading for several of them."""
+    advice: str
+    repairable: bool = False
+
+
+_LOST: Final = "restore the object from a copy, or write the chunk again"
+
+KINDS: Final[dict[str, Kind]] = {
+    "document": Kind(
+        Severity.ERROR, "documents that do not conform", "correct the document, or restore it; chunks are not affected"
+    ),
+    "no-document": Kind(
+        Severity.ERROR,
+        "data without a document",
+        "restore the document of the array, without which nobody reads the data",
+    ),
+    "chunk": Kind(Severity.ERROR, "chunks that cannot be decoded", _LOST),
+    "checksum": Kind(Severity.ERROR, "chunks with a wrong checksum", _LOST),
+    "inner-chunk": Kind(
+        Severity.ERROR,
+        "inner chunks that cannot be decoded",
+        "write the inner chunk again, or repair: the intact ones of the shard are saved",
+        True,
+    ),
+    "shard-index": Kind(
+        Severity.ERROR,
+        "shards with a damaged index",
+        "restore the shard, or repair: inner chunks that can still be found are saved",
+        True,
+    ),
+    "no-file": Kind(Severity.ERROR, "no files where objects should be", "move away what is there"),
+    "unreadable": Kind(Severity.ERROR, "what could not be read", "look at permissions, and at the disk"),
+    "chunk-encoding": Kind(
+        Severity.ERROR,
+        "chunks that the array does not find",
+        "compare the chunk key encoding in the document with the names of the chunks",
+    ),
+    "consolidated": Kind(
+        Severity.ERROR, "consolidated metadata that are wrong", "repair: they are made anew from the documents", True
+    ),
+    "two-formats": Kind(Severity.WARNING, "nodes in two formats", "remove the documents that are out of date"),
+    "document-warning": Kind(Severity.WARNING, "documents to look at", "correct the document"),
+    "not-supported": Kind(
+        Severity.WARNING, "what could not be checked", "check it with a release, or settings, that know the extension"
+    ),
+    "unreachable": Kind(
+        Severity.WARNING,
+        "nodes that no group leads to",
+        "create the group, or move the node; blizzarr.upgrade can, too",
+    ),
+    "outside": Kind(
+        Severity.WARNING,
+        "chunks outside the shape of their array",
+        "repair: they are moved away; the array would show them if it grew",
+        True,
+    ),
+    "chunk-key": Kind(Severity.WARNING, "chunks under keys that nobody reads", "rename or remove the object"),
+    "leftover": Kind(
+        Severity.WARNING, "leftovers of writers that died", "repair: they are removed, if their writers are dead", True
+    ),
+    "unfinished": Kind(Severity.WARNING, "what was interrupted", "finish it by the same command"),
+    "foreign": Kind(Severity.NOTE, "files that are not Zarr's", "nothing, or move them away"),
+    "shared": Kind(Severity.NOTE, "shards in which inner chunks share bytes", "nothing: this is allowed"),
+}
+"""All kinds of findings, worst first. Names are kept from release to release; new ones may come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was found.
+
+    Examples
+    --------
+    >>> finding = Finding("checksum", "/a", "crc32c: expected 1, found 2", key="a/c/0/1", chunk=(0, 1), codec="crc32c")
+    >>> print(finding)
+    error: /a, a/c/0/1: crc32c: expected 1, found 2
+    >>> finding.severity, finding.repairable
+    (<Severity.ERROR: 'error'>, False)
+    """
+
+    kind: str
+    """One of `KINDS`."""
+    path: str
+    """Of the node that it is about, like ``/a/b``."""
+    message: str
+    key: str | None = None
+    """Of the object that it is about; several are counted in the message."""
+    chunk: tuple[int, ...] | None = None
+    """The position in the chunk grid; in a shard followed by the position of the inner chunk."""
+    codec: str | None = None
+    repairable: bool = False
+    """Whether `repair=True` would do something about it."""
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is."""
+        return KINDS[self.kind].severity
+
+    @property
+    def advice(self) -> str:
+        """What to do about it."""
+        return KINDS[self.kind].advice
+
+    @property
+    def inner(self) -> tuple[int, ...]:
+        """The position of the inner chunk in its shard, where it is about one."""
+        chunk = self.chunk or ()
+        # What `chunk` says and the key does not.
+        if self.key is None or tuple(map(int, re.findall(r"\d+", self.key)))[-len(chunk) :] == chunk:
+            return ()
+        return chunk[len(chunk) // 2 :]
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """Worst first, then by place."""
+        return _ORDER[self.kind], self.path, self.chunk or (), self.key or "", self.message
+
+    def __str__(self) -> str:
+        place = self.path if self.key is None else f"{self.path}, {self.key}"
+        return f"{self.severity}: {place}: {self.message}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {
+            "kind": self.kind,
+            "severity": str(self.severity),
+            "path": self.path,
+            "key": self.key,
+            "chunk": None if self.chunk is None else list(self.chunk),
+            "codec": self.codec,
+            "message": self.message,
+            "advice": self.advice,
+            "repairable": self.repairable,
+        }
+
+
+_ORDER: Final = {kind: number for number, kind in enumerate(KINDS)}

@@ -1,0 +1,210 @@
+"""Of all keys, which are chunks of which array; of the others, what they are instead.
+
+The innermost node whose prefix a key has owns it. Below an array there are chunks: those whose name its chunk key
+encoding gives, for a position inside its grid. Other names that look like chunks are read by nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from blizzarr.checking.finding import Finding
+from blizzarr.checking.nodes import Nodes, named
+from blizzarr.checking.survey import Survey
+from blizzarr.formats import chunk_prefix, chunk_store
+from blizzarr.hierarchy.belongings import PROGRESS, chunk_names
+from blizzarr.model import ArrayMeta
+from blizzarr.stores import Store
+from blizzarr.transformers import ArrayKeys
+from blizzarr.upgrading.record import KEY as UPGRADE
+
+__all__ = ["Sorted", "sort_keys"]
+
+Position = tuple[int, ...]
+
+_CHUNK: Final = re.compile(r"(?:(?P<place>.+?)/)?(?:c(?:[./]?\d+(?:[./]\d+)*)?|\d+(?:[./]\d+)+|0)")
+"""What looks like a chunk, whoever's: never a bare number, which may be anybody's, but for the first one."""
+_RECORDS: Final = {
+    PROGRESS: "a copy into this array was interrupted; the same copy with resume=True goes on",
+    UPGRADE: "an upgrade was interrupted; the same upgrade goes on",
+}
+
+
+@dataclass(slots=True)
+class Sorted:
+    """What is what."""
+
+    chunks: dict[str, list[Position]] = field(default_factory=dict)
+    """The stored chunks of each array, by its path: their positions in its grid."""
+    outside: dict[str, list[str]] = field(default_factory=dict)
+    """Chunks outside the grid of each array: their keys in its chunk store."""
+
+
+def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, found: list[Finding]) -> Sorted:
+    """Sort all keys; what is neither a document nor a chunk is found."""
+    made = Sorted()
+    arrays = {path: _Array.of(path, meta) for path, meta in nodes.arrays().items()}
+    owners: dict[str, str] = {}
+    for path in (*nodes.metas, *nodes.unreadable):
+        meta = nodes.metas.get(path)
+        prefixes = [chunk_prefix(path, meta)] if meta is not None else [form.chunk_prefix(path) for form in nodes.forms]
+        for prefix in prefixes:
+            owners[prefix] = path
+    entries = {form.entry_key for form in nodes.forms}
+    find_owner = _Owners(owners)
+    strays: list[str] = []
+    for key in surveyed.keys:
+        if key in nodes.keys or key in entries:
+            continue
+        owner = find_owner(key)
+        owned_by = None if owner is None else arrays.get(owner)
+        if owned_by is None:
+            if owner not in nodes.unreadable or key.rpartition("/")[2] in _RECORDS:
+                strays.append(key)
+        elif not owned_by.meta.storage_transformers:
+            owned_by.sort(key, made, found)
+    for path, array in arrays.items():
+        made.chunks.setdefault(path, [])
+        if array.meta.storage_transformers:
+            for key in chunk_store(store, path, array.meta).list(array.prefix.rstrip("/")):
+                if key not in nodes.keys and key not in entries and find_owner(key) == path:
+                    array.sort(key, made, found)
+    _sort_strays(strays, found)
+    _sort_others(surveyed, nodes, arrays, find_owner, found)
+    return made
+
+
+class _Owners:
+    """Which node owns a key, by the directory that the key is in."""
+
+    def __init__(self, owners: Mapping[str, str]) -> None:
+        self._owners = owners
+        self._known: dict[str, str | None] = {}
+
+    def __call__(self, key: str) -> str | None:
+        directory = key[: key.rfind("/") + 1]
+        if directory not in self._known:
+            self._known[directory] = self._look_up(directory)
+        return self._known[directory]
+
+    def _look_up(self, directory: str) -> str | None:
+        end = len(directory)
+        while True:
+            if directory[:end] in self._owners:
+                return self._owners[directory[:end]]
+            if end == 0:
+                return None
+            end = directory.rfind("/", 0, end - 1) + 1
+
+
+@dataclass(slots=True)
+class _Array:
+    """An array, and what the names of its chunks look like."""
+
+    path: str
+    meta: ArrayMeta
+    prefix: str
+    keys: ArrayKeys
+    grid: tuple[int, ...]
+    loose: re.Pattern[str]
+    """As chunk names, also with zeros in front."""
+    other: re.Pattern[str]
+    """As chunk names in other encodings."""
+
+    @classmethod
+    def of(cls, path: str, meta: ArrayMeta) -> _Array:
+        prefix = chunk_prefix(path, meta)
+        rank = len(meta.shape)
+        return cls(
+            path,
+            meta,
+            prefix,
+            ArrayKeys.of(prefix, meta.chunk_keys, rank),
+            meta.chunk_grid.shape(meta.shape),
+            chunk_names(meta),
+            re.compile(r"c|0" if not rank else rf"(?:c[./]?)?\d+(?:[./]\d+){{{rank - 1}}}"),
+        )
+
+    def position(self, key: str) -> Position | None:
+        """Of the chunk with this key; None when it is none."""
+        return self.keys.position(key)
+
+    def is_inside(self, position: Position) -> bool:
+        return all(index < count for index, count in zip(position, self.grid, strict=True))
+
+    def sort(self, key: str, made: Sorted, found: list[Finding]) -> None:
+        """Find out what a key of this array is."""
+        position = self.position(key)
+        if position is not None:
+            if self.is_inside(position):
+                made.chunks.setdefault(self.path, []).append(position)
+                return
+            made.outside.setdefault(self.path, []).append(key)
+            said = f"the array of shape {self.meta.shape} has {_times(self.grid)} chunks"
+            found.append(Finding("outside", named(self.path), said, key=key, chunk=position, repairable=True))
+            return
+        name = key[len(self.prefix) :]
+        if self.loose.fullmatch(name):
+            said = f"chunks have keys without zeros in front, like {self.keys.name((0,) * len(self.grid))}"
+            found.append(Finding("chunk-key", named(self.path), said, key=key))
+        elif self.other.fullmatch(name):
+            said = f"expected chunks with keys like {self.keys.name((0,) * len(self.grid))}, found {name}"
+            found.append(Finding("chunk-encoding", named(self.path), said, key=key))
+        else:
+            found.append(_stray(key, named(self.path)))
+
+
+def _times(grid: Iterable[int]) -> str:
+    return " x ".join(f"{count:,}" for count in grid)
+
+
+def _stray(key: str, path: str) -> Finding:
+    """What is neither a document nor a chunk."""
+    record = _RECORDS.get(key.rpartition("/")[2])
+    if record is not None:
+        return Finding("unfinished", path, record, key=key)
+    return Finding("foreign", path, "neither a document nor a chunk", key=key)
+
+
+def _sort_strays(strays: Iterable[str], found: list[Finding]) -> None:
+    """Keys that no array owns: what look like chunks are data that lack a document."""
+    data: dict[str, list[str]] = {}
+    for key in strays:
+        match = _CHUNK.fullmatch(key)
+        if match is None:
+            found.append(_stray(key, named(key.rpartition("/")[0])))
+        else:
+            data.setdefault(match["place"] or "", []).append(key)
+    for place, keys in data.items():
+        said = f"{len(keys):,} object{'s' if len(keys) > 1 else ''} with keys like chunks, and no document of an array"
+        found.append(Finding("no-document", named(place), said, key=keys[0]))
+
+
+def _sort_others(
+    surveyed: Survey, nodes: Nodes, arrays: Mapping[str, _Array], find_owner: _Owners, found: list[Finding]
+) -> None:
+    """What is no key: in the place of a chunk or a document it is damage, elsewhere a foreign file."""
+    for name, what in (*surveyed.others.items(), *dict.fromkeys(surveyed.directories, "a directory").items()):
+        path = find_owner(name)
+        array = None if path is None else arrays.get(path)
+        position = None
+        if array is not None and not array.meta.storage_transformers:
+            position = array.position(name)
+        if position is not None and array is not None and array.is_inside(position):
+            said = f"expected a file, found {what}"
+            found.append(Finding("no-file", named(array.path), said, key=name, chunk=position))
+        elif (place := _node_of(name, nodes)) is not None:
+            found.append(Finding("no-file", named(place), f"expected a document, found {what}", key=name))
+        elif name in surveyed.others:
+            found.append(Finding("foreign", named(path or ""), what, key=name))
+    for name, why in surveyed.unreadable.items():
+        found.append(
+            Finding("unreadable", named(name.removeprefix(".")), f"cannot list the directory: {why}", key=name)
+        )
+
+
+def _node_of(key: str, nodes: Nodes) -> str | None:
+    return next((place for form in nodes.forms if (place := form.node_of(key)) is not None), None)

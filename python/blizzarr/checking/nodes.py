@@ -1,0 +1,184 @@
+"""All nodes of a hierarchy with their documents, found by the keys of documents: also those no group leads to."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from blizzarr.checking.finding import Finding
+from blizzarr.errors import BlizzarrError, LimitError, MetadataError, UnknownExtensionError
+from blizzarr.formats import FORMATS, Format, Found, find_many, forget_documents, format_of, relatives
+from blizzarr.hierarchy.documents import Node, ancestors
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.stores import Store
+
+__all__ = ["Nodes", "named", "read_nodes"]
+
+
+@dataclass(slots=True)
+class Nodes:
+    """What the documents say."""
+
+    forms: tuple[Format, ...]
+    """The formats whose documents were looked for."""
+    metas: dict[str, Node] = field(default_factory=dict)
+    """By path; only of those that can be read."""
+    documents: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    """Of those, by key."""
+    unreadable: set[str] = field(default_factory=set)
+    """The paths of those that have documents and cannot be read."""
+    keys: set[str] = field(default_factory=set)
+    """Of all documents."""
+
+    def arrays(self) -> dict[str, ArrayMeta]:
+        """The arrays by path."""
+        return {path: meta for path, meta in self.metas.items() if isinstance(meta, ArrayMeta)}
+
+    def groups(self) -> dict[str, GroupMeta]:
+        """The groups by path."""
+        return {path: meta for path, meta in self.metas.items() if isinstance(meta, GroupMeta)}
+
+    def is_reachable(self, path: str, start: str) -> bool:
+        """Whether groups lead from the node at `start` to this one."""
+        above = [group for group in ancestors(path) if len(group) >= len(start)]
+        form = format_of(self.metas[path])
+        return all(
+            isinstance(self.metas.get(group), GroupMeta) or (form.implicit_groups and group not in self.metas)
+            for group in above
+        )
+
+
+def read_nodes(store: Store, path: str, keys: Sequence[str], found: list[Finding]) -> Nodes:
+    """Read all documents among these keys, of the node at `path` and of those below it."""
+    there = set(keys)
+    nodes = Nodes(_formats(store, path, there))
+    places = {place for form in nodes.forms for key in keys if (place := form.node_of(key)) is not None}
+    inside = sorted(place for place in places | {path} if place == path or not path or place.startswith(f"{path}/"))
+    wanted = {
+        place: [key for form in nodes.forms for key in form.document_keys(place) if key in there] for place in inside
+    }
+    nodes.keys = {key for several in wanted.values() for key in several}
+    values = _values(store, sorted(nodes.keys), found)
+    for place in inside:
+        documents = {key: values[key] for key in wanted[place] if key in values}
+        if len(documents) == len(wanted[place]):
+            _read(store, place, documents, nodes, found)
+        else:
+            nodes.unreadable.add(place)
+    _check_above(nodes, path, found)
+    return nodes
+
+
+def named(path: str) -> str:
+    """A path as reports have it.
+
+    Examples
+    --------
+    >>> named("a/b"), named("")
+    ('/a/b', '/')
+    """
+    return f"/{path}"
+
+
+def _formats(store: Store, path: str, keys: set[str]) -> tuple[Format, ...]:
+    """The formats that nodes here may have."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        here = find_many(store, [path])[0]
+    if isinstance(here, Found):
+        form = format_of(here.meta)
+        return tuple(relatives(form, path)) or (form,)
+    # Without its document: whatever the keys look like. A format without groups has nothing below the path.
+    return tuple(
+        form
+        for form in FORMATS.values()
+        if (form.listing_prefix(path) is not None and any(form.node_of(key) is not None for key in keys))
+        or not keys.isdisjoint(form.node_keys(path))
+    )
+
+
+def _values(store: Store, keys: Sequence[str], found: list[Finding]) -> dict[str, bytes]:
+    """The values of documents; those that cannot be read are findings."""
+    get_many = getattr(store, "get_many", None)
+    if get_many is not None:
+        try:
+            return {key: bytes(value) for key, value in zip(keys, get_many(keys), strict=True) if value is not None}
+        except BlizzarrError:
+            # One by one, to find out which.
+            pass
+    values = {}
+    for key in keys:
+        try:
+            value = store.get(key)
+        except BlizzarrError as error:
+            found.append(Finding("unreadable", named(key.rpartition("/")[0]), error.reason, key=key))
+        else:
+            if value is not None:
+                values[key] = bytes(value)
+    return values
+
+
+def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, found: list[Finding]) -> None:
+    """Read one node, with everything there is to say about its documents."""
+    place = named(path)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        forget_documents()
+        here = find_many(store, [path], nodes.forms, known=documents)[0]
+    kinds = [key for form in nodes.forms for key in form.node_keys(path) if key in documents]
+    if isinstance(here, Found):
+        form = format_of(here.meta)
+        nodes.metas[path] = here.meta
+        nodes.documents[path] = here.documents
+        own = [key for key in form.node_keys(path) if key in documents]
+        others = [key for key in documents if key not in form.document_keys(path)]
+        if others:
+            said = f"{', '.join(own)} ({form.name}) counts, {', '.join(others)} is ignored"
+            found.append(Finding("two-formats", place, said, key=own[0] if own else None))
+        if len(own) > 1:
+            said = f"an array and a group: {own[0]} counts, {own[1]} is ignored"
+            found.append(Finding("two-formats", place, said, key=own[1]))
+            warned = [warning for warning in warned if "array and a group" not in str(warning.message)]
+    elif here is not None:
+        nodes.unreadable.add(path)
+        found.append(_document(place, here, documents))
+    elif documents and not kinds:
+        said = f"{', '.join(documents)} without a document that makes an array or a group"
+        found.append(Finding("no-document", place, said, key=next(iter(documents))))
+    key = kinds[0] if kinds else None
+    found += [Finding("document-warning", place, str(warning.message), key=key) for warning in warned]
+
+
+def _document(place: str, error: BlizzarrError, documents: Mapping[str, bytes]) -> Finding:
+    """What is wrong with the documents of a node, all of it."""
+    key = error.key or next(iter(documents), None)
+    problems = getattr(error, "problems", ())
+    said = "; ".join(map(str, problems)) if problems else error.reason or str(error)
+    if isinstance(error, UnknownExtensionError | LimitError):
+        return Finding("not-supported", place, said, key=key)
+    kind = "document" if isinstance(error, MetadataError) else "unreadable"
+    return Finding(kind, place, said, key=key)
+
+
+def _check_above(nodes: Nodes, start: str, found: list[Finding]) -> None:
+    """Groups must lead to every node, in formats where groups have documents."""
+    missing: dict[str, list[str]] = {}
+    for path, meta in nodes.metas.items():
+        needed = format_of(meta).groups_above(path)
+        for above in _between(start, ancestors(path)):
+            if isinstance(nodes.metas.get(above), ArrayMeta):
+                said = f"below the array {named(above)}, where no node may be"
+                found.append(Finding("unreachable", named(path), said, key=next(iter(nodes.documents[path]), None)))
+                break
+            if above in needed and above not in nodes.metas and above not in nodes.unreadable:
+                missing.setdefault(above, []).append(path)
+    for above, paths in missing.items():
+        more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+        found.append(
+            Finding("unreachable", named(above), f"no document makes it a group, above {named(paths[0])}{more}")
+        )
+
+
+def _between(start: str, above: Iterable[str]) -> list[str]:
+    return [path for path in above if len(path) >= len(start)]

@@ -1,0 +1,167 @@
+"""What was looked at, what was found, and what was done about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from blizzarr.checking.finding import KINDS, Finding, Severity
+
+__all__ = ["SCHEMA", "Repair", "Report"]
+
+SCHEMA: Final = 1
+"""Goes up when a member of `Report.to_dict` changes its meaning; new ones may come without."""
+
+SHOWN: Final = 20
+"""Findings that the text of a report lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One thing that was done, or would be done, or could not be."""
+
+    kind: str
+    """Of the findings that it is about."""
+    path: str
+    key: str | None
+    message: str
+    done: bool
+    """Whether it was done; with `dry_run`, whether it would be."""
+    kept: str | None = None
+    """Where what was there before is kept."""
+    lost: tuple[tuple[int, ...], ...] = ()
+    """Chunks that could not be saved, as `Finding.chunk` has them; in shards within shards the position in each."""
+
+    def __str__(self) -> str:
+        return f"{self.path if self.key is None else self.key}: {self.message}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {
+            "kind": self.kind,
+            "path": self.path,
+            "key": self.key,
+            "message": self.message,
+            "done": self.done,
+            "kept": self.kept,
+            "lost": [list(chunk) for chunk in self.lost],
+        }
+
+
+@dataclass(slots=True)
+class Report:
+    """What `check` gives: printed it is for people, `to_dict` is for programs.
+
+    Examples
+    --------
+    >>> report = Report("memory", "/")
+    >>> report.findings.append(Finding("leftover", "/", "left by a writer that died", key=".blizzarr-1"))
+    >>> report.clean, report.ok, report.count(Severity.WARNING)
+    (False, True, 1)
+    >>> print(report)
+    warning: /, .blizzarr-1: left by a writer that died
+    0 arrays, 0 groups, 0 objects, 0 chunks, 0 bytes in 0.0 s: 1 warning
+    """
+
+    store: str
+    path: str
+    """Of the node that was checked, like ``/a/b``."""
+    fast: bool = False
+    arrays: int = 0
+    groups: int = 0
+    objects: int = 0
+    """Stored objects of chunks that were looked at: shards, where there are shards."""
+    chunks: int = 0
+    """Chunks in them."""
+    bytes: int = 0
+    """Of those objects, as they are stored."""
+    seconds: float = 0.0
+    findings: list[Finding] = field(default_factory=list)
+    """Worst first."""
+    left_out: int = 0
+    """Inner chunks that are damaged, too, and have no finding of their own because their shard has so many."""
+    repairs: list[Repair] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is damaged; there may be warnings and notes."""
+        return not self.count(Severity.ERROR)
+
+    @property
+    def clean(self) -> bool:
+        """Whether there is nothing that somebody should look at; there may be notes."""
+        return self.ok and not self.count(Severity.WARNING)
+
+    def count(self, severity: Severity) -> int:
+        """How many findings there are of this severity."""
+        return sum(finding.severity is severity for finding in self.findings)
+
+    def of_kind(self, *kinds: str) -> list[Finding]:
+        """The findings of these kinds."""
+        return [finding for finding in self.findings if finding.kind in kinds]
+
+    def kinds(self) -> dict[str, int]:
+        """How many findings there are of each kind, worst first."""
+        counts = Counter(finding.kind for finding in self.findings)
+        return {kind: counts[kind] for kind in KINDS if counts[kind]}
+
+    def summary(self) -> str:
+        """What was looked at and how much was found, in a line."""
+        looked = ", ".join(
+            f"{count:,} {noun}{'' if count == 1 else 's'}"
+            for count, noun in (
+                (self.arrays, "array"),
+                (self.groups, "group"),
+                (self.objects, "object"),
+                (self.chunks, "chunk"),
+                (self.bytes, "byte"),
+            )
+        )
+        return f"{looked} in {self.seconds:.1f} s: {self.verdict()}"
+
+    def verdict(self) -> str:
+        """How much was found."""
+        counts = [(self.count(severity), str(severity)) for severity in Severity]
+        said = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
+        return ", ".join(said) or "nothing is wrong"
+
+    def __str__(self) -> str:
+        lines = [str(finding) for finding in self.findings[:SHOWN]]
+        if len(self.findings) > SHOWN:
+            lines.append(f"and {len(self.findings) - SHOWN:,} more")
+        if self.left_out:
+            lines.append(f"and {self.left_out:,} more inner chunks of these shards")
+        lines += [f"{'repaired' if repair.done else 'not repaired'}: {repair}" for repair in self.repairs]
+        return "\n".join([*lines, self.summary()])
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data: what ``blizzarr check --json`` prints."""
+        return {
+            "blizzarr_check": SCHEMA,
+            "store": self.store,
+            "path": self.path,
+            "fast": self.fast,
+            "ok": self.ok,
+            "clean": self.clean,
+            "arrays": self.arrays,
+            "groups": self.groups,
+            "objects": self.objects,
+            "chunks": self.chunks,
+            "bytes": self.bytes,
+            "seconds": round(self.seconds, 3),
+            "errors": self.count(Severity.ERROR),
+            "warnings": self.count(Severity.WARNING),
+            "notes": self.count(Severity.NOTE),
+            "left_out": self.left_out,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "repairs": [repair.to_dict() for repair in self.repairs],
+        }
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        """Take these up, too, in their order."""
+        self.findings = sorted([*self.findings, *findings], key=lambda finding: finding.order)

@@ -1,0 +1,75 @@
+"""``blizzarr check``: is everything that is stored as it should be?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from blizzarr.cli.info import JsonOption
+from blizzarr.cli.place import PathArgument, Place
+from blizzarr.cli.progress import Meter
+
+if TYPE_CHECKING:
+    from blizzarr.checking import Report
+
+__all__ = ["EXAMPLES", "run"]
+
+EXAMPLES = (
+    "Examples:  blizzarr check data.zarr   |   blizzarr check --fast data.zarr/brain   |   "
+    "blizzarr check --json data.zarr"
+)
+
+DAMAGED = 1
+USAGE = 2
+
+
+def run(
+    path: PathArgument,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Look only at sizes and at the indices of shards, not at every byte.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail for warnings and notes, too.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="How many findings of a kind to show for each node.")] = 10,
+    threads: Annotated[int, typer.Option(min=0, help="Threads that work; 0 means one per core.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Check an array, or a group with everything below it.
+
+    Documents are held against their specification, every chunk is decoded, checksums are compared; chunks outside the
+    shape, stale consolidated metadata, leftovers of writers that died and files that are not Zarr's are listed.
+
+    Nothing is changed. The exit status is 1 if something is damaged; warnings and notes count only with --strict.
+    """
+    place = Place.parse(path)
+    if place.key is not None:
+        raise typer.BadParameter("expected a whole array or group, found a selection", param_hint="PATH")
+    from blizzarr import api
+    from blizzarr.config import config
+    from blizzarr.errors import NodeNotFoundError
+
+    with config.set(threads=threads), Meter("check", unit="objects") as meter:
+        try:
+            report = api.check(place.target, place.path, fast=fast, progress=meter)
+        except NodeNotFoundError as error:
+            raise typer.BadParameter(str(error), param_hint="PATH") from error
+    show(report, limit, as_json=as_json)
+    if not report.ok or (strict and report.findings):
+        raise typer.Exit(DAMAGED)
+
+
+def show(report: Report, limit: int, *, as_json: bool) -> None:
+    """Print a report."""
+    if as_json:
+        typer.echo(json.dumps(report.to_dict(), indent=2))
+        return
+    from rich.console import Console
+
+    from blizzarr.display.findings import report_lines
+
+    # What goes to a file or a program is not broken into lines of a terminal.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
+    for line in report_lines(report, limit):
+        console.print(line)

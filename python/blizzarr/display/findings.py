@@ -1,0 +1,71 @@
+"""The findings of a check as a tree for terminals: by node, then by kind, worst first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from blizzarr.checking.finding import KINDS, Finding, Severity
+from blizzarr.checking.report import Report
+from blizzarr.display.sizes import bytes_text
+from blizzarr.model.names import printable
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+    from rich.tree import Tree
+
+__all__ = ["findings_tree", "report_lines", "summary_text"]
+
+_STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+
+
+def findings_tree(report: Report, limit: int) -> Tree:
+    """All nodes about which there is something to say; of each kind `limit` findings, the others counted."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    tree = Tree(Text(printable(report.store), style="bold"), guide_style="dim")
+    nodes: dict[str, dict[str, list[Finding]]] = {}
+    for finding in report.findings:
+        nodes.setdefault(finding.path, {}).setdefault(finding.kind, []).append(finding)
+    for path, kinds in nodes.items():
+        branch = tree.add(Text(printable(path), style="bold"))
+        for kind, several in kinds.items():
+            about = KINDS[kind]
+            head = Text.assemble((f"{about.severity}", _STYLES[about.severity]), f"  {about.title}: {len(several):,}")
+            leaf = branch.add(head)
+            for finding in several[:limit]:
+                leaf.add(_line(finding))
+            if len(several) > limit:
+                leaf.add(Text(f"and {len(several) - limit:,} more", style="dim"))
+            if about.severity is not Severity.NOTE:
+                leaf.add(Text(f"to do: {about.advice}", style="italic"))
+    return tree
+
+
+def _line(finding: Finding) -> Text:
+    from rich.text import Text
+
+    place = "" if finding.key is None else finding.key.removeprefix(finding.path.strip("/") + "/")
+    if finding.inner:
+        place += f" [{', '.join(map(str, finding.inner))}]"
+    return Text.assemble((printable(place), "bold"), "  " if place else "", printable(finding.message))
+
+
+def summary_text(report: Report) -> RenderableType:
+    """What was looked at, and how much was found: the last line."""
+    from rich.text import Text
+
+    counts = [(report.arrays, "array"), (report.groups, "group"), (report.objects, "object"), (report.chunks, "chunk")]
+    looked = ", ".join(f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+    speed = f", {bytes_text(int(report.bytes / report.seconds))}/s" if report.seconds > 0.1 and report.bytes else ""
+    took = f"{bytes_text(report.bytes)} in {report.seconds:.1f} s{speed}"
+    how = "sizes and indices only, " if report.fast else ""
+    style = "bold green" if report.clean else "bold red" if not report.ok else "yellow"
+    return Text.assemble((report.verdict(), style), f"  ({how}{looked}, {took})")
+
+
+def report_lines(report: Report, limit: int) -> list[RenderableType]:
+    """Everything that is printed for people."""
+    lines: list[RenderableType] = [findings_tree(report, limit)] if report.findings else []
+    return [*lines, summary_text(report)]

@@ -1,0 +1,17 @@
+"""Documents that are remembered, and forgetting them: the warnings about one are given when it is parsed."""
+
+from __future__ import annotations
+
+from blizzarr.formats import v1, v2, v3
+from blizzarr.formats.draft import entry
+
+__all__ = ["forget_documents"]
+
+
+def forget_documents() -> None:
+    """Have each document parsed again when it is asked for next, with the warnings that it gives."""
+    for module in (v1, v2, v3, entry):
+        for value in vars(module).values():
+            clear = getattr(value, "cache_clear", None)
+            if clear is not None:
+                clear()
