@@ -14,12 +14,25 @@ __all__ = ["check"]
 
 
 def check(
-    store: StoreLike | Array | Group, path: str = "", *, fast: bool = False, progress: Progress | None = None
+    store: StoreLike | Array | Group,
+    path: str = "",
+    *,
+    fast: bool = False,
+    repair: bool = False,
+    dry_run: bool = False,
+    quarantine: StoreLike | None = None,
+    quarantine_damaged: bool = False,
+    progress: Progress | None = None,
 ) -> Report:
     """Check an array, or a group with everything below it: documents, every chunk, and what should not be there.
 
     Every chunk that is stored is decoded, by all cores, and let go of. Nothing is changed. It takes about as long as
     reading everything; while others write, it finds what is there when it looks.
+
+    With `repair`, what is surely dead goes (leftovers of dead writers; chunks outside the shape), stale consolidated
+    metadata are made anew, and of a damaged shard the intact inner chunks are put into a new one. Before anything is
+    replaced or moved, its bytes are kept in the quarantine. Inner chunks that are lost read as fill value then; they
+    are listed. Chunks that cannot be decoded stay as they are, and go on to raise.
 
     Parameters
     ----------
@@ -29,13 +42,30 @@ def check(
         The node in it; by default the root.
     fast
         Look only at sizes and at the indices of shards, not at every byte.
+    repair
+        Repair what can be repaired.
+    dry_run
+        With `repair`: only say what would be done.
+    quarantine
+        Where damaged bytes are kept: a directory or store outside of the data. By default, for a directory
+        ``data.zarr``, the directory ``data.zarr.quarantine`` beside it; other stores need to be told.
+    quarantine_damaged
+        With `repair`: move chunks of which nothing can be saved to the quarantine, too; they read as fill value then.
     progress
         Called with the stored objects that are done, and how many there are.
 
     Returns
     -------
     What was looked at and found, worst first: `findings`, each with `kind`, `severity`, `path`, `key`, `chunk`,
-    `codec`, `message` and `advice`; `ok` says whether nothing is damaged. Printed it is for people.
+    `codec`, `message` and `advice`; `ok` says whether nothing is damaged, `repairs` what was done. Printed it is for
+    people.
+
+    Raises
+    ------
+    NodeNotFoundError
+        When there is nothing that could be checked.
+    PathError
+        When something would be replaced and there is no place to keep it.
 
     Examples
     --------
@@ -47,7 +77,13 @@ def check(
     >>> report.ok, [(finding.kind, finding.key, finding.chunk) for finding in report.findings]
     (False, [('chunk', 't/c/1', (1,))])
     """
+    if dry_run and not repair:
+        raise ValueError("expected dry_run with repair=True: a check changes nothing anyway")
     if isinstance(store, Array | Group):
-        return checking.check(store.store, join(store.path, path) if path else store.path, fast=fast, progress=progress)
-    found, inner = resolve(store, "r", path)
-    return checking.check(found, inner, fast=fast, progress=progress)
+        found, inner = store.store, join(store.path, path) if path else store.path
+    else:
+        found, inner = resolve(store, "r+" if repair and not dry_run else "r", path)
+    if not repair:
+        return checking.check(found, inner, fast=fast, progress=progress)
+    how = checking.Repairs(checking.Quarantine(found, quarantine), dry_run, quarantine_damaged)
+    return checking.check_and_repair(found, inner, how, fast=fast, progress=progress)

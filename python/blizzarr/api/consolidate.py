@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from blizzarr.api.open import open_group
-from blizzarr.errors import BlizzarrError, ConflictError
 from blizzarr.group import Group
-from blizzarr.hierarchy.documents import forget_consolidated, revise
-from blizzarr.hierarchy.members import read_members
-from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.model.names import join
+from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.stores import StoreLike
 
 __all__ = ["consolidate_metadata", "tree"]
-
-_ATTEMPTS = 10
 
 
 def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "") -> Group:
@@ -33,38 +25,11 @@ def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "") -> 
     ['a', 'a/x']
     """
     group = store if isinstance(store, Group) else open_group(store, mode="r+", path=path)
-    found = _below(group)
-    for _ in range(_ATTEMPTS):
-        stored = found
-        revise(group.store, group.path, partial(GroupMeta.with_consolidated, consolidated=stored))
-        # Who makes or changes a node from now on removes them; who did so meanwhile may have seen none to remove.
-        found = _below(group)
-        if found == stored:
-            return Group(group.store, group.path, group.metadata).refresh()
-    forget_consolidated(group.store, join(group.path, "any"))
-    raise ConflictError(
-        f"somebody else changed what is below it {_ATTEMPTS} times in a row; try again when they are done",
-        array=group.name,
-        store=str(group.store),
-    )
-
-
-def _below(group: Group) -> dict[str, ArrayMeta | GroupMeta]:
-    """The metadata of everything below the group, as they are stored now."""
-    children = read_members(group.store, group.path, group.metadata.with_consolidated(None), None)
-    for child in children:
-        if child.error is not None:
-            raise _named(child.error, child.name)
-    nodes = {child.name: child.meta for child in children if child.meta is not None}
-    return {name: node.with_consolidated(None) if isinstance(node, GroupMeta) else node for name, node in nodes.items()}
+    consolidate(group.store, group.path, group.metadata)
+    return Group(group.store, group.path, group.metadata).refresh()
 
 
 def tree(group: Group | StoreLike, level: int | None = None) -> object:
     """Everything below a group as text, `level` levels deep; see `Group.tree`."""
     node = group if isinstance(group, Group) else open_group(group, mode="r")
     return node.tree(level)
-
-
-def _named(error: BlizzarrError, name: str) -> BlizzarrError:
-    error.add_note(f"member {name!r} cannot be read, so the hierarchy cannot be consolidated")
-    return error

@@ -1,4 +1,4 @@
-"""Checking what is stored: documents, every chunk, and what should not be there; and repairing what can be repaired.
+"""Checking what is stored: documents, every chunk, what should not be there; and repairing what can be repaired.
 
 `survey` lists what there is, `nodes` reads all documents, `keys` sorts the rest into chunks and what is none, `chunks`
 has the engine decode every chunk. What is wrong becomes a `Finding`; all of them, and what was looked at, a `Report`.
@@ -7,6 +7,8 @@ Nothing in here changes anything but `repair`.
 
 from blizzarr.checking.check import check
 from blizzarr.checking.finding import Finding, Severity
+from blizzarr.checking.quarantine import Quarantine
+from blizzarr.checking.repair import Repairs, check_and_repair
 from blizzarr.checking.report import Repair, Report
 
-__all__ = ["Finding", "Repair", "Report", "Severity", "check"]
+__all__ = ["Finding", "Quarantine", "Repair", "Repairs", "Report", "Severity", "check", "check_and_repair"]

@@ -18,7 +18,7 @@ from blizzarr.errors import NodeNotFoundError
 from blizzarr.formats import FORMATS, Found, find_many, format_of, read_node
 from blizzarr.stores import Store
 
-__all__ = ["Progress", "Seen", "check"]
+__all__ = ["Progress", "Seen", "check", "look"]
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the stored objects that are done, and how many there are."""

@@ -83,6 +83,8 @@ class Report:
     left_out: int = 0
     """Inner chunks that are damaged, too, and have no finding of their own because their shard has so many."""
     repairs: list[Repair] = field(default_factory=list)
+    dry_run: bool = False
+    """Whether the repairs were only thought of."""
 
     @property
     def ok(self) -> bool:
@@ -93,6 +95,14 @@ class Report:
     def clean(self) -> bool:
         """Whether there is nothing that somebody should look at; there may be notes."""
         return self.ok and not self.count(Severity.WARNING)
+
+    @property
+    def repaired(self) -> bool:
+        """Whether every damage was repaired without loss."""
+        done = {(repair.path, repair.key) for repair in self.repairs if repair.done and not repair.lost}
+        return not self.dry_run and all(
+            (finding.path, finding.key) in done for finding in self.findings if finding.severity is Severity.ERROR
+        )
 
     def count(self, severity: Severity) -> int:
         """How many findings there are of this severity."""
@@ -133,7 +143,8 @@ class Report:
             lines.append(f"and {len(self.findings) - SHOWN:,} more")
         if self.left_out:
             lines.append(f"and {self.left_out:,} more inner chunks of these shards")
-        lines += [f"{'repaired' if repair.done else 'not repaired'}: {repair}" for repair in self.repairs]
+        done = "would be repaired" if self.dry_run else "repaired"
+        lines += [f"{done if repair.done else 'not repaired'}: {repair}" for repair in self.repairs]
         return "\n".join([*lines, self.summary()])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
@@ -159,6 +170,7 @@ class Report:
             "notes": self.count(Severity.NOTE),
             "left_out": self.left_out,
             "findings": [finding.to_dict() for finding in self.findings],
+            "dry_run": self.dry_run,
             "repairs": [repair.to_dict() for repair in self.repairs],
         }
 

@@ -19,7 +19,7 @@ __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
     "Examples:  blizzarr check data.zarr   |   blizzarr check --fast data.zarr/brain   |   "
-    "blizzarr check --json data.zarr"
+    "blizzarr check --json data.zarr   |   blizzarr check --repair --dry-run data.zarr"
 )
 
 DAMAGED = 1
@@ -31,6 +31,21 @@ def run(
     fast: Annotated[
         bool, typer.Option("--fast", help="Look only at sizes and at the indices of shards, not at every byte.")
     ] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired; says what it did.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", "-n", help="With --repair: only say what would be done.")
+    ] = False,
+    quarantine: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Where damaged bytes are kept; by default beside the data, PATH.quarantine."),
+    ] = None,
+    quarantine_damaged: Annotated[
+        bool,
+        typer.Option(
+            "--quarantine-damaged",
+            help="With --repair: move chunks of which nothing can be saved away, too; they read as fill value then.",
+        ),
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Fail for warnings and notes, too.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many findings of a kind to show for each node.")] = 10,
     threads: Annotated[int, typer.Option(min=0, help="Threads that work; 0 means one per core.")] = 0,
@@ -41,22 +56,39 @@ def run(
     Documents are held against their specification, every chunk is decoded, checksums are compared; chunks outside the
     shape, stale consolidated metadata, leftovers of writers that died and files that are not Zarr's are listed.
 
-    Nothing is changed. The exit status is 1 if something is damaged; warnings and notes count only with --strict.
+    Nothing is changed, unless --repair says so. Then leftovers of dead writers are removed, stale consolidated metadata
+    made anew, chunks outside the shape moved away, and of damaged shards the intact inner chunks saved. Whatever is
+    replaced or moved is kept in a directory beside the data first.
+
+    The exit status is 1 if something is damaged and was not repaired without loss; warnings and notes count only with
+    --strict.
     """
     place = Place.parse(path)
     if place.key is not None:
         raise typer.BadParameter("expected a whole array or group, found a selection", param_hint="PATH")
+    if (dry_run or quarantine is not None or quarantine_damaged) and not repair:
+        raise typer.BadParameter("expected --repair, too: without it nothing is changed", param_hint="--repair")
     from blizzarr import api
     from blizzarr.config import config
     from blizzarr.errors import NodeNotFoundError
 
     with config.set(threads=threads), Meter("check", unit="objects") as meter:
         try:
-            report = api.check(place.target, place.path, fast=fast, progress=meter)
+            report = api.check(
+                place.target,
+                place.path,
+                fast=fast,
+                repair=repair,
+                dry_run=dry_run,
+                quarantine=quarantine,
+                quarantine_damaged=quarantine_damaged,
+                progress=meter,
+            )
         except NodeNotFoundError as error:
             raise typer.BadParameter(str(error), param_hint="PATH") from error
     show(report, limit, as_json=as_json)
-    if not report.ok or (strict and report.findings):
+    damaged = not report.ok and not (report.repairs and report.repaired)
+    if damaged or (strict and report.findings):
         raise typer.Exit(DAMAGED)
 
 

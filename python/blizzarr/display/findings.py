@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
-__all__ = ["findings_tree", "report_lines", "summary_text"]
+__all__ = ["findings_tree", "repairs_tree", "report_lines", "summary_text"]
 
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
@@ -48,8 +48,32 @@ def _line(finding: Finding) -> Text:
 
     place = "" if finding.key is None else finding.key.removeprefix(finding.path.strip("/") + "/")
     if finding.inner:
-        place += f" [{', '.join(map(str, finding.inner))}]"
+        place += f" {_position(finding.inner)}"
     return Text.assemble((printable(place), "bold"), "  " if place else "", printable(finding.message))
+
+
+def repairs_tree(report: Report, limit: int) -> Tree:
+    """What was done about it, or would be."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    done = "would be repaired" if report.dry_run else "repaired"
+    tree = Tree(Text(f"{done}: {sum(repair.done for repair in report.repairs):,}", style="bold"), guide_style="dim")
+    for repair in report.repairs:
+        style = "green" if repair.done and not repair.lost else "yellow" if repair.done else "red"
+        said = Text.assemble((done if repair.done else "not repaired", style), "  ", printable(str(repair)))
+        leaf = tree.add(said)
+        if repair.kept is not None:
+            leaf.add(Text(f"kept: {printable(repair.kept)}", style="italic"))
+        for chunk in repair.lost[:limit]:
+            leaf.add(Text(f"lost: inner chunk {_position(chunk[len(chunk) // 2 :])}", style="red"))
+        if len(repair.lost) > limit:
+            leaf.add(Text(f"lost: {len(repair.lost) - limit:,} more", style="red"))
+    return tree
+
+
+def _position(chunk: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, chunk))}]"
 
 
 def summary_text(report: Report) -> RenderableType:
@@ -68,4 +92,5 @@ def summary_text(report: Report) -> RenderableType:
 def report_lines(report: Report, limit: int) -> list[RenderableType]:
     """Everything that is printed for people."""
     lines: list[RenderableType] = [findings_tree(report, limit)] if report.findings else []
+    lines += [repairs_tree(report, limit)] if report.repairs else []
     return [*lines, summary_text(report)]

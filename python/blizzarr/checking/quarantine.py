@@ -1,0 +1,93 @@
+"""Where damaged bytes are kept before anything takes their place: never among the data."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from blizzarr.checking.survey import unwrapped
+from blizzarr.errors import PathError
+from blizzarr.stores import LocalStore, Store, StoreLike, resolve
+from blizzarr.stores.place import is_below
+
+__all__ = ["Quarantine"]
+
+
+class Quarantine:
+    """Keeps values of a store under their keys, those of one repair below its date and time.
+
+    Parameters
+    ----------
+    store
+        The store that is repaired.
+    where
+        Another one; by default, for a directory ``data.zarr``, the directory ``data.zarr.quarantine`` beside it.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MemoryStore
+    >>> kept = MemoryStore()
+    >>> place = Quarantine(MemoryStore(), kept).keep("a/c/0", b"damaged")
+    >>> [bytes(kept.get(key)) for key in kept.list() if key.endswith("/a/c/0")]
+    [b'damaged']
+    """
+
+    def __init__(self, store: Store, where: StoreLike | None) -> None:
+        self._store = store
+        self._where = where
+        self._kept: Store | None = None
+        self._prefix = ""
+
+    def keep(self, key: str, value: bytes) -> str:
+        """Keep a value, and say where."""
+        kept = self._open()
+        kept.set(f"{self._prefix}/{key}", value)
+        flush = getattr(kept, "flush", None)
+        if flush is not None:
+            # What takes its place must not outlive a power cut alone.
+            flush()
+        root = getattr(kept, "root", None)
+        return f"{self._prefix}/{key} in {kept}" if root is None else str(Path(root, self._prefix, key))
+
+    def check(self) -> None:
+        """Refuse before anything is changed when there is no place to keep things.
+
+        Raises
+        ------
+        PathError
+            When one must be named, or the one that is named is among the data.
+        """
+        self._target()
+
+    def _target(self) -> Store:
+        local = unwrapped(self._store)
+        if self._where is not None:
+            target = resolve(_absolute(self._where), "a")[0]
+        elif isinstance(local, LocalStore):
+            target = LocalStore(local.root.with_name(f"{local.root.name}.quarantine"))
+        else:
+            raise PathError(
+                "expected a place to keep what is damaged before it is replaced, found none: name a directory or a "
+                "store, as quarantine= or --quarantine",
+                store=str(self._store),
+            )
+        if is_below(target, "", local, ""):
+            raise PathError(
+                f"expected a place outside of the data to keep what is damaged, found {target}", store=str(self._store)
+            )
+        return target
+
+    def _open(self) -> Store:
+        if self._kept is None:
+            self._kept = self._target()
+            now = datetime.now().strftime("%Y-%m-%dT%H%M%S")
+            taken = {prefix.rstrip("/") for prefix in self._kept.list_dir("").prefixes}
+            # Nothing that was kept before is ever replaced.
+            names = (now if number == 1 else f"{now}-{number}" for number in range(1, len(taken) + 2))
+            self._prefix = next(name for name in names if name not in taken)
+        return self._kept
+
+
+def _absolute(where: StoreLike) -> StoreLike:
+    return os.path.abspath(where) if isinstance(where, os.PathLike) else where

@@ -1,0 +1,178 @@
+"""Repairing what `check` has found: what is surely dead goes, what can be made again is made again.
+
+Nothing is replaced or moved before a copy of it is kept outside of the data. What the others of this library would
+have to be kept from is done under the locks that keep them from it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from blizzarr.array.exclusive import exclusive
+from blizzarr.checking.check import Progress, Seen, look
+from blizzarr.checking.chunks import engine_handle
+from blizzarr.checking.finding import Finding
+from blizzarr.checking.nodes import named
+from blizzarr.checking.quarantine import Quarantine
+from blizzarr.checking.report import Repair, Report
+from blizzarr.errors import BlizzarrError, UnsupportedOperationError
+from blizzarr.formats import chunk_prefix, chunk_store, detect, lock_key
+from blizzarr.hierarchy.consolidate import consolidate
+from blizzarr.hierarchy.documents import ancestors
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.stores import Store, check_writable
+from blizzarr.transformers import ArrayKeys
+
+__all__ = ["Repairs", "check_and_repair"]
+
+_CHUNKS = ("chunk", "checksum", "inner-chunk", "shard-index")
+
+
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """What may be done."""
+
+    quarantine: Quarantine
+    dry_run: bool = False
+    quarantine_damaged: bool = False
+    """Whether what nothing can be saved of is moved away, so that it reads as fill value from then on."""
+
+
+def check_and_repair(
+    store: Store, path: str, how: Repairs, *, fast: bool = False, progress: Progress | None = None
+) -> Report:
+    """Check, and repair what can be repaired; what was done, and what could not be, is in the report.
+
+    Raises
+    ------
+    PathError
+        When there is no place to keep what is damaged. Nothing has been changed then.
+    """
+    if not how.dry_run:
+        check_writable(store, path)
+        if not getattr(store, "supports_delete", True):
+            raise UnsupportedOperationError(
+                "this kind of store cannot replace or delete what is damaged; copy what is intact to another one",
+                store=str(store),
+            )
+    report, seen = look(store, path, fast=fast, progress=progress)
+    if not how.dry_run and any(finding.repairable or finding.kind in _CHUNKS for finding in report.findings):
+        how.quarantine.check()
+    report.repairs += _shards(store, report, seen, how)
+    report.repairs += _outside(store, seen, how)
+    report.repairs += _consolidated(store, report, how)
+    report.repairs += _leftovers(store, report, how)
+    report.dry_run = how.dry_run
+    return report
+
+
+def _shards(store: Store, report: Report, seen: Seen, how: Repairs) -> Iterator[Repair]:
+    """Each damaged object once, however many findings there are about it."""
+    damaged: dict[tuple[str, str], Finding] = {}
+    for finding in report.of_kind(*_CHUNKS):
+        if (finding.repairable or how.quarantine_damaged) and finding.key is not None and finding.chunk is not None:
+            damaged.setdefault((finding.path, finding.key), finding)
+    for (path, key), finding in damaged.items():
+        meta = seen.nodes.arrays()[path[1:]]
+        assert finding.chunk is not None
+        yield _salvage(store, path, key, meta, finding, how)
+
+
+def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Finding, how: Repairs) -> Repair:
+    place = (finding.chunk or ())[: len(meta.shape)]
+    kept: list[str] = []
+    try:
+        outcome, count, lost = engine_handle(store, path[1:], meta).salvage(
+            place, lambda value: kept.append(how.quarantine.keep(key, value)), how.quarantine_damaged, how.dry_run
+        )
+    except BlizzarrError as error:
+        return Repair(finding.kind, path, key, error.reason or str(error), False)
+    said = {
+        "rebuilt": f"made anew of {_some(count, 'intact inner chunk')}, {_some(len(lost), 'inner chunk')} lost",
+        "removed": "moved away, as nothing of it can be saved; it reads as fill value",
+        "hopeless": "nothing of it can be saved, so it stays; --quarantine-damaged moves it away",
+        "intact": "nothing is wrong with it by now",
+        "gone": "it is not there any more",
+    }[outcome]
+    lost_places = tuple((*place, *inner) for inner in lost)
+    return Repair(finding.kind, path, key, said, outcome != "hopeless", next(iter(kept), None), lost_places)
+
+
+def _outside(store: Store, seen: Seen, how: Repairs) -> Iterator[Repair]:
+    """Chunks outside the shape of an array, as it is while nobody else changes it."""
+    for path, keys in seen.keys.outside.items():
+        meta = seen.nodes.arrays()[path]
+        if how.dry_run:
+            yield from (Repair("outside", named(path), key, "moved away", True) for key in keys)
+            continue
+        try:
+            # Who appends holds this, and has stored chunks outside the shape that is not changed yet.
+            with exclusive(store, path, lock_key(path, meta)):
+                yield from list(_move_outside(store, path, meta, keys, how.quarantine))
+        except BlizzarrError as error:
+            yield Repair("outside", named(path), None, error.reason or str(error), False)
+
+
+def _move_outside(
+    store: Store, path: str, meta: ArrayMeta, keys: Iterable[str], quarantine: Quarantine
+) -> Iterator[Repair]:
+    now = detect(store, path)
+    chunks = chunk_store(store, path, meta)
+    names = ArrayKeys.of(chunk_prefix(path, meta), meta.chunk_keys, len(meta.shape))
+    for key in keys:
+        position = names.position(key)
+        same = isinstance(now, ArrayMeta) and now.chunk_grid == meta.chunk_grid and now.chunk_keys == meta.chunk_keys
+        grid = now.chunk_grid.shape(now.shape) if isinstance(now, ArrayMeta) and same else None
+        if position is None or grid is None or all(map(int.__lt__, position, grid)):
+            yield Repair("outside", named(path), key, "the array has changed since; it stays", False)
+            continue
+        value = chunks.get(key)
+        place = None if value is None else quarantine.keep(key, bytes(value))
+        chunks.delete(key)
+        yield Repair("outside", named(path), key, "moved away", True, place)
+
+
+def _consolidated(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:
+    """Those that are wrong, inner groups first: a change of one removes those of the groups above, which follow."""
+    wrong = {finding.path[1:]: finding for finding in report.of_kind("consolidated")}
+    above = {group for path in wrong for group in ancestors(path)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        groups = {path: detect(store, path) for path in above | wrong.keys()}
+    for path in sorted(groups, key=lambda path: (-len(path.split("/")) if path else 0, path)):
+        group, finding = groups[path], wrong.get(path)
+        if not isinstance(group, GroupMeta) or group.consolidated is None:
+            continue
+        if finding is None and how.dry_run:
+            continue
+        key = None if finding is None else finding.key
+        try:
+            if not how.dry_run:
+                consolidate(store, path, group)
+        except BlizzarrError as error:
+            yield Repair("consolidated", named(path), key, f"cannot be made anew: {error.line}", False)
+        else:
+            yield Repair("consolidated", named(path), key, "made anew from the documents", True)
+
+
+def _leftovers(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:
+    """Of writers that are dead: whose locks nobody holds."""
+    leftovers = report.of_kind("leftover")
+    if not leftovers:
+        return
+    sweep = getattr(store, "sweep", None)
+    if how.dry_run or sweep is None:
+        said = "removed, if its writer is dead" if how.dry_run else "this store cannot tell whether its writer is dead"
+        yield from (Repair("leftover", finding.path, finding.key, said, how.dry_run) for finding in leftovers)
+        return
+    removed = {name for prefix in {finding.path.strip("/") for finding in leftovers} for name in sweep(prefix)}
+    for finding in leftovers:
+        gone = finding.key in removed
+        said = "removed" if gone else "its writer may still be at work; it stays"
+        yield Repair("leftover", finding.path, finding.key, said, gone)
+
+
+def _some(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
