@@ -1,0 +1,1 @@
+"""Checksums of what is stored, kept beside the data: whether they are still what they were."""

@@ -1,0 +1,121 @@
+"""A manifest: the checksum of everything that belongs to a node, in a file that other programs read too.
+
+It is the text that ``sha256sum`` writes and checks, one line for each stored object, with comments that only we read:
+
+::
+
+    # blizzarr manifest 1
+    # node: brain/t1
+    # names: below the node
+    # recorded: 2026-11-21T08:15:00+00:00
+    fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9  c/0/0
+    ...
+    # end of 13 objects
+
+Names are keys below the node, or, where its documents and its chunks have nothing in common (the draft of v3), keys in
+the store. A name with a line break or a backslash is written as GNU's tools write it: with a backslash in front of the
+line, and ``\\n``, ``\\r`` and ``\\\\`` in the name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from blizzarr.errors import MetadataError, Problem
+
+__all__ = ["Manifest"]
+
+_FIRST = "# blizzarr manifest 1"
+_LINE = re.compile(r"(\\?)([0-9a-f]{64}) [ *](.+)")
+_END = re.compile(r"# end of (\d+) objects?")
+_NAMES = ("in the store", "below the node")
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r"}
+_MEANT = {written: meant for meant, written in _ESCAPES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The checksums of a node.
+
+    Examples
+    --------
+    >>> manifest = Manifest("a", True, "2026-11-21T08:15:00+00:00", {"zarr.json": "0" * 64})
+    >>> Manifest.parse(manifest.text()) == manifest
+    True
+    """
+
+    node: str
+    """The path of the node in its store."""
+    relative: bool
+    """Whether the names are those below the node, so that it may have moved."""
+    recorded: str
+    """When, in ISO 8601."""
+    digests: Mapping[str, str] = field(repr=False)
+    """SHA-256 of each stored object in hexadecimal digits, by name."""
+
+    def text(self) -> str:
+        """The file."""
+        count = len(self.digests)
+        head = [
+            _FIRST,
+            f"# node: {_escaped(self.node)}",
+            f"# names: {_NAMES[self.relative]}",
+            f"# recorded: {self.recorded}",
+        ]
+        lines = (_line(name, self.digests[name]) for name in sorted(self.digests))
+        return "\n".join([*head, *lines, f"# end of {count} object{'' if count == 1 else 's'}", ""])
+
+    @classmethod
+    def parse(cls, text: str, name: str = "the manifest") -> Manifest:
+        """What a file says.
+
+        Raises
+        ------
+        MetadataError
+            When it is no manifest, was cut off, or says two things of one object.
+        """
+        # Only line feeds end lines: others may be in names.
+        lines = text.split("\n")
+        facts = {match[1]: _meant(match[2]) for line in lines[1:4] if (match := re.fullmatch(r"# (\w+): (.*)", line))}
+        if lines[0] != _FIRST or not facts.keys() >= {"node", "names", "recorded"} or facts["names"] not in _NAMES:
+            raise _wrong(name, "line 1", f"the head of a manifest, beginning with {_FIRST!r}", repr(lines[0][:80]))
+        digests: dict[str, str] = {}
+        for number, entry, digest in _entries(lines, name):
+            if digests.setdefault(entry, digest) != digest:
+                raise _wrong(name, f"line {number}", f"one checksum for {entry!r}", "another one before")
+        return cls(facts["node"], facts["names"] == _NAMES[True], facts["recorded"], digests)
+
+
+def _entries(lines: list[str], name: str) -> Iterator[tuple[int, str, str]]:
+    """Number, name and digest of each line, up to the end that counts them."""
+    count = 0
+    for number, line in enumerate(lines[4:], 5):
+        if end := _END.fullmatch(line):
+            if int(end[1]) != count:
+                raise _wrong(name, f"line {number}", f"{end[1]} objects before the end", f"{count}")
+            return
+        found = _LINE.fullmatch(line)
+        if found is None:
+            break
+        count += 1
+        yield number, _meant(found[3]) if found[1] else found[3], found[2]
+    raise _wrong(name, f"line {5 + count}", "a checksum and a name, or the line that ends a manifest", "neither")
+
+
+def _line(name: str, digest: str) -> str:
+    escaped = _escaped(name)
+    return f"{'' if escaped == name else chr(92)}{digest}  {escaped}"
+
+
+def _escaped(name: str) -> str:
+    return re.sub(r"[\\\n\r]", lambda found: _ESCAPES[found[0]], name)
+
+
+def _meant(text: str) -> str:
+    return re.sub(r"\\[\\nr]", lambda found: _MEANT[found[0]], text)
+
+
+def _wrong(name: str, place: str, expected: str, found: str) -> MetadataError:
+    return MetadataError(key=name, problems=[Problem(place, expected, found)])
