@@ -193,6 +193,7 @@ impl Chain {
         fn stages(codecs: &[Box<dyn BytesToBytes>], src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
             match codecs {
                 [] => {
+                    crate::scratch::reserve(dst, src.len())?;
                     dst.extend_from_slice(src);
                     Ok(())
                 }

@@ -49,7 +49,7 @@ pub fn check_shard(
         let pieces = &pieces[fetches[fetch].clone()];
         let outcome = check_fetch(shard, &index, reader, pieces, depth, &inside, &mut here);
         if let Err(error) = outcome {
-            if error.kind == Kind::Request {
+            if matches!(error.kind, Kind::Request | Kind::Internal) {
                 return Err(error);
             }
             // The bytes could not be read at all.
@@ -164,7 +164,7 @@ fn check_piece(
     for (number, &entry) in piece.entries.iter().enumerate() {
         let mut inner = Found::default();
         if let Err(error) = check_cell(&shard.inner, reader, depth, options, &mut inner) {
-            if error.kind == Kind::Request {
+            if matches!(error.kind, Kind::Request | Kind::Internal) {
                 return Err(error);
             }
             inner.add(error);

@@ -23,6 +23,8 @@ pub enum Kind {
     Request,
     /// A foreign (Python) codec or store raised; the payload holds what it raised.
     Foreign,
+    /// A bug of ours: a panic, or a plan that does not add up.
+    Internal,
 }
 
 /// Which way the bytes went when it failed.
@@ -44,7 +46,7 @@ pub struct Error {
     pub codec: Option<&'static str>,
     pub direction: Option<Direction>,
     pub errno: Option<i32>,
-    /// What foreign code raised, for the border to re-raise as the cause.
+    /// What foreign code raised, for the border to re-raise as the cause; or where a panic was (see `location`).
     pub payload: Option<Box<dyn std::any::Any + Send + Sync>>,
 }
 
@@ -86,6 +88,11 @@ impl Error {
         error.key = Some(key.into());
         error.errno = cause.raw_os_error();
         error
+    }
+
+    /// Of a panic: where in the source.
+    pub fn location(&self) -> Option<&str> {
+        self.payload.as_ref()?.downcast_ref::<crate::panics::Place>().map(|place| &*place.0)
     }
 
     /// Whether stored bytes are not what they should be.

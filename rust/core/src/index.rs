@@ -30,8 +30,10 @@ pub struct Index {
 
 impl Index {
     /// An index in which everything is missing.
-    pub fn empty(shard: &Shard) -> Self {
-        Self::of(shard, vec![[MISSING; 2]; shard.count()], None)
+    pub fn empty(shard: &Shard) -> Result<Self> {
+        let mut entries = crate::scratch::list(shard.count())?;
+        entries.resize(shard.count(), [MISSING; 2]);
+        Ok(Self::of(shard, entries, None))
     }
 
     fn of(shard: &Shard, entries: Vec<[u64; 2]>, shard_len: Option<u64>) -> Self {
@@ -60,8 +62,7 @@ impl Index {
             if !Self::fetch(shard, reader, encoded)? {
                 return Ok(None);
             }
-            let mut kept = Vec::new();
-            kept.try_reserve_exact(encoded.len()).map_err(|_| crate::scratch::out_of_memory(encoded.len()))?;
+            let mut kept = crate::scratch::list(encoded.len())?;
             kept.extend_from_slice(encoded);
             Ok(Some((Self::decode(shard, encoded, reader.len())?, kept)))
         })
@@ -101,8 +102,7 @@ impl Index {
     fn decode(shard: &Shard, encoded: &[u8], shard_len: Option<u64>) -> Result<Self> {
         crate::scratch::with_bytes(shard.index.length, |bytes| {
             decode_pairs(&shard.index, encoded, bytes)?;
-            let mut entries = Vec::new();
-            entries.try_reserve_exact(shard.count()).map_err(|_| crate::scratch::out_of_memory(bytes.len()))?;
+            let mut entries = crate::scratch::list(shard.count())?;
             let mut numbers = bytes.chunks_exact(8).map(|chunk| u64::from_ne_bytes(chunk.try_into().unwrap_or([0; 8])));
             while let (Some(offset), Some(length)) = (numbers.next(), numbers.next()) {
                 entries.push([offset, length]);
@@ -178,6 +178,7 @@ impl Index {
     pub fn encode(&self, shard: &Shard, dst: &mut Vec<u8>) -> Result<()> {
         crate::scratch::with_vec(|bytes| {
             bytes.clear();
+            crate::scratch::reserve(bytes, self.entries.len() * PAIR)?;
             bytes.extend(self.entries.iter().flatten().flat_map(|number| number.to_ne_bytes()));
             if shard.index.order.is_none() {
                 shard.index.elements.encode(bytes);

@@ -17,6 +17,7 @@ pub mod fill;
 pub mod fork;
 mod index;
 pub mod memory;
+pub mod panics;
 pub mod pool;
 pub mod read;
 mod read_raw;

@@ -142,7 +142,7 @@ impl<'a> Target<'a> {
 }
 
 fn misplaced() -> Error {
-    Error::new(Kind::Request, "the plan of this operation left the memory it was lent; please report this as a bug")
+    Error::new(Kind::Internal, "the plan of this operation left the memory it was lent")
 }
 
 /// Lowest and highest memory offset that the region touches.

@@ -16,16 +16,15 @@
 //! Workers start when they are first needed, spin for a moment when they run out of work, then sleep. A forked child has
 //! none of them; it makes a pool of its own.
 
-use std::any::Any;
 use std::ops::Range;
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::fork::{self, PerProcess};
+use crate::panics;
 
 #[cfg(test)]
 mod tests;
@@ -62,7 +61,7 @@ where
     let seats = if threads == 0 { self::threads() } else { threads }.min(count);
     if seats <= 1 {
         let alone = || (0..count).try_for_each(|index| body(index, 0));
-        return catch_unwind(AssertUnwindSafe(alone)).unwrap_or_else(|payload| Err(internal_error(payload)));
+        return panics::catch(alone).unwrap_or_else(Err);
     }
 
     let pool = POOL.get();
@@ -173,7 +172,7 @@ impl Loop {
             }
             Ok(())
         };
-        let outcome = catch_unwind(AssertUnwindSafe(draw)).unwrap_or_else(|payload| Err(internal_error(payload)));
+        let outcome = panics::catch(draw).unwrap_or_else(Err);
         if let Err(error) = outcome {
             if !self.failed.swap(true, Ordering::Relaxed) {
                 *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -196,17 +195,6 @@ impl Loop {
             }
         }
     }
-}
-
-fn internal_error(payload: Box<dyn Any + Send>) -> Error {
-    let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(message), _) => message,
-        (_, Some(message)) => message.as_str(),
-        _ => "unknown",
-    };
-    let error = Error::new(Kind::Request, format!("internal error, please report it: {message}"));
-    std::mem::forget(payload); // dropping what somebody panicked with could panic again
-    error
 }
 
 /// Whether `done` came true within a moment.

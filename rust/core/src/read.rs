@@ -10,6 +10,7 @@ use crate::array::{Array, Options};
 use crate::chain::{Chain, Serializer};
 use crate::error::Result;
 use crate::memory::{Origin, Target};
+use crate::panics;
 use crate::pool;
 use crate::read_raw::read_raw;
 use crate::read_shard::read_shard;
@@ -33,7 +34,9 @@ pub fn read(array: &Array, region: &Region, target: &Target<'_>, options: &Optio
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut place, &mut region);
         array.keys.write(&place, &mut key);
-        read_chunk(array, &key, &region, target, &inside).map_err(|error| error.at_chunk(&key, &place))
+        // A panic in here is of this chunk, too.
+        let done = panics::catch(|| read_chunk(array, &key, &region, target, &inside)).unwrap_or_else(Err);
+        done.map_err(|error| error.at_chunk(&key, &place))
     })
 }
 

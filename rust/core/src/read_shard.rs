@@ -58,7 +58,7 @@ pub fn read_shard(
         return Ok(true);
     }
     jobs.sort_by_key(|job| job.bytes.start);
-    let fetches = fetches(&jobs, FETCH);
+    let fetches = fetches(&jobs, FETCH)?;
     pool::run(threads.min(fetches.len()), fetches.len(), |fetch, worker| {
         if worker == 0 {
             (options.interrupted)()?;
@@ -85,7 +85,7 @@ fn jobs(shard: &Shard, index: &Index, split: &Split, target: &Target<'_>) -> Res
         split.cell(cell, &mut place, &mut part);
         let entry = linear(&shard.grid, &place);
         match index.get(entry)? {
-            Some(bytes) => jobs.push(Job { cell, entry, bytes }),
+            Some(bytes) => scratch::push(&mut jobs, Job { cell, entry, bytes })?,
             None => target.fill(&part, &shard.inner.fill)?,
         }
     }
@@ -114,9 +114,10 @@ fn read_lazily(
         let Some((index, encoded)) = Index::read_encoded(shard, reader)? else { return Ok(false) };
         let mut jobs = jobs(shard, &index, &split, target)?;
         jobs.sort_by_key(|job| job.bytes.start);
-        let fetches = fetches(&jobs, FETCH);
-        let spans: Vec<Range<u64>> = fetches.iter().map(|fetch| span(&jobs[fetch.clone()])).collect();
-        for batch in batches(&spans) {
+        let fetches = fetches(&jobs, FETCH)?;
+        let mut spans: Vec<Range<u64>> = scratch::list(fetches.len())?;
+        spans.extend(fetches.iter().map(|fetch| span(&jobs[fetch.clone()])));
+        for batch in batches(&spans)? {
             let fetched = Batch {
                 jobs: &jobs[fetches[batch.start].start..fetches[batch.end - 1].end],
                 fetches: &fetches[batch.clone()],
@@ -178,7 +179,7 @@ impl Batch<'_> {
         let total = usize::try_from(total).map_err(|_| scratch::out_of_memory(usize::MAX))?;
         scratch::with_bytes(total, |bytes| {
             let (now, mut rest) = bytes.split_at_mut(index.len());
-            let mut ranges = Vec::with_capacity(spans.len() + 1);
+            let mut ranges = scratch::list(spans.len() + 1)?;
             ranges.push((Index::offset(shard), now));
             for span in spans {
                 let (piece, tail) = rest.split_at_mut((span.end - span.start) as usize);
@@ -192,8 +193,8 @@ impl Batch<'_> {
             if now != index {
                 return Ok(Answer::Replaced);
             }
-            let piece_of: Vec<usize> =
-                fetches.iter().enumerate().flat_map(|(piece, jobs)| jobs.clone().map(move |_| piece)).collect();
+            let mut piece_of: Vec<usize> = scratch::list(jobs.len())?;
+            piece_of.extend(fetches.iter().enumerate().flat_map(|(piece, jobs)| jobs.clone().map(move |_| piece)));
             pool::run(options.threads_for(jobs.len(), shard.inner.length), jobs.len(), |job, worker| {
                 if worker == 0 {
                     (options.interrupted)()?;
@@ -210,7 +211,7 @@ impl Batch<'_> {
 }
 
 /// Groups ranges into requests of about [`BATCH`] bytes.
-fn batches(spans: &[Range<u64>]) -> Vec<Range<usize>> {
+fn batches(spans: &[Range<u64>]) -> Result<Vec<Range<usize>>> {
     let mut batches: Vec<Range<usize>> = Vec::new();
     let mut total = 0u64;
     for (number, span) in spans.iter().enumerate() {
@@ -218,13 +219,13 @@ fn batches(spans: &[Range<u64>]) -> Vec<Range<usize>> {
         match batches.last_mut() {
             Some(batch) if total.saturating_add(length) <= BATCH => batch.end = number + 1,
             _ => {
-                batches.push(number..number + 1);
+                scratch::push(&mut batches, number..number + 1)?;
                 total = 0;
             }
         }
         total = total.saturating_add(length);
     }
-    batches
+    Ok(batches)
 }
 
 fn read_inner(
@@ -263,7 +264,7 @@ pub fn linear(grid: &[usize], place: &[i64]) -> usize {
 }
 
 /// Groups jobs (sorted by offset) into reads of at most `limit` bytes, bridging small gaps.
-fn fetches(jobs: &[Job], limit: u64) -> Vec<Range<usize>> {
+fn fetches(jobs: &[Job], limit: u64) -> Result<Vec<Range<usize>>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut end = 0u64;
     for (number, job) in jobs.iter().enumerate() {
@@ -275,8 +276,8 @@ fn fetches(jobs: &[Job], limit: u64) -> Vec<Range<usize>> {
                 continue;
             }
         }
-        groups.push(number..number + 1);
+        scratch::push(&mut groups, number..number + 1)?;
         end = job.bytes.end;
     }
-    groups
+    Ok(groups)
 }

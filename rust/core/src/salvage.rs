@@ -154,7 +154,7 @@ fn lay_down(
     options: &Options<'_>,
 ) -> Result<u64> {
     let old = read_index(shard, damaged)?;
-    let mut new = Index::empty(shard);
+    let mut new = Index::empty(shard)?;
     let first = out.len();
     if shard.at_start {
         out.resize(first + shard.index_len, 0);

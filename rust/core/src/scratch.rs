@@ -37,6 +37,27 @@ pub fn with_bytes<R>(length: usize, work: impl FnOnce(&mut [u8]) -> Result<R>) -
     })
 }
 
+/// Adds to a list as long as stored numbers want it to be.
+pub fn push<T>(list: &mut Vec<T>, item: T) -> Result<()> {
+    if list.len() == list.capacity() {
+        list.try_reserve(1).map_err(|_| out_of_memory(size_of::<T>().saturating_mul(list.len())))?;
+    }
+    list.push(item);
+    Ok(())
+}
+
+/// An empty list with room for `count` items, which stored numbers want.
+pub fn list<T>(count: usize) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(count).map_err(|_| out_of_memory(size_of::<T>().saturating_mul(count)))?;
+    Ok(list)
+}
+
+/// Makes room for `more` bytes behind what a buffer holds.
+pub fn reserve(buffer: &mut Vec<u8>, more: usize) -> Result<()> {
+    buffer.try_reserve(more).map_err(|_| out_of_memory(more))
+}
+
 pub fn out_of_memory(length: usize) -> Error {
     Error::new(Kind::Limit, format!("cannot allocate {length} bytes for a chunk"))
 }

@@ -13,6 +13,7 @@ use crate::codec::element::Swap;
 use crate::error::Result;
 use crate::fill::{is_fill, set_fill};
 use crate::memory::{Origin, Target};
+use crate::panics;
 use crate::pool;
 use crate::read::read_cell;
 use crate::region::Region;
@@ -58,8 +59,9 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut place, &mut region);
         array.keys.write(&place, &mut key);
-        write_chunk(array, locker.as_ref(), &key, &place, &region, origin, &inside)
-            .map_err(|error| error.at_chunk(&key, &place))
+        // A panic in here is of this chunk, too; unwinding has released its lock.
+        let done = panics::catch(|| write_chunk(array, locker.as_ref(), &key, &place, &region, origin, &inside));
+        done.unwrap_or_else(Err).map_err(|error| error.at_chunk(&key, &place))
     })
 }
 

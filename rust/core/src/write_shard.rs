@@ -56,16 +56,20 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
         Some(reader) => Index::read(shard, reader)?,
         None => None,
     };
-    let old = old.unwrap_or_else(|| Index::empty(shard));
+    let old = match old {
+        Some(index) => index,
+        None => Index::empty(shard)?,
+    };
     let split = Split::new(update.region, &shard.inner.shape);
     let (mut place, mut region) = (Vec::new(), Region::default());
-    let mut touched: HashMap<usize, usize> = HashMap::with_capacity(split.count);
+    let mut touched: HashMap<usize, usize> = HashMap::new();
+    touched.try_reserve(split.count).map_err(|_| scratch::out_of_memory(split.count.saturating_mul(16)))?;
     for cell in 0..split.count {
         split.cell(cell, &mut place, &mut region);
         touched.insert(linear(&shard.grid, &place), cell);
     }
     let threads = update.options.threads_for(split.count, shard.inner.length);
-    let mut writer = Writer::new(shard, update.existing, old, out);
+    let mut writer = Writer::new(shard, update.existing, old, out)?;
     if threads == 1 {
         for entry in 0..shard.count() {
             (update.options.interrupted)()?;
@@ -76,7 +80,8 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
         }
         return writer.finish();
     }
-    let pieces: Vec<Mutex<Option<Piece<'a>>>> = (0..split.count).map(|_| Mutex::new(None)).collect();
+    let mut pieces: Vec<Mutex<Option<Piece<'a>>>> = scratch::list(split.count)?;
+    pieces.resize_with(split.count, || Mutex::new(None));
     let old = &writer.old;
     pool::run(threads, split.count, |cell, worker| {
         if worker == 0 {
@@ -147,14 +152,16 @@ struct Writer<'w> {
 }
 
 impl<'w> Writer<'w> {
-    fn new(shard: &'w Shard, existing: Option<&'w dyn Reader>, old: Index, out: &'w mut Vec<u8>) -> Self {
+    fn new(shard: &'w Shard, existing: Option<&'w dyn Reader>, old: Index, out: &'w mut Vec<u8>) -> Result<Self> {
         let first = out.len();
         if shard.at_start {
+            scratch::reserve(out, shard.index_len)?;
             out.resize(first + shard.index_len, 0);
         }
         let decoded = shard.count().saturating_mul(shard.inner.length);
         let most_kept = existing.and_then(|reader| reader.len()).unwrap_or(0).max(room::generous(decoded) as u64);
-        Writer { shard, existing, old, new: Index::empty(shard), out, first, pending: None, kept: 0, most_kept }
+        let new = Index::empty(shard)?;
+        Ok(Writer { shard, existing, old, new, out, first, pending: None, kept: 0, most_kept })
     }
 
     /// Where the next byte will lie in the shard.
@@ -186,7 +193,7 @@ impl<'w> Writer<'w> {
         let (Some(bytes), Some(reader)) = (self.pending.take(), self.existing) else { return Ok(()) };
         let length = (bytes.end - bytes.start) as usize;
         let at = self.out.len();
-        self.out.try_reserve(length).map_err(|_| scratch::out_of_memory(length))?;
+        scratch::reserve(self.out, length)?;
         self.out.resize(at + length, 0);
         if reader.read_at(bytes.start, &mut self.out[at..])? {
             Ok(())
@@ -198,7 +205,7 @@ impl<'w> Writer<'w> {
     fn push(&mut self, entry: usize, bytes: &[u8]) -> Result<()> {
         self.flush()?;
         let position = self.position();
-        self.out.try_reserve(bytes.len()).map_err(|_| scratch::out_of_memory(bytes.len()))?;
+        scratch::reserve(self.out, bytes.len())?;
         self.out.extend_from_slice(bytes);
         self.new.set(entry, Some(position..self.position()));
         Ok(())

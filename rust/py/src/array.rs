@@ -13,11 +13,11 @@ use blizzarr_core::region::Region;
 use blizzarr_core::salvage::{salvage, Allowed, Outcome, Salvaged};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 
-use crate::buffer::Buffer;
+use crate::buffer::{to_python, Buffer};
 use crate::chain::PyChain;
-use crate::errors::{foreign, raise};
+use crate::errors::{entry, foreign, raise};
 use crate::request::region;
 use crate::stores::store_of;
 
@@ -52,26 +52,33 @@ impl ArrayHandle {
         place: String,
         locks: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let keys = Keys { prefix, head, separator, scalar: scalar_key };
-        let made = Array::new(store_of(store, place, locks)?, keys, lock_key, shape, Arc::clone(&chain.chain));
-        let path = array;
-        match made {
-            Ok(array) => Ok(ArrayHandle { array, path }),
-            Err(error) => Err(raise(store.py(), error, Some(&path))),
-        }
+        let py = store.py();
+        entry(py, "open an array", None, || {
+            let keys = Keys { prefix, head, separator, scalar: scalar_key };
+            let made = Array::new(store_of(store, place, locks)?, keys, lock_key, shape, Arc::clone(&chain.chain));
+            let path = array;
+            match made {
+                Ok(array) => Ok(ArrayHandle { array, path }),
+                Err(error) => Err(raise(store.py(), error, Some(&path))),
+            }
+        })
     }
 
     /// Reads the elements that `axes` select into `out`.
     #[pyo3(signature = (out, axes, threads=0))]
     fn read(&self, out: &Bound<'_, PyAny>, axes: &Bound<'_, PyTuple>, threads: usize) -> PyResult<()> {
         let py = out.py();
-        let mut buffer = Buffer::writing(out)?;
-        let region = self.region(axes, &buffer)?;
-        let target = buffer.target();
-        let done = py.detach(|| {
-            with_options(threads, false, &|options| blizzarr_core::read::read(&self.array, &region, &target, options))
-        });
-        done.map_err(|error| raise(py, error, Some(&self.path)))
+        entry(py, "read", Some(&self.path), || {
+            let mut buffer = Buffer::writing(out)?;
+            let region = self.region(axes, &buffer)?;
+            let target = buffer.target();
+            let done = py.detach(|| {
+                with_options(threads, false, &|options| {
+                    blizzarr_core::read::read(&self.array, &region, &target, options)
+                })
+            });
+            done.map_err(|error| raise(py, error, Some(&self.path)))
+        })
     }
 
     /// Writes the elements of `source` to where `axes` select.
@@ -84,15 +91,17 @@ impl ArrayHandle {
         threads: usize,
     ) -> PyResult<()> {
         let py = source.py();
-        let buffer = Buffer::reading(source)?;
-        let region = self.region(axes, &buffer)?;
-        let origin = buffer.origin();
-        let done = py.detach(|| {
-            with_options(threads, write_empty, &|options| {
-                blizzarr_core::write::write(&self.array, &region, &origin, options)
-            })
-        });
-        done.map_err(|error| raise(py, error, Some(&self.path)))
+        entry(py, "write", Some(&self.path), || {
+            let buffer = Buffer::reading(source)?;
+            let region = self.region(axes, &buffer)?;
+            let origin = buffer.origin();
+            let done = py.detach(|| {
+                with_options(threads, write_empty, &|options| {
+                    blizzarr_core::write::write(&self.array, &region, &origin, options)
+                })
+            });
+            done.map_err(|error| raise(py, error, Some(&self.path)))
+        })
     }
 
     /// Checks the objects at `places` of the grid, which are 64-bit numbers one behind the other. Nothing raises: gives
@@ -101,15 +110,19 @@ impl ArrayHandle {
     #[pyo3(signature = (places, sizes_only=false, threads=0))]
     fn verify<'py>(&self, places: &Bound<'py, PyAny>, sizes_only: bool, threads: usize) -> PyResult<Verified<'py>> {
         let py = places.py();
-        let places = numbers(places)?;
-        let depth = if sizes_only { Depth::Sizes } else { Depth::Everything };
-        let done = py.detach(|| with_options(threads, false, &|options| check(&self.array, &places, depth, options)));
-        let Checked { objects, missing, bytes, found } = done.map_err(|error| raise(py, error, Some(&self.path)))?;
-        let errors = found.errors.into_iter().map(|error| raise(py, error, Some(&self.path)).into_value(py));
-        let errors = PyList::new(py, errors.collect::<Vec<_>>())?;
-        let shared = found.shared.into_iter().map(|(place, count)| Ok((PyTuple::new(py, place.iter())?, count)));
-        let shared = shared.collect::<PyResult<Vec<_>>>()?;
-        Ok((objects, missing, bytes, found.chunks, errors, found.left_out, shared))
+        entry(py, "check", Some(&self.path), || {
+            let places = numbers(places)?;
+            let depth = if sizes_only { Depth::Sizes } else { Depth::Everything };
+            let done =
+                py.detach(|| with_options(threads, false, &|options| check(&self.array, &places, depth, options)));
+            let Checked { objects, missing, bytes, found } =
+                done.map_err(|error| raise(py, error, Some(&self.path)))?;
+            let errors = found.errors.into_iter().map(|error| raise(py, error, Some(&self.path)).into_value(py));
+            let errors = PyList::new(py, errors.collect::<Vec<_>>())?;
+            let shared = found.shared.into_iter().map(|(place, count)| Ok((PyTuple::new(py, place.iter())?, count)));
+            let shared = shared.collect::<PyResult<Vec<_>>>()?;
+            Ok((objects, missing, bytes, found.chunks, errors, found.left_out, shared))
+        })
     }
 
     /// Saves the intact inner chunks of a damaged shard, or removes (if `remove`) what nothing is left of. `keep` is
@@ -124,36 +137,40 @@ impl ArrayHandle {
         remove: bool,
         dry_run: bool,
     ) -> PyResult<(&'static str, u64, Vec<Bound<'py, PyTuple>>)> {
-        if place.len() != self.array.shape.len() {
-            return Err(PyValueError::new_err(format!("expected {} indices", self.array.shape.len())));
-        }
-        let keep = |bytes: &[u8]| {
-            Python::attach(|py| {
-                let kept = keep.bind(py).call1((PyBytes::new(py, bytes),));
-                kept.map(drop).map_err(|raised| foreign(py, raised))
-            })
-        };
-        let allowed = Allowed { remove, dry_run };
-        let done =
-            py.detach(|| with_options(1, false, &|options| salvage(&self.array, &place, allowed, &keep, options)));
-        let Salvaged { outcome, kept, lost } = done.map_err(|error| raise(py, error, Some(&self.path)))?;
-        let outcome = match outcome {
-            Outcome::Gone => "gone",
-            Outcome::Intact => "intact",
-            Outcome::Rebuilt => "rebuilt",
-            Outcome::Removed => "removed",
-            Outcome::Hopeless => "hopeless",
-        };
-        let lost = lost.iter().map(|place| PyTuple::new(py, place)).collect::<PyResult<Vec<_>>>()?;
-        Ok((outcome, kept, lost))
+        entry(py, "repair", Some(&self.path), || {
+            if place.len() != self.array.shape.len() {
+                return Err(PyValueError::new_err(format!("expected {} indices", self.array.shape.len())));
+            }
+            let keep = |bytes: &[u8]| {
+                Python::attach(|py| {
+                    let kept = keep.bind(py).call1((to_python(py, bytes)?,));
+                    kept.map(drop).map_err(|raised| foreign(py, raised))
+                })
+            };
+            let allowed = Allowed { remove, dry_run };
+            let done =
+                py.detach(|| with_options(1, false, &|options| salvage(&self.array, &place, allowed, &keep, options)));
+            let Salvaged { outcome, kept, lost } = done.map_err(|error| raise(py, error, Some(&self.path)))?;
+            let outcome = match outcome {
+                Outcome::Gone => "gone",
+                Outcome::Intact => "intact",
+                Outcome::Rebuilt => "rebuilt",
+                Outcome::Removed => "removed",
+                Outcome::Hopeless => "hopeless",
+            };
+            let lost = lost.iter().map(|place| PyTuple::new(py, place)).collect::<PyResult<Vec<_>>>()?;
+            Ok((outcome, kept, lost))
+        })
     }
 
     /// The same array with another shape, sharing everything else.
     fn resized(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
-        let Array { store, keys, lock_key, chain, .. } = &self.array;
-        let array = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape, Arc::clone(chain))
-            .map_err(|error| raise(py, error, Some(&self.path)))?;
-        Ok(ArrayHandle { array, path: self.path.clone() })
+        entry(py, "resize", Some(&self.path), || {
+            let Array { store, keys, lock_key, chain, .. } = &self.array;
+            let array = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape, Arc::clone(chain))
+                .map_err(|error| raise(py, error, Some(&self.path)))?;
+            Ok(ArrayHandle { array, path: self.path.clone() })
+        })
     }
 }
 

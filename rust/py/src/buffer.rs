@@ -7,10 +7,12 @@
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
+use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::memory::{Origin, Target};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// A buffer that stays exported until this is dropped. Dropping needs the GIL.
 pub struct Buffer {
@@ -131,6 +133,20 @@ impl Buffer {
         // SAFETY: contiguous in C order, so the elements are `length` bytes from `buf`, valid while exported.
         Ok(unsafe { std::slice::from_raw_parts(self.view.buf.cast::<u8>(), length) })
     }
+}
+
+/// A copy of `bytes` for Python; a size that comes from a file may be more than there is memory for.
+pub fn to_python<'py>(py: Python<'py>, bytes: &[u8]) -> Result<Bound<'py, PyBytes>> {
+    let no_memory = || Error::new(Kind::Limit, format!("cannot allocate {} bytes for a value", bytes.len()));
+    let length = bytes.len().try_into().map_err(|_| no_memory())?;
+    // SAFETY: the GIL is held, and a slice is as long as it says; the result is null, with an exception set, or a new
+    // reference to an object of type `bytes`.
+    let made = unsafe {
+        let made = ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), length);
+        Bound::from_owned_ptr_or_err(py, made)
+    };
+    let made = made.map_err(|_| no_memory())?;
+    made.cast_into().map_err(|_| Error::new(Kind::Internal, "bytes are no bytes"))
 }
 
 /// The places of a contiguous array of Python objects, NumPy's `object` type.

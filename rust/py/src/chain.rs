@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::codecs::{bytes_to_bytes, of_elements};
-use crate::errors::raise;
+use crate::errors::{entry, handed, raise};
 
 /// Shards inside shards, at most.
 const MAX_NESTING: usize = 16;
@@ -35,9 +35,11 @@ impl PyChain {
         boolean: bool,
         steps: Vec<Bound<'_, PyTuple>>,
     ) -> PyResult<Self> {
-        let cell = Cell { itemsize, boolean, fill };
-        let chain = build(py, shape, &cell, &steps, 0)?;
-        Ok(PyChain { chain: Arc::new(chain) })
+        entry(py, "prepare codecs", None, || {
+            let cell = Cell { itemsize, boolean, fill };
+            let chain = build(py, shape, &cell, &steps, 0)?;
+            Ok(PyChain { chain: Arc::new(chain) })
+        })
     }
 
     /// Bytes of a decoded chunk.
@@ -48,16 +50,21 @@ impl PyChain {
 
     /// Applies the bytes-to-bytes codecs, for tests and tools.
     fn encode<'py>(&self, py: Python<'py>, serialized: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let mut encoded = Vec::new();
-        py.detach(|| self.chain.encode(serialized, &mut encoded)).map_err(|error| raise(py, error, None))?;
-        Ok(PyBytes::new(py, &encoded))
+        entry(py, "encode", None, || {
+            let mut encoded = Vec::new();
+            py.detach(|| self.chain.encode(serialized, &mut encoded)).map_err(|error| raise(py, error, None))?;
+            handed(py, &encoded)
+        })
     }
 
     /// Undoes the bytes-to-bytes codecs.
     fn decode<'py>(&self, py: Python<'py>, encoded: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let mut serialized = Vec::new();
-        py.detach(|| self.chain.decode_bounded(encoded, &mut serialized)).map_err(|error| raise(py, error, None))?;
-        Ok(PyBytes::new(py, &serialized))
+        entry(py, "decode", None, || {
+            let mut serialized = Vec::new();
+            py.detach(|| self.chain.decode_bounded(encoded, &mut serialized))
+                .map_err(|error| raise(py, error, None))?;
+            handed(py, &serialized)
+        })
     }
 }
 

@@ -12,6 +12,7 @@ use blizzarr_core::codec::vlen::Vlen;
 use blizzarr_core::codec::zlib::Zlib;
 use blizzarr_core::codec::zstd::Zstd;
 use blizzarr_core::codec::BytesToBytes;
+use blizzarr_core::error::Result;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -37,8 +38,34 @@ pub fn bytes_to_bytes(py: Python<'_>, name: &str, step: &Bound<'_, PyTuple>) -> 
             Box::new(Blosc::new(&cname, clevel, shuffle, typesize, blocksize).map_err(fail)?)
         }
         "python" => python(option(1)?),
+        "bug" => Box::new(Bug),
         _ => return Err(PyValueError::new_err(format!("the engine has no codec named {name:?}"))),
     })
+}
+
+/// A codec that panics, for tests of what becomes of bugs in the engine; no document can name it.
+struct Bug;
+
+impl BytesToBytes for Bug {
+    fn name(&self) -> &'static str {
+        "bug"
+    }
+
+    fn max_encoded_len(&self, decoded: usize) -> usize {
+        decoded
+    }
+
+    fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        panic!("{} bytes could not be made of {}", dst.len(), src.len())
+    }
+
+    fn decode_bounded(&self, src: &[u8], _limit: usize, dst: &mut Vec<u8>) -> Result<()> {
+        self.decode_exact(src, dst)
+    }
+
+    fn encode(&self, src: &[u8], _dst: &mut Vec<u8>) -> Result<()> {
+        panic!("{} bytes could not be encoded", src.len())
+    }
 }
 
 /// The codec that turns tokens into bytes in `step`, `("elements", table or codec)`.

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::buffer::{Buffer, Slots};
-use crate::errors::raise;
+use crate::errors::{entry, raise};
 
 /// What the tokens of one operation stand for.
 #[pyclass(module = "blizzarr._native", frozen)]
@@ -26,48 +26,54 @@ impl ElementTable {
     #[new]
     #[pyo3(signature = (name, fill, unit=1))]
     fn new(name: &str, fill: &Bound<'_, PyAny>, unit: usize) -> PyResult<Self> {
-        let text = fill.is_instance_of::<PyString>();
-        let kind = if text { Element::Text } else { Element::Bytes(unit) };
-        let table = with_bytes(fill, text, |bytes| Arc::new(Table::new(name, kind, bytes)))?;
-        Ok(ElementTable { table, text, fill: fill.clone().unbind() })
+        entry(fill.py(), "make a table of elements", None, || {
+            let text = fill.is_instance_of::<PyString>();
+            let kind = if text { Element::Text } else { Element::Bytes(unit) };
+            let table = with_bytes(fill, text, |bytes| Arc::new(Table::new(name, kind, bytes)))?;
+            Ok(ElementTable { table, text, fill: fill.clone().unbind() })
+        })
     }
 
     /// The tokens of these elements, as bytes. A table takes the caller's elements once.
     fn put<'py>(&self, elements: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyBytes>> {
         let py = elements.py();
-        let mut source = self.table.source();
-        let tokens = PyBytes::new_with(py, elements.len() * TOKEN, |tokens| {
-            for (element, token) in elements.iter().zip(tokens.chunks_exact_mut(TOKEN)) {
-                let pushed = with_bytes(&element, self.text, |bytes| source.push(bytes))?;
-                token.copy_from_slice(&pushed.map_err(|error| raise(py, error, None))?.to_ne_bytes());
-            }
-            Ok(())
-        })?;
-        source.finish();
-        Ok(tokens)
+        entry(py, "take elements in", None, || {
+            let mut source = self.table.source();
+            let tokens = PyBytes::new_with(py, elements.len() * TOKEN, |tokens| {
+                for (element, token) in elements.iter().zip(tokens.chunks_exact_mut(TOKEN)) {
+                    let pushed = with_bytes(&element, self.text, |bytes| source.push(bytes))?;
+                    token.copy_from_slice(&pushed.map_err(|error| raise(py, error, None))?.to_ne_bytes());
+                }
+                Ok(())
+            })?;
+            source.finish();
+            Ok(tokens)
+        })
     }
 
     /// Puts the elements of these tokens, a contiguous buffer, into `out`, a contiguous array of as many objects.
     fn take(&self, tokens: &Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = tokens.py();
-        let buffer = Buffer::reading(tokens)?;
-        let blocks = self.table.blocks();
-        let mut slots = Slots::of(out)?;
-        for (index, token) in buffer.bytes()?.chunks_exact(TOKEN).enumerate() {
-            let token = token.try_into().map_or(0, u64::from_ne_bytes);
-            let element = if token == 0 {
-                self.fill.clone_ref(py)
-            } else {
-                let element = blocks.element(token).map_err(|error| raise(py, error, None))?;
-                if self.text {
-                    PyString::from_bytes(py, element)?.into_any().unbind()
+        entry(py, "hand elements out", None, || {
+            let buffer = Buffer::reading(tokens)?;
+            let blocks = self.table.blocks();
+            let mut slots = Slots::of(out)?;
+            for (index, token) in buffer.bytes()?.chunks_exact(TOKEN).enumerate() {
+                let token = token.try_into().map_or(0, u64::from_ne_bytes);
+                let element = if token == 0 {
+                    self.fill.clone_ref(py)
                 } else {
-                    PyBytes::new(py, element).into_any().unbind()
-                }
-            };
-            slots.set(index, element)?;
-        }
-        Ok(())
+                    let element = blocks.element(token).map_err(|error| raise(py, error, None))?;
+                    if self.text {
+                        PyString::from_bytes(py, element)?.into_any().unbind()
+                    } else {
+                        PyBytes::new(py, element).into_any().unbind()
+                    }
+                };
+                slots.set(index, element)?;
+            }
+            Ok(())
+        })
     }
 }
 

@@ -1,12 +1,41 @@
 //! Engine errors become the exceptions of `blizzarr.errors`, with their place as fields.
 
+use std::cell::Cell;
+
 use blizzarr_core::error::{Direction, Error, Kind};
+use blizzarr_core::panics;
 use pyo3::exceptions::{PyException, PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+
+use crate::buffer::to_python;
 
 static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+
+thread_local! {
+    /// What this thread was asked for.
+    static OPERATION: Cell<&'static str> = const { Cell::new("") };
+}
+
+/// Runs the body of one entry of the border. A panic in it, a bug of ours, is an `InternalError`: what pyo3 would make of
+/// it is no `Exception`, and passes by whoever handles errors.
+pub fn entry<R>(
+    py: Python<'_>,
+    operation: &'static str,
+    array: Option<&str>,
+    body: impl FnOnce() -> PyResult<R>,
+) -> PyResult<R> {
+    let outer = OPERATION.replace(operation);
+    let outcome = panics::catch(body).unwrap_or_else(|error| Err(raise(py, error, array)));
+    OPERATION.set(outer);
+    outcome
+}
+
+/// A value on its way to Python.
+pub fn handed<'py>(py: Python<'py>, value: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    to_python(py, value).map_err(|error| raise(py, error, None))
+}
 
 /// The exception for `error`, which happened to the array at path `array`.
 pub fn raise(py: Python<'_>, error: Error, array: Option<&str>) -> PyErr {
@@ -14,6 +43,7 @@ pub fn raise(py: Python<'_>, error: Error, array: Option<&str>) -> PyErr {
 }
 
 fn build(py: Python<'_>, mut error: Error, array: Option<&str>) -> PyResult<PyErr> {
+    let location = error.location().map(str::to_owned);
     let payload = error.payload.take().and_then(|payload| payload.downcast::<PyErr>().ok());
     let module = ERRORS.get_or_try_init(py, || py.import("blizzarr.errors").map(Bound::unbind))?.bind(py);
     if let Some(raised) = &payload {
@@ -32,6 +62,7 @@ fn build(py: Python<'_>, mut error: Error, array: Option<&str>) -> PyResult<PyEr
         Kind::Path => "PathError",
         Kind::Limit => "LimitError",
         Kind::Request => "SelectionError",
+        Kind::Internal => "InternalError",
         Kind::Foreign if error.codec.is_some() => "CodecError",
         Kind::Foreign => "StoreError",
     };
@@ -54,6 +85,11 @@ fn build(py: Python<'_>, mut error: Error, array: Option<&str>) -> PyResult<PyEr
     }
     if let (Some(errno), Kind::Store) = (error.errno, error.kind) {
         fields.set_item("errno", errno)?;
+    }
+    if error.kind == Kind::Internal {
+        fields.set_item("operation", OPERATION.get())?;
+        fields.set_item("version", env!("CARGO_PKG_VERSION"))?;
+        fields.set_item("location", location.as_deref())?;
     }
     let exception = module.getattr(class)?.call((error.reason,), Some(&fields))?;
     let raised = PyErr::from_value(exception);

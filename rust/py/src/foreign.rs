@@ -9,10 +9,9 @@ use blizzarr_core::store::exclusion::{self, Exclusion, HeldInProcess, Scope};
 use blizzarr_core::store::{ranges, Guard, Locker, Reader, Store};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
 
 use crate::buffer::Buffer;
-use crate::errors::{foreign, of_codec};
+use crate::errors::{foreign, handed, of_codec, raise};
 
 /// Any object with the methods of `blizzarr.stores.Store`.
 pub struct PythonStore {
@@ -45,8 +44,14 @@ impl Store for PythonStore {
     fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
         self.call(key, |py, object| {
             let value = match parts {
-                [only] => PyBytes::new(py, only),
-                parts => PyBytes::new(py, &parts.concat()),
+                [only] => handed(py, only)?,
+                parts => {
+                    let mut whole = Vec::new();
+                    let length = parts.iter().map(|part| part.len()).sum::<usize>() as u64;
+                    ranges::reserve(&mut whole, length).map_err(|error| raise(py, error, None))?;
+                    parts.iter().for_each(|part| whole.extend_from_slice(part));
+                    handed(py, &whole)?
+                }
             };
             object.call_method1("set", (key, value)).map(drop)
         })
@@ -198,13 +203,11 @@ impl PythonCodec {
 
 impl ForeignCodec for PythonCodec {
     fn encode(&self, decoded: &[u8], take: &mut Take<'_>) -> Result<()> {
-        self.call(take, |py, object| object.call_method1("encode", (PyBytes::new(py, decoded),)).map(Bound::unbind))
+        self.call(take, |py, object| object.call_method1("encode", (handed(py, decoded)?,)).map(Bound::unbind))
     }
 
     fn decode(&self, encoded: &[u8], max_size: usize, take: &mut Take<'_>) -> Result<()> {
-        self.call(take, |py, object| {
-            object.call_method1("decode", (PyBytes::new(py, encoded), max_size)).map(Bound::unbind)
-        })
+        self.call(take, |py, object| object.call_method1("decode", (handed(py, encoded)?, max_size)).map(Bound::unbind))
     }
 
     fn encoded_len(&self, decoded: usize) -> Length {
@@ -220,9 +223,4 @@ impl ForeignCodec for PythonCodec {
             }
         })
     }
-}
-
-/// Values of a batch as a list of `bytes` and `None`.
-pub fn values<'py>(py: Python<'py>, found: Vec<Option<Vec<u8>>>) -> PyResult<Bound<'py, PyList>> {
-    PyList::new(py, found.iter().map(|value| value.as_ref().map(|value| PyBytes::new(py, value))))
 }

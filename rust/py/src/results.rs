@@ -7,7 +7,7 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::errors::raise;
+use crate::errors::{entry, raise};
 
 /// Memory with unspecified contents, kept for the next result when this one is gone.
 #[pyclass(module = "blizzarr._native", frozen)]
@@ -20,8 +20,10 @@ pub struct ResultMemory {
 impl ResultMemory {
     #[new]
     fn new(py: Python<'_>, length: usize) -> PyResult<Self> {
-        let memory = Memory::new(length).map_err(|error| raise(py, error, None))?;
-        Ok(ResultMemory { memory, length })
+        entry(py, "make room for a result", None, || {
+            let memory = Memory::new(length).map_err(|error| raise(py, error, None))?;
+            Ok(ResultMemory { memory, length })
+        })
     }
 
     /// Results smaller than this many bytes are better left to NumPy.

@@ -13,8 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::buffer::Buffer;
-use crate::errors::{foreign, raise};
-use crate::foreign::{values, PythonStore};
+use crate::errors::{entry, foreign, handed, raise};
+use crate::foreign::PythonStore;
 
 /// A store that the engine reaches without Python.
 #[pyclass(name = "NativeStore", module = "blizzarr._native", subclass, frozen)]
@@ -35,8 +35,10 @@ impl PyLocalStore {
     #[new]
     #[pyo3(signature = (root, sync=false))]
     fn new(py: Python<'_>, root: &str, sync: bool) -> PyResult<(Self, NativeStore)> {
-        let store = LocalStore::with_sync(root, sync).map_err(|error| raise(py, error, None))?;
-        Ok((PyLocalStore, NativeStore { store: Arc::new(store) }))
+        entry(py, "open a store", None, || {
+            let store = LocalStore::with_sync(root, sync).map_err(|error| raise(py, error, None))?;
+            Ok((PyLocalStore, NativeStore { store: Arc::new(store) }))
+        })
     }
 }
 
@@ -54,22 +56,30 @@ const BATCH: usize = 32;
 #[pymethods]
 impl NativeStore {
     fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let found = self.run(py, |store| store.get(key))?;
-        Ok(found.map(|value| PyBytes::new(py, &value)))
+        entry(py, "get a value", None, || {
+            let found = self.run(py, |store| store.get(key))?;
+            found.map(|value| handed(py, &value)).transpose()
+        })
     }
 
     /// Values of many keys, `None` where there is none.
     fn get_many<'py>(&self, py: Python<'py>, keys: Vec<String>) -> PyResult<Bound<'py, PyList>> {
-        let slots: Vec<std::sync::Mutex<Option<Vec<u8>>>> = keys.iter().map(|_| std::sync::Mutex::new(None)).collect();
-        self.run(py, |store| {
-            let threads = if keys.len() < BATCH { 1 } else { pool::threads() };
-            pool::run(threads, keys.len(), |number, _worker| {
-                *slots[number].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = store.get(&keys[number])?;
-                Ok(())
-            })
-        })?;
-        let found = slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
-        values(py, found.collect())
+        entry(py, "get values", None, || {
+            let slots: Vec<std::sync::Mutex<Option<Vec<u8>>>> =
+                keys.iter().map(|_| std::sync::Mutex::new(None)).collect();
+            self.run(py, |store| {
+                let threads = if keys.len() < BATCH { 1 } else { pool::threads() };
+                pool::run(threads, keys.len(), |number, _worker| {
+                    *slots[number].lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
+                        store.get(&keys[number])?;
+                    Ok(())
+                })
+            })?;
+            let found =
+                slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
+            let found = found.map(|value| value.map(|value| handed(py, &value)).transpose());
+            PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
+        })
     }
 
     /// Parts of one value: `(start, length)` each, where a negative start counts from the end and `None` reads on to it.
@@ -79,14 +89,20 @@ impl NativeStore {
         key: &str,
         ranges: Vec<(i64, Option<u64>)>,
     ) -> PyResult<Option<Bound<'py, PyList>>> {
-        let found = self.run(py, |store| store.get_ranges(key, &ranges))?;
-        found.map(|parts| PyList::new(py, parts.iter().map(|part| PyBytes::new(py, part)))).transpose()
+        entry(py, "get parts of a value", None, || {
+            let found = self.run(py, |store| store.get_ranges(key, &ranges))?;
+            let Some(parts) = found else { return Ok(None) };
+            let parts = parts.iter().map(|part| handed(py, part)).collect::<PyResult<Vec<_>>>()?;
+            PyList::new(py, parts).map(Some)
+        })
     }
 
     fn set(&self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let buffer = Buffer::reading(value)?;
-        let bytes = buffer.bytes()?;
-        self.run(value.py(), |store| store.set(key, &[bytes]))
+        entry(value.py(), "set a value", None, || {
+            let buffer = Buffer::reading(value)?;
+            let bytes = buffer.bytes()?;
+            self.run(value.py(), |store| store.set(key, &[bytes]))
+        })
     }
 
     /// Replaces the value only if it is still `expected` (`None`: only if there is none); `False` when it is not.
@@ -140,7 +156,8 @@ impl NativeStore {
 impl NativeStore {
     fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&dyn ListableStore) -> Result<R> + Send) -> PyResult<R> {
         let store = self.store.as_ref();
-        py.detach(|| work(store)).map_err(|error| raise(py, error, None))
+        let done = || py.detach(|| work(store)).map_err(|error| raise(py, error, None));
+        entry(py, "ask a store", None, done)
     }
 }
 
@@ -166,11 +183,13 @@ impl PyRenamedStore {
     /// One whose values lie in directories by the hash of their names, which needs no calling back.
     #[staticmethod]
     fn hashed(native: PyRef<'_, NativeStore>, prefix: String, levels: usize, width: usize) -> PyResult<Self> {
-        if levels.saturating_mul(width) > hashed::DIGITS {
-            return Err(PyValueError::new_err(format!("expected at most {} digits of a hash", hashed::DIGITS)));
-        }
-        let rename = hashed::directories(prefix, levels, width);
-        Ok(PyRenamedStore { store: Arc::new(RenamedStore::new(native.store.clone(), rename)) })
+        entry(native.py(), "rename a store's values", None, || {
+            if levels.saturating_mul(width) > hashed::DIGITS {
+                return Err(PyValueError::new_err(format!("expected at most {} digits of a hash", hashed::DIGITS)));
+            }
+            let rename = hashed::directories(prefix, levels, width);
+            Ok(PyRenamedStore { store: Arc::new(RenamedStore::new(native.store.clone(), rename)) })
+        })
     }
 }
 

@@ -14,6 +14,9 @@ use miniz_oxide::{DataFormat, MZError, MZFlush, MZStatus};
 use super::{report, room};
 use crate::error::{Direction, Error, Result};
 
+/// How much is decoded at a time only to see where it breaks.
+const WINDOW: usize = 32 << 10;
+
 /// What stands around the DEFLATE data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrapper {
@@ -204,7 +207,7 @@ fn diagnose(wrapper: Wrapper, codec: &'static str, src: &[u8], made: usize, expe
         },
     };
     let mut state = InflateState::new_boxed(format);
-    let mut window = vec![0; 32 * 1024];
+    let Some(mut window) = room::zeroed(WINDOW) else { return report::no_memory(codec, Direction::Decode, WINDOW) };
     let (mut used, mut total, mut sum) = (body, made, 0);
     loop {
         let step = inflate(&mut state, &src[used..], &mut window, MZFlush::None);

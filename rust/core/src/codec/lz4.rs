@@ -14,6 +14,8 @@ const NAME: &str = "lz4";
 const HEADER_LEN: usize = 4;
 /// LZ4 compresses no more at a time.
 const MAX_DECODED: usize = 0x7e00_0000;
+/// Each byte of a match's length adds at most this many to it.
+const MOST_PER_BYTE: usize = 255;
 
 /// The `lz4` codec; decoding needs no option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,8 +80,12 @@ impl BytesToBytes for Lz4 {
         if claimed > limit {
             return Err(report::over_limit(NAME, limit));
         }
-        room::reserve(NAME, Direction::Decode, dst, claimed)?;
-        dst.resize(claimed, 0);
+        // No byte of a block stands for more: a claim beyond that is worth no memory.
+        let most = block.len().saturating_mul(MOST_PER_BYTE);
+        if claimed > most {
+            return Err(report::wrong_size(NAME, claimed, most));
+        }
+        room::resize(NAME, dst, claimed)?;
         decode(block, dst)
     }
 

@@ -61,6 +61,19 @@ pub fn zeroed(length: usize) -> Option<Vec<u8>> {
     Some(unsafe { Vec::from_raw_parts(start.as_ptr(), length, length) })
 }
 
+/// Makes `dst` so many zeros, to be overwritten.
+pub fn resize(codec: &'static str, dst: &mut Vec<u8>, size: usize) -> Result<()> {
+    dst.clear();
+    if size > LARGE && size > dst.capacity() {
+        *dst = Vec::new(); // before there is a second one
+        *dst = zeroed(size).ok_or_else(|| report::no_memory(codec, Direction::Decode, size))?;
+    } else {
+        reserve(codec, Direction::Decode, dst, size)?;
+        dst.resize(size, 0);
+    }
+    Ok(())
+}
+
 /// Decodes a value of unknown size: tries `guess` bytes, then twice as many, up to `limit`.
 ///
 /// `attempt` fills the slice from its start and returns how many bytes it made, or `None` when the slice is too small.
@@ -75,13 +88,7 @@ pub fn grow(
     dst.clear();
     let mut size = guess.max(1024).min(limit);
     loop {
-        if size > LARGE {
-            *dst = Vec::new(); // before there is a second one
-            *dst = zeroed(size).ok_or_else(|| report::no_memory(codec, Direction::Decode, size))?;
-        } else {
-            reserve(codec, Direction::Decode, dst, size - dst.len())?;
-            dst.resize(size, 0);
-        }
+        resize(codec, dst, size)?;
         if let Some(made) = attempt(dst)? {
             dst.truncate(made);
             return Ok(());

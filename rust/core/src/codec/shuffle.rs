@@ -66,8 +66,7 @@ impl BytesToBytes for Shuffle {
         if src.len() > limit {
             return Err(report::over_limit(NAME, limit));
         }
-        room::reserve(NAME, Direction::Decode, dst, src.len())?;
-        dst.resize(src.len(), 0);
+        room::resize(NAME, dst, src.len())?;
         self.decode_exact(src, dst)
     }
 

@@ -20,6 +20,9 @@ const CHECKSUM_WRONG: usize = 0usize.wrapping_sub(22);
 const NO_ROOM: usize = 0usize.wrapping_sub(70);
 const UNKNOWN_PREFIX: usize = 0usize.wrapping_sub(10);
 
+/// How much is decoded at a time only to see where it breaks.
+const WINDOW: usize = 128 << 10;
+
 /// A context bigger than this is not kept: level 22 of one big chunk should not stay in memory for ever.
 const KEEP: usize = 64 << 20;
 
@@ -204,7 +207,7 @@ fn diagnose(src: &[u8], code: usize, expected: Option<usize>) -> Error {
     let Some(mut context) = DCtx::try_create() else { return report::no_memory(NAME, Direction::Decode, 1 << 18) };
     // A stream needs a window of its own: cap it, a frame that wants more is then reported without its position.
     let _ = context.set_parameter(DParameter::WindowLogMax(24));
-    let mut window = vec![0; 128 * 1024];
+    let Some(mut window) = room::zeroed(WINDOW) else { return report::no_memory(NAME, Direction::Decode, WINDOW) };
     let mut input = InBuffer::around(src);
     let (mut total, mut frame_ended) = (0, false);
     loop {

@@ -9,6 +9,9 @@ use std::cell::RefCell;
 
 use zstd_safe::{DCtx, InBuffer, OutBuffer, ResetDirective};
 
+use super::room;
+use crate::error::Direction;
+
 /// The longest block; at least one must be saved for the detour by the stream decoder to pay.
 const BLOCK: usize = 128 << 10;
 /// The stream decoder keeps a window as long as the frame, per thread.
@@ -48,7 +51,7 @@ fn stream(src: &[u8], offset: usize, dst: &mut [u8]) -> Option<()> {
         context.reset(ResetDirective::SessionOnly).ok()?;
         let mut input = InBuffer::around(src);
         SKIPPED.with_borrow_mut(|skipped| {
-            skipped.resize(BLOCK, 0);
+            room::scratch("zstd", Direction::Decode, skipped, BLOCK).ok()?;
             let mut left = offset;
             while left > 0 {
                 let length = left.min(BLOCK);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::error::Kind;
 use std::collections::HashSet;
 use std::sync::atomic::AtomicU64;
 
@@ -70,8 +71,9 @@ fn a_panic_becomes_an_error_and_the_pool_lives_on() {
     for threads in [1, 3] {
         let error =
             run(threads, 10, |index, _| if index == 3 { panic!("at {index}") } else { Ok(()) }).expect_err("panic");
-        assert_eq!(error.kind, Kind::Request);
-        assert_eq!(error.reason, "internal error, please report it: at 3");
+        assert_eq!(error.kind, Kind::Internal);
+        assert_eq!(error.reason, "at 3");
+        assert!(error.location().expect("a place").contains("tests.rs:"));
         run(threads, 10, |_, _| Ok(())).expect("the pool still works");
     }
 }

@@ -130,8 +130,7 @@ impl BytesToBytes for Blosc {
         if header.decoded > limit {
             return Err(report::over_limit(NAME, limit));
         }
-        room::reserve(NAME, Direction::Decode, dst, header.decoded)?;
-        dst.resize(header.decoded, 0);
+        room::resize(NAME, dst, header.decoded)?;
         decode(&header, src, dst)
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use table::{append, read};
 pub use table::{Blocks, Element, Source, Table, TOKEN};
 
-use super::{report, BytesToBytes};
+use super::{report, room, BytesToBytes};
 use crate::error::{Error, Kind, Result};
 
 /// Bytes of a length, and of the number of elements.
@@ -89,8 +89,7 @@ impl BytesToBytes for Vlen {
         if count * TOKEN > limit || count > src.len() / PREFIX {
             return Err(ended(self.table.name, src.len() / PREFIX, count, &[]));
         }
-        dst.clear();
-        dst.resize(count * TOKEN, 0);
+        room::resize(self.table.name, dst, count * TOKEN)?;
         self.decode_exact(src, dst)
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::{element, too_long, MAX_LEN, PREFIX};
 use crate::codec::foreign::interned;
 use crate::error::{Error, Kind, Result};
-use crate::scratch::out_of_memory;
+use crate::scratch::{out_of_memory, reserve};
 
 /// Bytes of a token.
 pub const TOKEN: usize = 8;
@@ -59,7 +59,7 @@ fn split(token: u64) -> (usize, usize) {
 }
 
 fn unknown() -> Error {
-    Error::new(Kind::Request, "an element of variable length was lost; please report this as a bug")
+    Error::new(Kind::Internal, "an element of variable length was lost")
 }
 
 impl Blocks<'_> {
@@ -165,7 +165,9 @@ impl Table {
         let blocks = self.blocks();
         let number = self.reserve();
         let mut kept = vec![0; PREFIX];
-        let old = tokens.to_vec();
+        let mut old = Vec::new();
+        reserve(&mut old, tokens.len())?;
+        old.extend_from_slice(tokens);
         for token in tokens.chunks_exact_mut(TOKEN) {
             let element = blocks.element(read(token))?;
             token.copy_from_slice(&self.token(number, kept.len(), element).to_ne_bytes());
