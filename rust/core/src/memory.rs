@@ -199,7 +199,8 @@ unsafe fn transfer(
     let mut dims = Vec::with_capacity(region.axes.len());
     for (axis, &cell_stride) in region.axes.iter().zip(strides) {
         if let Axis::Strided { step, count, stride, .. } = *axis {
-            let cell_stride = step as isize * cell_stride;
+            // The step of a single position may be anything: it is never taken, and its dimension is dropped.
+            let cell_stride = (step as isize).wrapping_mul(cell_stride);
             dims.push(match way {
                 Way::ToMemory { .. } => Dim { count, to: stride, from: cell_stride },
                 Way::ToCell => Dim { count, to: cell_stride, from: stride },

@@ -173,6 +173,11 @@ fn numbers_that_overflow_are_refused() {
         assert!(Origin::of(&memory).gather(&region, &mut cell, &[4, 4], 4).is_err(), "{region:?}");
         assert_eq!((memory, cell), ([7; 16], [1; 16]), "{region:?}");
     }
+    // A step that is never taken does not matter.
+    let region = Region { base: 0, axes: vec![axis(2, i64::MAX, 1, isize::MAX)], groups: Vec::new() };
+    let mut memory = [7u8; 4];
+    Target::of(&mut memory).scatter(&region, &[1; 16], 0, &[4], 4).unwrap();
+    assert_eq!(memory, [1; 4]);
     // As many elements as 2^64 are some.
     let region = Region { base: 0, axes: vec![axis(0, 0, 1 << 32, 0); 2], groups: Vec::new() };
     assert!(!region.is_empty());
