@@ -7,6 +7,7 @@ from blizzarr.array import Array
 from blizzarr.checking.check import Progress
 from blizzarr.checking.report import Report
 from blizzarr.group import Group
+from blizzarr.hierarchy.root_above import root_above
 from blizzarr.model.names import join
 from blizzarr.stores import StoreLike, resolve
 
@@ -83,6 +84,8 @@ def check(
         found, inner = store.store, join(store.path, path) if path else store.path
     else:
         found, inner = resolve(store, "r+" if repair and not dry_run else "r", path)
+        # A node of the draft has no directory of its own.
+        found, inner = root_above(found, inner) or (found, inner)
     if not repair:
         return checking.check(found, inner, fast=fast, progress=progress)
     how = checking.Repairs(checking.Quarantine(found, quarantine), dry_run, quarantine_damaged)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.nodes import Nodes, named
@@ -24,8 +25,8 @@ def check_consolidated(nodes: Nodes, start: str) -> list[Finding]:
     for path, meta in nodes.groups().items():
         if meta.consolidated is None:
             continue
-        key = next((key for key in nodes.documents[path] if key not in format_of(meta).node_keys(path)), None)
-        key = key or next(iter(nodes.documents[path]), None)
+        name = getattr(meta.consolidated, "document_name", None)
+        key = next((key for key in nodes.documents[path] if key.rpartition("/")[2] == name), None)
         try:
             differences = _differences(nodes, path, meta, start)
         except BlizzarrError as error:
@@ -77,5 +78,8 @@ def _differences(nodes: Nodes, path: str, meta: GroupMeta, start: str) -> list[s
 
 
 def _bare(node: Node) -> Node:
-    """A node without what it says of others."""
-    return node.with_consolidated(None) if isinstance(node, GroupMeta) else node
+    """A node without what it says of others. In copies of groups of v2 zarr-python 3 has a member for that, too."""
+    if not isinstance(node, GroupMeta):
+        return node
+    extra = {name: value for name, value in node.extra.items() if name != "consolidated_metadata"}
+    return replace(node, consolidated=None, extra=extra)

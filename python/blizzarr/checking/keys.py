@@ -18,7 +18,7 @@ from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import PROGRESS, chunk_names
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
-from blizzarr.transformers import ArrayKeys
+from blizzarr.transformers import ArrayKeys, RenamingStore, stored_key
 from blizzarr.upgrading.record import KEY as UPGRADE
 
 __all__ = ["Sorted", "sort_keys"]
@@ -73,7 +73,7 @@ def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, found: list[Finding]
                 if key not in nodes.keys and key not in entries and find_owner(key) == path:
                     array.sort(key, made, found)
     _sort_strays(strays, found)
-    _sort_others(surveyed, nodes, arrays, find_owner, found)
+    _sort_others(store, surveyed, nodes, arrays, find_owner, found)
     return made
 
 
@@ -183,16 +183,39 @@ def _sort_strays(strays: Iterable[str], found: list[Finding]) -> None:
         found.append(Finding("no-document", named(place), said, key=keys[0]))
 
 
+def _original(store: Store, array: _Array, key: str) -> str | None:
+    """The key by which an array knows what is stored under another one; None where that cannot be said."""
+    chunks = chunk_store(store, array.path, array.meta)
+    wrapped: list[RenamingStore] = []
+    while chunks is not store:
+        if not isinstance(chunks, RenamingStore):
+            return None
+        wrapped.append(chunks)
+        chunks = chunks.store
+    name: str | None = key.removeprefix(array.prefix)
+    for renaming in reversed(wrapped):
+        name = None if name is None else renaming.original(name)
+    if name is None or not wrapped:
+        return key if not wrapped else None
+    found = array.prefix + name
+    # `original` may guess.
+    return found if array.position(found) is not None and stored_key(wrapped[0], found, store) == key else None
+
+
 def _sort_others(
-    surveyed: Survey, nodes: Nodes, arrays: Mapping[str, _Array], find_owner: _Owners, found: list[Finding]
+    store: Store,
+    surveyed: Survey,
+    nodes: Nodes,
+    arrays: Mapping[str, _Array],
+    find_owner: _Owners,
+    found: list[Finding],
 ) -> None:
     """What is no key: in the place of a chunk or a document it is damage, elsewhere a foreign file."""
     for name, what in (*surveyed.others.items(), *dict.fromkeys(surveyed.directories, "a directory").items()):
         path = find_owner(name)
         array = None if path is None else arrays.get(path)
-        position = None
-        if array is not None and not array.meta.storage_transformers:
-            position = array.position(name)
+        key = None if array is None else _original(store, array, name)
+        position = None if array is None or key is None else array.position(key)
         if position is not None and array is not None and array.is_inside(position):
             said = f"expected a file, found {what}"
             found.append(Finding("no-file", named(array.path), said, key=name, chunk=position))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from blizzarr.checking.survey import unwrapped
 from blizzarr.errors import PathError
+from blizzarr.formats import FORMATS
 from blizzarr.stores import LocalStore, Store, StoreLike, resolve
 from blizzarr.stores.place import is_below
 
@@ -65,7 +66,8 @@ class Quarantine:
         if self._where is not None:
             target = resolve(_absolute(self._where), "a")[0]
         elif isinstance(local, LocalStore):
-            target = LocalStore(local.root.with_name(f"{local.root.name}.quarantine"))
+            root = _outermost(local.root)
+            target = LocalStore(root.with_name(f"{root.name}.quarantine"))
         else:
             raise PathError(
                 "expected a place to keep what is damaged before it is replaced, found none: name a directory or a "
@@ -87,6 +89,13 @@ class Quarantine:
             names = (now if number == 1 else f"{now}-{number}" for number in range(1, len(taken) + 2))
             self._prefix = next(name for name in names if name not in taken)
         return self._kept
+
+
+def _outermost(directory: Path) -> Path:
+    """The root of the hierarchy that a directory is in: nothing of ours may lie in it that is no part of it."""
+    documents = {key for form in FORMATS.values() for key in (*form.node_keys(""), form.entry_key) if key is not None}
+    above = [parent for parent in directory.parents if any((parent / key).is_file() for key in documents)]
+    return above[-1] if above else directory
 
 
 def _absolute(where: StoreLike) -> StoreLike:

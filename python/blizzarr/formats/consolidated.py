@@ -74,6 +74,11 @@ class Consolidated(Mapping[str, Node]):
         return f"Consolidated({', '.join(self)})"
 
     @property
+    def document_name(self) -> str:
+        """The last part of the key of the document that they are in."""
+        return self._key.rpartition("/")[2]
+
+    @property
     def documents(self) -> Mapping[str, Any]:
         """What is stored for each node, parsed.
 
