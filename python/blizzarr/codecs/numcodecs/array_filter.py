@@ -13,6 +13,7 @@ from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from blizzarr.codecs.codec import Chunk, Stage, Step
 from blizzarr.codecs.numcodecs.element_type import element_type, in_order
@@ -59,6 +60,9 @@ class ArrayFilter(NumcodecsCodec):
     def encoded_count(self, count: int) -> int:
         """How many elements are made of so many."""
         return count
+
+    def refuse(self, made: npt.NDArray[Any]) -> None:
+        """Raise a `CodecError` if `made` holds what no encoder makes, and numcodecs would make something of."""
 
     def resolve(self, chunk: Chunk) -> Self:
         if chunk.dtype is None or not self.type_options:

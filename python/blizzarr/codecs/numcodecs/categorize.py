@@ -12,9 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
+import numpy.typing as npt
+
 from blizzarr.codecs.codec import Chunk, Option
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter, memory_type
 from blizzarr.codecs.numcodecs.element_type import type_option
+from blizzarr.errors import CodecError
 from blizzarr.problems import Problems
 
 __all__ = ["CategorizeCodec"]
@@ -53,6 +57,14 @@ class CategorizeCodec(ArrayFilter):
             problems.add(f"{path}.configuration.dtype", "a type of text of fixed length", taken.str)
             return False
         return super(CategorizeCodec, self).fits(chunk, path, problems)
+
+    def refuse(self, made: npt.NDArray[Any]) -> None:
+        # numcodecs takes them for no text at all.
+        wrong = np.flatnonzero((made < 0) | (made > len(self.labels)))
+        if wrong.size:
+            first = int(wrong[0])
+            expected = f"a number in [0, {len(self.labels)}] for element {first}"
+            raise CodecError(f"expected {expected}, found {made[first]}")
 
     def configuration(self) -> dict[str, Any]:
         return {**super(CategorizeCodec, self).configuration(), "labels": list(self.labels)}

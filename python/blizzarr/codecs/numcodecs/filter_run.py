@@ -111,7 +111,9 @@ class FilterRun:
         # Who reads can do nothing about numbers that somebody stored; who stores them is warned.
         with np.errstate(all="ignore"):
             for stage, size in zip(reversed(self._stages), reversed(sizes[:-1]), strict=True):
-                array = np.asarray(stage.codec.decode(array.view(stage.made))).reshape(-1)
+                array = array.view(stage.made)
+                stage.filter.refuse(array)
+                array = np.asarray(stage.codec.decode(array)).reshape(-1)
                 if array.nbytes != size:
                     raise CodecError(f"expected {size:,} bytes from {stage.filter.name}, found {array.nbytes:,}")
         if sys.byteorder == "big":

@@ -10,6 +10,10 @@ from blizzarr.errors import CodecError
 __all__ = ["Decompressor", "decode_streams"]
 
 
+_UNIT = 4
+"""Padding has whole units of so many bytes (the .xz file format, 2.2)."""
+
+
 class Decompressor(Protocol):
     """What `bz2` and `lzma` have in common."""
 
@@ -46,6 +50,8 @@ def decode_streams(make: Callable[[], Decompressor], encoded: bytes, max_size: i
             if not stream.eof and stream.needs_input:
                 raise CodecError(f"data ended after {max_size - room:,} of {max_size:,} bytes")
         rest = stream.unused_data.lstrip(padding) if padding else stream.unused_data
+        if (len(stream.unused_data) - len(rest)) % _UNIT:
+            raise CodecError(f"{len(stream.unused_data):,} bytes follow the end of the encoded data")
         if not rest:
             return parts[0] if len(parts) == 1 else b"".join(parts)
         if room == 0:
