@@ -152,7 +152,7 @@ def _digest(folder: Path) -> str:
 EXPERIMENT = Experiment(
     name="damages",
     promise="P13",
-    what="A check finds every damage that can be found and nothing else, and changes nothing; repairs keep what is intact",
+    what="A check finds every damage that can be found and nothing else, and changes nothing; repairs lose nothing",
     unit="planted damages",
     full=1000,
     ci=60,

@@ -52,7 +52,10 @@ class Nodes:
 def read_nodes(store: Store, path: str, keys: Sequence[str], found: list[Finding]) -> Nodes:
     """Read all documents among these keys, of the node at `path` and of those below it."""
     there = set(keys)
-    nodes = Nodes(_formats(store, path, there))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        here = find_many(store, [path])[0]
+    nodes = Nodes(_formats(here, path, there))
     places = {place for form in nodes.forms for key in keys if (place := form.node_of(key)) is not None}
     inside = sorted(place for place in places | {path} if place == path or not path or place.startswith(f"{path}/"))
     wanted = {
@@ -66,6 +69,9 @@ def read_nodes(store: Store, path: str, keys: Sequence[str], found: list[Finding
             _read(store, place, documents, nodes, found)
         else:
             nodes.unreadable.add(place)
+    if isinstance(here, Found) and path not in nodes.metas and path not in nodes.unreadable:
+        # A group that only what is below it shows, or the entry point of the hierarchy.
+        nodes.metas[path], nodes.documents[path] = here
     _check_above(nodes, path, found)
     return nodes
 
@@ -81,11 +87,8 @@ def named(path: str) -> str:
     return f"/{path}"
 
 
-def _formats(store: Store, path: str, keys: set[str]) -> tuple[Format, ...]:
-    """The formats that nodes here may have."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        here = find_many(store, [path])[0]
+def _formats(here: Found | BlizzarrError | None, path: str, keys: set[str]) -> tuple[Format, ...]:
+    """The formats that nodes may have, by what is at the path."""
     if isinstance(here, Found):
         form = format_of(here.meta)
         return tuple(relatives(form, path)) or (form,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from blizzarr.checking.finding import KINDS, Finding, Severity
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["findings_tree", "repairs_tree", "report_lines", "summary_text"]
 
+NODES: Final = 50
+"""So many nodes, and so many repairs, are shown."""
+
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
@@ -28,7 +32,7 @@ def findings_tree(report: Report, limit: int) -> Tree:
     nodes: dict[str, dict[str, list[Finding]]] = {}
     for finding in report.findings:
         nodes.setdefault(finding.path, {}).setdefault(finding.kind, []).append(finding)
-    for path, kinds in nodes.items():
+    for path, kinds in islice(nodes.items(), NODES):
         branch = tree.add(Text(printable(path), style="bold"))
         for kind, several in kinds.items():
             about = KINDS[kind]
@@ -40,6 +44,9 @@ def findings_tree(report: Report, limit: int) -> Tree:
                 leaf.add(Text(f"and {len(several) - limit:,} more", style="dim"))
             if about.severity is not Severity.NOTE:
                 leaf.add(Text(f"to do: {about.advice}", style="italic"))
+    if len(nodes) > NODES:
+        left = sum(len(several) for kinds in list(nodes.values())[NODES:] for several in kinds.values())
+        tree.add(Text(f"and {len(nodes) - NODES:,} more nodes with {left:,} findings", style="dim"))
     return tree
 
 
@@ -59,7 +66,7 @@ def repairs_tree(report: Report, limit: int) -> Tree:
 
     done = "would be repaired" if report.dry_run else "repaired"
     tree = Tree(Text(f"{done}: {sum(repair.done for repair in report.repairs):,}", style="bold"), guide_style="dim")
-    for repair in report.repairs:
+    for repair in report.repairs[:NODES]:
         style = "green" if repair.done and not repair.lost else "yellow" if repair.done else "red"
         said = Text.assemble((done if repair.done else "not repaired", style), "  ", printable(str(repair)))
         leaf = tree.add(said)
@@ -69,6 +76,8 @@ def repairs_tree(report: Report, limit: int) -> Tree:
             leaf.add(Text(f"lost: inner chunk {_position(chunk[len(chunk) // 2 :])}", style="red"))
         if len(repair.lost) > limit:
             leaf.add(Text(f"lost: {len(repair.lost) - limit:,} more", style="red"))
+    if len(report.repairs) > NODES:
+        tree.add(Text(f"and {len(report.repairs) - NODES:,} more", style="dim"))
     return tree
 
 
