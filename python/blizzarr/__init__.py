@@ -47,6 +47,7 @@ from blizzarr.api import (
 )
 from blizzarr.array import Array
 from blizzarr.config import config
+from blizzarr.durability import durable
 from blizzarr.group import Group
 
 __version__ = _native.version()
@@ -65,6 +66,7 @@ __all__ = [
     "create_array",
     "create_group",
     "dtypes",
+    "durable",
     "empty",
     "empty_like",
     "errors",

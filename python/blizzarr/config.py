@@ -17,6 +17,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from blizzarr import _native
+from blizzarr.durability import LEVELS, Durability
 
 __all__ = ["Config", "config"]
 
@@ -44,6 +45,8 @@ class Config:
     keep_foreign_files: bool = False
     """Whether arrays and groups are removed and replaced though files that are not ours lie among theirs. They stay in
     either case; but unless this is set, nothing is removed where there are any."""
+    durability: Durability = "none"
+    """What survives a power cut where neither a store nor `durable` says it: ``"none"``, ``"ordered"`` or ``"full"``."""
     v1_order_as_documented: bool = False
     """Whether ``"order": "F"`` of Zarr v1 is taken at its word. zarr-python 1, which wrote about all there is of it,
     followed it with Blosc only: with other compressors its chunks are in C order whatever their document says."""
@@ -62,6 +65,8 @@ class Config:
             value = getattr(self, name)
             if not isinstance(value, bool):
                 raise ValueError(f"expected {name} to be True or False, found {value!r}")
+        if self.durability not in LEVELS:
+            raise ValueError(f"expected durability to be one of {', '.join(LEVELS)}, found {self.durability!r}")
         if isinstance(self.allowed_codecs, str) or not all(isinstance(name, str) for name in self.allowed_codecs):
             raise ValueError(f"expected allowed_codecs to be names like ('pickle',), found {self.allowed_codecs!r}")
         self.allowed_codecs = tuple(self.allowed_codecs)
@@ -87,6 +92,8 @@ class Config:
     def _take(self, other: Config) -> None:
         if other.threads != self.threads:
             _native.threads_set(other.threads)
+        if other.durability != self.durability:
+            _native.durability_set(other.durability)
         for field in fields(self):
             setattr(self, field.name, getattr(other, field.name))
 

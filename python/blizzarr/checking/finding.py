@@ -87,6 +87,9 @@ KINDS: Final[dict[str, Kind]] = {
         Severity.WARNING, "leftovers of writers that died", "repair: they are removed, if their writers are dead", True
     ),
     "unfinished": Kind(Severity.WARNING, "what was interrupted", "finish it by the same command"),
+    "standalone": Kind(
+        Severity.NOTE, "nodes that stand by themselves", "nothing; or create a group above them, to open them as one"
+    ),
     "foreign": Kind(Severity.NOTE, "files that are not Zarr's", "nothing, or move them away"),
     "shared": Kind(Severity.NOTE, "shards in which inner chunks share bytes", "nothing: this is allowed"),
 }

@@ -178,9 +178,10 @@ def _check_above(nodes: Nodes, start: str, found: list[Finding]) -> None:
                 missing.setdefault(above, []).append(path)
     for above, paths in missing.items():
         more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
-        found.append(
-            Finding("unreachable", named(above), f"no document makes it a group, above {named(paths[0])}{more}")
-        )
+        # Arrays may lie about in a folder; below a group they are lost to whoever lists it.
+        known = nodes.metas.keys() | nodes.unreadable
+        kind = "unreachable" if known.intersection(_between(start, ancestors(above))) else "standalone"
+        found.append(Finding(kind, named(above), f"no document makes it a group, above {named(paths[0])}{more}"))
 
 
 def _between(start: str, above: Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from blizzarr.array import Array
 from blizzarr.array.info import stored_chunks
+from blizzarr.durability import as_durable_as_here
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.model import ArrayMeta
@@ -66,5 +67,5 @@ def copy_stored(
     with ThreadPoolExecutor(min(16, 2 * (os.cpu_count() or 1))) as pool:
         for start in range(done, len(positions), BATCH):
             batch = positions[start : start + BATCH]
-            list(pool.map(one, batch))
+            list(pool.map(as_durable_as_here(one), batch))
             after(start + len(batch), len(batch))

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from blizzarr import _native
+from blizzarr.durability import Durability
 from blizzarr.errors import StoreError
-from blizzarr.stores.keys import check_key
+from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.native import NativeStore
 
 __all__ = ["LocalStore"]
@@ -28,6 +29,9 @@ class LocalStore(NativeStore):
         The directory. It need not exist yet.
     read_only
         Refuse `set` and `delete`.
+    durability
+        What survives a power cut, for all that goes through this store: ``"none"``, ``"ordered"`` or ``"full"``; see
+        `blizzarr.durable`. By default what `config.durability` says at that moment.
 
     Examples
     --------
@@ -40,14 +44,17 @@ class LocalStore(NativeStore):
     Listing(keys=('a/b',), prefixes=())
     """
 
-    def __init__(self, root: str | os.PathLike[str], *, read_only: bool = False) -> None:
+    def __init__(
+        self, root: str | os.PathLike[str], *, read_only: bool = False, durability: Durability | None = None
+    ) -> None:
         # Absolute, so that the store means the same place after a change of directory and after pickling.
         self._root = os.path.abspath(os.fspath(root))
         mode = _mode(self._root)
         if mode is not None and not stat.S_ISDIR(mode):
             raise StoreError(f"expected a directory, found a file: {self._root}")
         self.read_only = read_only
-        self.native = _native.LocalStore(self._root)
+        self.durability: Durability | None = durability
+        self.native = _native.LocalStore(self._root, durability)
 
     @property
     def root(self) -> Path:
@@ -71,6 +78,25 @@ class LocalStore(NativeStore):
             return False
         return True
 
+    def flush(self) -> None:
+        """Wait until everything that was stored so far, whatever its durability, would survive a power cut.
+
+        It is asked of the file system as a whole, and so may wait for what others write there too.
+        """
+        self.native.flush()
+
+    def leftovers(self, prefix: str = "") -> builtins.list[str]:
+        """Files and directories below the prefix that writers have left which died while they wrote: no keys."""
+        names: builtins.list[str] = self.native.leftovers(check_prefix(prefix))
+        return names
+
+    def sweep(self, prefix: str = "") -> builtins.list[str]:
+        """Remove these; those of writers that live are left alone. Says what was removed."""
+        prefix = check_prefix(prefix)
+        self._check_writable(prefix)
+        names: builtins.list[str] = self.native.sweep(prefix)
+        return names
+
     def links(self, prefixes: Iterable[str]) -> builtins.list[str]:
         """Those of the prefixes that are symbolic links: what is below them lies elsewhere."""
         return sorted(
@@ -92,7 +118,7 @@ class LocalStore(NativeStore):
         return hash((LocalStore, self._root, self.read_only))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _open_local, (self._root, self.read_only)
+        return _open_local, (self._root, self.read_only, self.durability)
 
 
 def _mode(path: str) -> int | None:
@@ -103,5 +129,5 @@ def _mode(path: str) -> int | None:
         return None
 
 
-def _open_local(root: str, read_only: bool) -> LocalStore:
-    return LocalStore(root, read_only=read_only)
+def _open_local(root: str, read_only: bool, durability: Durability | None) -> LocalStore:
+    return LocalStore(root, read_only=read_only, durability=durability)

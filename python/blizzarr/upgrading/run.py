@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
 from blizzarr.array.info import stored_chunks
+from blizzarr.durability import as_durable_as_here, durable
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
@@ -52,15 +53,18 @@ def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False) -
     with ThreadPoolExecutor(min(16, 4 * (os.cpu_count() or 1))) as pool:
 
         def each(work: Callable[..., None], items: Iterable[tuple[object, ...]]) -> None:
-            for _ in pool.map(lambda item: work(*item), items):
+            for _ in pool.map(as_durable_as_here(lambda item: work(*item)), items):
                 count()
 
         if not switched:
-            Record(upgrade.old.name, upgrade.new.name).write(store)
-            each(lambda old, new: duplicate(store, old, new), moves)
-            each(lambda node: _store_documents(store, node), [(node,) for node in nodes if node.path])
-            Record(upgrade.old.name, upgrade.new.name, switching=True).write(store)
-            each(lambda node: _store_documents(store, node), [(node,) for node in nodes if not node.path])
+            # The old documents are removed only when a power cut can no longer take the new ones away.
+            with durable("full"):
+                Record(upgrade.old.name, upgrade.new.name).write(store)
+                each(lambda old, new: duplicate(store, old, new), moves)
+                each(lambda node: _store_documents(store, node), [(node,) for node in nodes if node.path])
+            with durable("full"):
+                Record(upgrade.old.name, upgrade.new.name, switching=True).write(store)
+                each(lambda node: _store_documents(store, node), [(node,) for node in nodes if not node.path])
         each(lambda old, new: _remove(store, [old]), moves)
         # Inner nodes first: what is left of the old hierarchy is reached from its root.
         deepest = sorted(nodes, key=_depth, reverse=True)

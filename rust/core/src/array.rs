@@ -94,12 +94,27 @@ pub struct Options<'a> {
 /// Work smaller than this many decoded bytes is not worth waking another thread for.
 pub const PARALLEL_FROM: usize = 96 << 10;
 
+/// So many writers at once have their data synchronised together.
+const WAITING_WRITERS: usize = 16;
+/// What the chunks of additional writers may take up in memory.
+const WAITING_BYTES: usize = 16 << 20;
+
 impl<'a> Options<'a> {
     /// The options for what happens inside each of `count` cells: with enough cells to keep all threads busy,
     /// nothing inside one of them needs to be split up further.
     pub fn inside(&self, count: usize) -> Options<'a> {
         let threads = if count >= 2 * self.threads { 1 } else { self.threads };
         Options { threads, ..*self }
+    }
+
+    /// Threads that write `count` cells of `length` bytes each: more where they wait for a device most of the time, as
+    /// far as the memory goes that each needs.
+    pub fn writers_for(&self, count: usize, length: usize, store: &dyn Store) -> usize {
+        let threads = self.threads_for(count, length);
+        if count < 2 || self.threads == 1 || !store.waits() {
+            return threads;
+        }
+        threads.max(WAITING_WRITERS.min(count).min(WAITING_BYTES / length.max(1)))
     }
 
     /// Threads for `count` cells of `length` bytes each.

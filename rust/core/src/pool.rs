@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::fork::{self, PerProcess};
 use crate::panics;
+use crate::store::durability::{self, Choice};
 
 #[cfg(test)]
 mod tests;
@@ -93,6 +94,7 @@ struct Loop {
     failed: AtomicBool,
     failure: Mutex<Option<Error>>,
     caller: Thread,
+    durability: Choice,
     generation: u64,
 }
 
@@ -134,6 +136,7 @@ impl Loop {
             failed: AtomicBool::new(false),
             failure: Mutex::new(None),
             caller: thread::current(),
+            durability: durability::choice(),
             generation: fork::generation(),
         }
     }
@@ -285,7 +288,9 @@ impl Pool {
         let mut joined = self.join(&mut self.state());
         loop {
             let (work, seat) = joined.unwrap_or_else(|| self.wait_for_work());
+            let mine = durability::choose(work.durability);
             work.take_part(seat);
+            durability::choose(mine);
             work.leave();
             drop(work);
             joined = self.join(&mut self.state());

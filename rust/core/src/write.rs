@@ -49,7 +49,7 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
         return Ok(());
     }
     let split = Split::new(region, &array.chain.shape);
-    let threads = options.threads_for(split.count, array.chain.length);
+    let threads = options.writers_for(split.count, array.chain.length, array.store.as_ref());
     let inside = options.inside(split.count);
     let locker = array.store.locker(&array.lock_key)?;
     pool::run(threads, split.count, |job, worker| {

@@ -11,6 +11,7 @@ use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::pool;
 use blizzarr_core::region::Region;
 use blizzarr_core::salvage::{salvage, Allowed, Outcome, Salvaged};
+use blizzarr_core::store::durability;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -97,7 +98,8 @@ impl ArrayHandle {
             let origin = buffer.origin();
             let done = py.detach(|| {
                 with_options(threads, write_empty, &|options| {
-                    blizzarr_core::write::write(&self.array, &region, &origin, options)
+                    let outcome = blizzarr_core::write::write(&self.array, &region, &origin, options);
+                    durability::end_call().and(outcome)
                 })
             });
             done.map_err(|error| raise(py, error, Some(&self.path)))
@@ -148,8 +150,12 @@ impl ArrayHandle {
                 })
             };
             let allowed = Allowed { remove, dry_run };
-            let done =
-                py.detach(|| with_options(1, false, &|options| salvage(&self.array, &place, allowed, &keep, options)));
+            let done = py.detach(|| {
+                with_options(1, false, &|options| {
+                    let outcome = salvage(&self.array, &place, allowed, &keep, options);
+                    durability::end_call().and(outcome)
+                })
+            });
             let Salvaged { outcome, kept, lost } = done.map_err(|error| raise(py, error, Some(&self.path)))?;
             let outcome = match outcome {
                 Outcome::Gone => "gone",

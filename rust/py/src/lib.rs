@@ -16,6 +16,7 @@ mod request;
 mod results;
 mod stores;
 
+use blizzarr_core::store::durability;
 use pyo3::prelude::*;
 
 /// The version of the native module.
@@ -42,6 +43,37 @@ fn threads() -> usize {
     blizzarr_core::pool::threads()
 }
 
+/// Sets what survives a power cut, for stores and calls that do not say.
+#[pyfunction]
+fn durability_set(name: &str) -> PyResult<()> {
+    durability::set_level(stores::level(name)?);
+    Ok(())
+}
+
+/// What this thread has chosen for what it calls: a level, and whether somebody commits later.
+type Choice = (Option<&'static str>, bool);
+
+/// Changes this thread's choice; gives the one before.
+#[pyfunction]
+fn durability_choose(name: Option<&str>, gathers: bool) -> PyResult<Choice> {
+    let level = name.map(stores::level).transpose()?;
+    let before = durability::choose(durability::Choice { level, gathers });
+    Ok((before.level.map(durability::Level::name), before.gathers))
+}
+
+/// This thread's choice.
+#[pyfunction]
+fn durability_choice() -> Choice {
+    let now = durability::choice();
+    (now.level.map(durability::Level::name), now.gathers)
+}
+
+/// Synchronises all directories whose entries have changed at the level "full".
+#[pyfunction]
+fn durability_commit(py: Python<'_>) -> PyResult<()> {
+    errors::entry(py, "commit", None, || py.detach(durability::commit).map_err(|error| errors::raise(py, error, None)))
+}
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Before there are other threads, one of which could fork while the handler is being registered.
@@ -58,5 +90,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(is_optimised, module)?)?;
     module.add_function(wrap_pyfunction!(threads, module)?)?;
     module.add_function(wrap_pyfunction!(threads_set, module)?)?;
+    module.add_function(wrap_pyfunction!(durability_set, module)?)?;
+    module.add_function(wrap_pyfunction!(durability_choose, module)?)?;
+    module.add_function(wrap_pyfunction!(durability_choice, module)?)?;
+    module.add_function(wrap_pyfunction!(durability_commit, module)?)?;
     Ok(())
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use blizzarr_core::error::Result;
 use blizzarr_core::pool;
-use blizzarr_core::store::local::LocalStore;
+use blizzarr_core::store::durability::{self, Level};
+use blizzarr_core::store::local::{LocalOptions, LocalStore};
 use blizzarr_core::store::memory::MemoryStore;
 use blizzarr_core::store::renamed::RenamedStore;
 use blizzarr_core::store::{hashed, ListableStore, Store};
@@ -33,10 +34,11 @@ pub struct PyMemoryStore;
 #[pymethods]
 impl PyLocalStore {
     #[new]
-    #[pyo3(signature = (root, sync=false))]
-    fn new(py: Python<'_>, root: &str, sync: bool) -> PyResult<(Self, NativeStore)> {
+    #[pyo3(signature = (root, durability=None))]
+    fn new(py: Python<'_>, root: &str, durability: Option<&str>) -> PyResult<(Self, NativeStore)> {
         entry(py, "open a store", None, || {
-            let store = LocalStore::with_sync(root, sync).map_err(|error| raise(py, error, None))?;
+            let options = LocalOptions { durability: durability.map(level).transpose()? };
+            let store = LocalStore::with(root, options).map_err(|error| raise(py, error, None))?;
             Ok((PyLocalStore, NativeStore { store: Arc::new(store) }))
         })
     }
@@ -101,21 +103,21 @@ impl NativeStore {
         entry(value.py(), "set a value", None, || {
             let buffer = Buffer::reading(value)?;
             let bytes = buffer.bytes()?;
-            self.run(value.py(), |store| store.set(key, &[bytes]))
+            self.change(value.py(), |store| store.set(key, &[bytes]))
         })
     }
 
     /// Replaces the value only if it is still `expected` (`None`: only if there is none); `False` when it is not.
     fn replace(&self, py: Python<'_>, key: &str, expected: Option<&[u8]>, value: &[u8]) -> PyResult<bool> {
-        self.run(py, |store| store.replace(key, expected, value))
+        self.change(py, |store| store.replace(key, expected, value))
     }
 
     fn delete(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
-        self.run(py, |store| store.delete(key))
+        self.change(py, |store| store.delete(key))
     }
 
     fn delete_prefix(&self, py: Python<'_>, prefix: &str) -> PyResult<()> {
-        self.run(py, |store| store.delete_prefix(prefix))
+        self.change(py, |store| store.delete_prefix(prefix))
     }
 
     #[pyo3(signature = (prefix=""))]
@@ -128,6 +130,23 @@ impl NativeStore {
     fn list_dir(&self, py: Python<'_>, prefix: &str) -> PyResult<(Vec<String>, Vec<String>)> {
         let found = self.run(py, |store| store.list_dir(prefix))?;
         Ok((found.keys, found.prefixes))
+    }
+
+    /// What writers that died have left below `prefix`.
+    #[pyo3(signature = (prefix=""))]
+    fn leftovers(&self, py: Python<'_>, prefix: &str) -> PyResult<Vec<String>> {
+        self.run(py, |store| store.leftovers(prefix))
+    }
+
+    /// Removes that; says what it was.
+    #[pyo3(signature = (prefix=""))]
+    fn sweep(&self, py: Python<'_>, prefix: &str) -> PyResult<Vec<String>> {
+        self.change(py, |store| store.sweep(prefix))
+    }
+
+    /// Waits until everything that was stored would survive a power cut.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.run(py, |store| store.flush())
     }
 
     /// Names below `prefix` that are no keys, though something is there; not more than `limit`.
@@ -154,6 +173,18 @@ impl NativeStore {
 }
 
 impl NativeStore {
+    /// As `run`, and what it changes is as durable as it was asked to be before this returns.
+    fn change<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&dyn ListableStore) -> Result<R> + Send,
+    ) -> PyResult<R> {
+        self.run(py, |store| {
+            let outcome = work(store);
+            durability::end_call().and(outcome)
+        })
+    }
+
     fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&dyn ListableStore) -> Result<R> + Send) -> PyResult<R> {
         let store = self.store.as_ref();
         let done = || py.detach(|| work(store)).map_err(|error| raise(py, error, None));
@@ -217,4 +248,11 @@ fn native(object: &Bound<'_, PyAny>) -> Option<Arc<dyn Store>> {
         return Some(store);
     }
     object.cast::<PyRenamedStore>().ok().map(|renamed| renamed.get().store.clone())
+}
+
+/// The level that has this name.
+pub fn level(name: &str) -> PyResult<Level> {
+    Level::named(name).ok_or_else(|| {
+        PyValueError::new_err(format!("expected a durability of \"none\", \"ordered\" or \"full\", found {name:?}"))
+    })
 }

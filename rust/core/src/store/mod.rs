@@ -1,5 +1,6 @@
 //! Stores: where values live under keys. Only "not found" is `None` or `false`; anything else is an error.
 
+pub mod durability;
 pub mod exclusion;
 pub mod hashed;
 pub mod key;
@@ -72,6 +73,11 @@ pub trait Store: Send + Sync {
         }
     }
 
+    /// Whether setting a value waits for a device, so that many at once are done sooner than one after the other.
+    fn waits(&self) -> bool {
+        false
+    }
+
     /// Whether there is a value.
     fn has(&self, key: &str) -> Result<bool> {
         Ok(self.size(key)?.is_some())
@@ -103,6 +109,23 @@ pub trait ListableStore: Store {
     fn others(&self, prefix: &str, limit: usize) -> Result<Vec<String>> {
         let _ = (prefix, limit);
         Ok(Vec::new())
+    }
+
+    /// What is left of writers that died while they wrote below the prefix, by names that are no keys.
+    fn leftovers(&self, prefix: &str) -> Result<Vec<String>> {
+        let _ = prefix;
+        Ok(Vec::new())
+    }
+
+    /// Removes these; says which they were.
+    fn sweep(&self, prefix: &str) -> Result<Vec<String>> {
+        let _ = prefix;
+        Ok(Vec::new())
+    }
+
+    /// Waits until everything that was stored and deleted so far, at whatever level, would survive a power cut.
+    fn flush(&self) -> Result<()> {
+        Ok(())
     }
 
     /// Removes everything under the prefix; nothing there is fine.

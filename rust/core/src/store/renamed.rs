@@ -36,6 +36,10 @@ impl<F: Fn(&str) -> Result<String> + Send + Sync> Store for RenamedStore<F> {
         self.store.locker(lock_key)
     }
 
+    fn waits(&self) -> bool {
+        self.store.waits()
+    }
+
     fn size(&self, key: &str) -> Result<Option<u64>> {
         self.store.size(&(self.rename)(key)?)
     }

@@ -137,7 +137,7 @@ fn is_gone(cause: &io::Error) -> bool {
     cause.kind() == ErrorKind::NotFound
 }
 
-fn missing_is_empty<T: Default>(prefix: &str, cause: &io::Error) -> Result<T> {
+pub fn missing_is_empty<T: Default>(prefix: &str, cause: &io::Error) -> Result<T> {
     if path::has_nothing_below(cause) {
         return Ok(T::default());
     }

@@ -8,35 +8,45 @@
 //! - `read`: one version of a value through one open file;
 //! - `publish` and `unnamed`: a value appears under its key at once, or not at all;
 //! - `remove`: deletion, of one value or of a tree;
+//! - `temporary`: what writers that died have left;
 //! - `list`: which keys there are;
 //! - `lock`: one writer per chunk, among threads and processes.
 //!
 //! Symbolic links are followed where they are directories on the way; a value that is a link is read through it, but
 //! replaced and deleted as a link. Names that are not keys (temporary ones, other encodings) are not listed.
 
+mod flush;
 mod list;
 mod lock;
 mod path;
 mod publish;
 mod read;
 mod remove;
+mod temporary;
 #[cfg(target_os = "linux")]
 mod unnamed;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use super::durability::{self, Level};
 use super::{key, Guard, ListableStore, Listing, Locker, Reader, Store};
 use crate::error::{Error, Result};
+
+/// How values are kept in a directory.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LocalOptions {
+    /// What survives a power cut; `None`: what the process says.
+    pub durability: Option<Level>,
+}
 
 /// Values below one directory, which need not exist before the first is set.
 #[derive(Debug)]
 pub struct LocalStore {
     /// Absolute, so that it does not move with the process's working directory.
     root: PathBuf,
-    /// Write values to the device before they appear under their keys: a power cut then leaves the old or the new,
-    /// never an empty or torn value. (Which of the two, the file system decides: directories are not synchronised.)
-    sync: bool,
+    /// What survives a power cut, where it is not said for the call; `None`: what the process says.
+    durability: Option<Level>,
     /// This file system has no unnamed temporary files: use named ones.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     named_only: AtomicBool,
@@ -44,17 +54,22 @@ pub struct LocalStore {
 
 impl LocalStore {
     pub fn new(root: impl AsRef<Path>) -> Result<Self> {
-        Self::with_sync(root, false)
+        Self::with(root, LocalOptions::default())
     }
 
-    /// `sync` writes each value to the device before it appears under its key.
-    pub fn with_sync(root: impl AsRef<Path>, sync: bool) -> Result<Self> {
+    pub fn with(root: impl AsRef<Path>, options: LocalOptions) -> Result<Self> {
         let root = std::path::absolute(root).map_err(|cause| failed("", "find the store's root", &cause))?;
-        Ok(LocalStore { root, sync, named_only: AtomicBool::new(false) })
+        let LocalOptions { durability } = options;
+        Ok(LocalStore { root, durability, named_only: AtomicBool::new(false) })
     }
 
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// What survives a power cut of what is stored here and now.
+    fn level(&self) -> Level {
+        durability::effective(self.durability)
     }
 
     /// Calls `act` with the path of the value's file.
@@ -90,6 +105,10 @@ impl Store for LocalStore {
         self.at(lock_key, |path| Ok(Box::new(lock::DocumentLocker::open(lock_key, path)?) as Box<dyn Locker>))
     }
 
+    fn waits(&self) -> bool {
+        self.level() >= Level::Ordered
+    }
+
     fn size(&self, key: &str) -> Result<Option<u64>> {
         self.at(key, |path| read::size(key, path))
     }
@@ -115,6 +134,19 @@ impl ListableStore for LocalStore {
 
     fn others(&self, prefix: &str, limit: usize) -> Result<Vec<String>> {
         list::others(&self.root, key::check_prefix(prefix)?, limit)
+    }
+
+    fn leftovers(&self, prefix: &str) -> Result<Vec<String>> {
+        temporary::leftovers(&self.root, key::check_prefix(prefix)?, temporary::Then::Keep)
+    }
+
+    fn sweep(&self, prefix: &str) -> Result<Vec<String>> {
+        temporary::leftovers(&self.root, key::check_prefix(prefix)?, temporary::Then::Remove)
+    }
+
+    fn flush(&self) -> Result<()> {
+        durability::commit()?;
+        flush::flush(&self.root)
     }
 
     fn delete_prefix(&self, prefix: &str) -> Result<()> {

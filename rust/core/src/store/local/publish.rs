@@ -9,10 +9,11 @@ use std::io::{self, ErrorKind, IoSlice, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::super::durability::{self, Level};
 use super::super::key::RESERVED;
 #[cfg(target_os = "linux")]
 use super::unnamed;
-use super::LocalStore;
+use super::{temporary, LocalStore};
 use crate::error::{Error, Result};
 
 /// What to do with a value that is there already.
@@ -32,11 +33,12 @@ const ATTEMPTS_UNNAMED: usize = 3;
 impl LocalStore {
     /// Puts the concatenation of `parts` at `path`; `false` when [`Existing::Keep`] found a value there.
     pub(super) fn publish(&self, key: &str, path: &Path, parts: &[&[u8]], existing: Existing) -> Result<bool> {
+        let level = self.level();
         let mut made_directories = false;
         let mut attempt = 0;
         let outcome = loop {
             attempt += 1;
-            match self.try_publish(path, parts, existing, attempt) {
+            match self.try_publish(path, parts, existing, attempt, level >= Level::Ordered) {
                 Err(cause) if cause.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {
                     made_directories = true;
                     if let Err(cause) = make_directory(directory_of(path)) {
@@ -46,6 +48,9 @@ impl LocalStore {
                 outcome => break outcome,
             }
         };
+        if level == Level::Full && outcome.is_ok() {
+            self.note_directories(path, made_directories);
+        }
         outcome.map_err(|cause| {
             if made_directories {
                 self.remove_empty_directories(path);
@@ -54,17 +59,34 @@ impl LocalStore {
         })
     }
 
-    fn try_publish(&self, path: &Path, parts: &[&[u8]], existing: Existing, attempt: usize) -> io::Result<bool> {
+    /// The directory of `path` has another entry, and so have those above if it was made.
+    fn note_directories(&self, path: &Path, made: bool) {
+        let mut directory = directory_of(path);
+        durability::note(directory);
+        while made && directory.starts_with(&self.root) && directory != directory_of(directory) {
+            directory = directory_of(directory);
+            durability::note(directory);
+        }
+    }
+
+    fn try_publish(
+        &self,
+        path: &Path,
+        parts: &[&[u8]],
+        existing: Existing,
+        attempt: usize,
+        sync: bool,
+    ) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
         if attempt <= ATTEMPTS_UNNAMED && !self.named_only.load(Ordering::Relaxed) {
-            match unnamed::publish(path, parts, existing, self.sync)? {
+            match unnamed::publish(path, parts, existing, sync)? {
                 Some(set) => return Ok(set),
                 None => self.named_only.store(true, Ordering::Relaxed),
             }
         }
         #[cfg(not(target_os = "linux"))]
         let _ = attempt;
-        publish_named(path, parts, existing, self.sync)
+        publish_named(path, parts, existing, sync)
     }
 }
 
@@ -78,6 +100,7 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
             Err(cause) => return Err(cause),
         }
     };
+    temporary::mark_alive(&file);
     let written = write_parts(&mut file, parts).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
     let outcome = written.and_then(|()| close(file)).and_then(|()| match existing {
         Existing::Replace => fs::rename(&temporary, path).map(|()| true),

@@ -4,9 +4,10 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use super::super::durability::{self, Level};
 use super::path::has_nothing_below;
 use super::publish::{directory_of, temporary_beside};
-use super::{failed, LocalStore};
+use super::{failed, temporary, LocalStore};
 use crate::error::{Error, Result};
 
 impl LocalStore {
@@ -14,7 +15,7 @@ impl LocalStore {
     pub(super) fn remove(&self, key: &str, path: &Path) -> Result<bool> {
         match fs::remove_file(path) {
             Ok(()) => {
-                self.remove_empty_directories(path);
+                self.forget(path);
                 Ok(true)
             }
             Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(false),
@@ -22,13 +23,22 @@ impl LocalStore {
         }
     }
 
+    /// After the entry `path` has gone: so do the directories that are empty without it, for good if that is asked for.
+    fn forget(&self, path: &Path) {
+        let left = self.remove_empty_directories(path);
+        if self.level() == Level::Full {
+            durability::note(left);
+        }
+    }
+
     /// From the directory of `path` upwards, below the root, as long as they are empty. Only `rmdir` decides whether
-    /// one is empty; a writer that was about to use it makes it again.
-    pub(super) fn remove_empty_directories(&self, path: &Path) {
+    /// one is empty; a writer that was about to use it makes it again. Gives the first that stays.
+    pub(super) fn remove_empty_directories<'p>(&self, path: &'p Path) -> &'p Path {
         let mut directory = directory_of(path);
         while directory != self.root && directory.starts_with(&self.root) && fs::remove_dir(directory).is_ok() {
             directory = directory_of(directory);
         }
+        directory
     }
 
     /// Removes what is under `prefix` at once as far as others can see: the directory loses its name first.
@@ -40,7 +50,7 @@ impl LocalStore {
             Err(cause) => Err(cause),
         };
         match outcome {
-            Ok(()) => self.remove_empty_directories(path),
+            Ok(()) => self.forget(path),
             Err(cause) if has_nothing_below(&cause) => {}
             Err(cause) => return Err(Error::io(prefix, "delete", &cause)),
         }
@@ -67,13 +77,20 @@ impl LocalStore {
         });
         match outcome {
             Err(cause) if !has_nothing_below(&cause) => Err(failed("", "delete everything", &cause)),
-            _ => Ok(()),
+            _ => {
+                if self.level() == Level::Full {
+                    durability::note(&self.root);
+                }
+                Ok(())
+            }
         }
     }
 }
 
 fn remove_directory(path: &Path) -> io::Result<()> {
     let doomed = temporary_beside(path);
+    // Until it is gone, so that nobody takes it for what a dead writer has left.
+    let _alive = temporary::mark_directory_alive(path);
     match fs::rename(path, &doomed) {
         // What cannot be removed gets its name back, so that it can be seen.
         Ok(()) => fs::remove_dir_all(&doomed).inspect_err(|_| {

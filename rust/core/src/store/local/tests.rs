@@ -178,7 +178,7 @@ fn the_way_of_file_systems_without_unnamed_files_does_the_same() {
 #[test]
 fn values_synchronised_before_they_appear_are_the_same_values() {
     let scratch = Scratch::new();
-    let store = LocalStore::with_sync(&scratch.0, true).expect("a root");
+    let store = LocalStore::with(&scratch.0, LocalOptions { durability: Some(Level::Full) }).expect("a root");
     store.set("a/k", &[b"1"]).expect("set");
     store.set("a/k", &[b"2"]).expect("replace");
     assert_eq!(store.get("a/k").expect("get").as_deref(), Some(&b"2"[..]));

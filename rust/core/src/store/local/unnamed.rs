@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::publish::{directory_of, temporary_beside, write_parts, Existing};
+use super::temporary;
 
 /// Before Linux 6.10 only privileged processes may link by descriptor alone; the others go through `/proc`.
 static THROUGH_PROC: AtomicBool = AtomicBool::new(false);
@@ -37,6 +38,7 @@ pub fn publish(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> 
 
 /// Gives the file a temporary name and renames it over what is at `path`.
 fn rename_over(file: &File, path: &Path) -> io::Result<()> {
+    temporary::mark_alive(file);
     let temporary = loop {
         let temporary = temporary_beside(path);
         match link(file, &temporary) {

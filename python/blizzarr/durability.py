@@ -1,0 +1,88 @@
+"""What survives a power cut, and when: for a process, for a store, or for what is called in a block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, Literal, ParamSpec, TypeAlias, TypeVar, get_args
+
+from blizzarr import _native
+
+__all__ = ["LEVELS", "Durability", "as_durable_as_here", "durable"]
+
+Durability: TypeAlias = Literal["none", "ordered", "full"]
+LEVELS: Final[tuple[str, ...]] = get_args(Durability)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@contextmanager
+def durable(level: Durability = "full") -> Iterator[None]:
+    """Have what this thread writes in the block, to local directories, survive a power cut.
+
+    Whatever the level, a process may die at any moment: a chunk, a shard or a document is the old or the new one. The
+    levels differ in what a power cut, or a crash of the system, may do:
+
+    ``"none"``
+        What was written in the last half minute may be lost; chunks may be found empty. That is an error when they are
+        read, and `blizzarr.check` finds them.
+    ``"ordered"``
+        Each chunk, shard and document is the old or the new one, as after the death of a process. What was written last
+        may be lost. Its bytes are on the device before it gets its name.
+    ``"full"``
+        What the block has written stays written once it has ended. Names are made sure of at its end, once for each
+        directory; without a block, as a setting of `config` or of a store, at the end of each call.
+
+    Other threads keep their own level; to set it for all, use ``config.durability`` or ``LocalStore(durability=...)``.
+
+    Parameters
+    ----------
+    level
+        ``"none"``, ``"ordered"`` or ``"full"``.
+
+    Raises
+    ------
+    StoreError
+        At the end of the block, when the device cannot be made sure of: then nothing is promised.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import blizzarr
+    >>> z = blizzarr.zeros(8, store=tempfile.mkdtemp() + "/z.zarr", chunks=2)
+    >>> with blizzarr.durable():
+    ...     z[:4] = 1
+    ...     z[4:] = 2
+    """
+    if level not in LEVELS:
+        raise ValueError(f"expected a durability of {', '.join(LEVELS)}, found {level!r}")
+    before = _native.durability_choose(level, level == "full")
+    try:
+        yield
+    finally:
+        _native.durability_choose(*before)
+        if level == "full" and not before[1]:
+            _native.durability_commit()
+
+
+def as_durable_as_here(work: Callable[P, R]) -> Callable[P, R]:
+    """The same function for threads that help this one: with what this thread has chosen.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with durable("ordered"), ThreadPoolExecutor() as pool:
+    ...     pool.submit(as_durable_as_here(_native.durability_choice)).result()
+    ('ordered', False)
+    """
+    chosen = _native.durability_choice()
+
+    def helping(*args: P.args, **kwargs: P.kwargs) -> R:
+        before = _native.durability_choose(*chosen)
+        try:
+            return work(*args, **kwargs)
+        finally:
+            _native.durability_choose(*before)
+
+    return helping

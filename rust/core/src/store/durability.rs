@@ -1,0 +1,215 @@
+//! What survives a power cut, and when.
+//!
+//! A level is chosen for a process, for a store, or for what one thread calls; the last of these that is said counts.
+//! [`pool`](crate::pool) hands a thread's choice on to those that help it.
+//!
+//! At [`Level::Full`] names have to reach the device too. Directories whose entries have changed are noted, and
+//! [`commit`] synchronises each of them once, at the end of a call however many chunks that has stored.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::fork::PerProcess;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Level {
+    /// A process may die at any moment; after a power cut, what was written last may be lost, empty or torn.
+    None,
+    /// A value is on the device before it gets its name: after a power cut each is the old or the new one.
+    Ordered,
+    /// What a call has stored and deleted is so for good when it returns.
+    Full,
+}
+
+impl Level {
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "none" => Some(Level::None),
+            "ordered" => Some(Level::Ordered),
+            "full" => Some(Level::Full),
+            _ => None,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::None => "none",
+            Level::Ordered => "ordered",
+            Level::Full => "full",
+        }
+    }
+
+    fn from_number(number: u8) -> Option<Self> {
+        [Level::None, Level::Ordered, Level::Full].into_iter().find(|&level| level as u8 == number)
+    }
+}
+
+static PROCESS: AtomicU8 = AtomicU8::new(Level::None as u8);
+
+/// Sets the level of stores and calls that do not say.
+pub fn set_level(level: Level) {
+    PROCESS.store(level as u8, Ordering::Relaxed);
+}
+
+/// What one thread has chosen for what it calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Choice {
+    pub level: Option<Level>,
+    /// Somebody commits later, for several calls together.
+    pub gathers: bool,
+}
+
+thread_local! {
+    static CHOICE: Cell<Choice> = const { Cell::new(Choice { level: None, gathers: false }) };
+}
+
+/// This thread's choice.
+pub fn choice() -> Choice {
+    CHOICE.get()
+}
+
+/// Changes this thread's choice; gives the one before.
+pub fn choose(choice: Choice) -> Choice {
+    CHOICE.replace(choice)
+}
+
+/// The level that counts here and now for a store that has its own, or has none.
+pub fn effective(store: Option<Level>) -> Level {
+    let process = || Level::from_number(PROCESS.load(Ordering::Relaxed)).unwrap_or(Level::Full);
+    choice().level.or(store).unwrap_or_else(process)
+}
+
+/// Directories whose entries are not known to be on the device.
+#[derive(Default)]
+struct Pending {
+    directories: Mutex<BTreeSet<PathBuf>>,
+    any: AtomicBool,
+    /// Held while directories are synchronised, so that nobody returns before what another has taken over is done.
+    busy: Mutex<()>,
+    failures: AtomicU64,
+}
+
+static PENDING: PerProcess<Pending> = PerProcess::new(Pending::default);
+
+/// Has the directory synchronised by the next [`commit`].
+pub fn note(directory: &Path) {
+    let pending = PENDING.get();
+    let mut directories = pending.directories.lock().unwrap_or_else(PoisonError::into_inner);
+    if !directories.contains(directory) {
+        directories.insert(directory.to_owned());
+    }
+    pending.any.store(true, Ordering::Release);
+}
+
+/// At the end of a call: [`commit`], unless this thread gathers.
+pub fn end_call() -> Result<()> {
+    if !PENDING.get().any.load(Ordering::Acquire) || choice().gathers {
+        return Ok(());
+    }
+    commit()
+}
+
+/// Synchronises all directories that were noted.
+pub fn commit() -> Result<()> {
+    let pending = PENDING.get();
+    let failures = pending.failures.load(Ordering::Acquire);
+    let _busy = pending.busy.lock().unwrap_or_else(PoisonError::into_inner);
+    let taken = {
+        let mut directories = pending.directories.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.any.store(false, Ordering::Release);
+        std::mem::take(&mut *directories)
+    };
+    let mut outcome = Ok(());
+    for directory in taken {
+        if let Err(cause) = sync_directory(&directory) {
+            pending.failures.fetch_add(1, Ordering::Release);
+            outcome = outcome.and(Err(failed(&directory, &cause)));
+        }
+    }
+    // Whoever waited here may have had its directories synchronised, or not, by the one before.
+    if outcome.is_ok() && pending.failures.load(Ordering::Acquire) != failures {
+        return Err(failed(Path::new("the store"), &io::Error::from_raw_os_error(libc::EIO)));
+    }
+    outcome
+}
+
+fn failed(directory: &Path, cause: &io::Error) -> Error {
+    let what = format!("make sure that the entries of {} survive a power cut", directory.display());
+    let mut error = Error::io("", &what, cause);
+    error.key = None;
+    error
+}
+
+#[cfg(unix)]
+pub fn sync_directory(directory: &Path) -> io::Result<()> {
+    match std::fs::File::open(directory) {
+        Ok(opened) => match opened.sync_all() {
+            // File systems that have nothing to synchronise in a directory say so.
+            Err(cause) if matches!(cause.raw_os_error(), Some(libc::EINVAL | libc::EBADF | libc::EOPNOTSUPP)) => Ok(()),
+            outcome => outcome,
+        },
+        // Removed since: the directory above it was noted, too.
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(cause) => Err(cause),
+    }
+}
+
+#[cfg(not(unix))]
+pub fn sync_directory(_directory: &Path) -> io::Result<()> {
+    Ok(()) // names are written through
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_choice_counts() {
+        assert_eq!(effective(Some(Level::Ordered)), Level::Ordered);
+        let before = choose(Choice { level: Some(Level::Full), gathers: true });
+        assert_eq!(before, Choice::default());
+        assert_eq!(effective(Some(Level::Ordered)), Level::Full);
+        assert_eq!(choose(before).level, Some(Level::Full));
+        assert_eq!(effective(Some(Level::None)), Level::None);
+    }
+
+    #[test]
+    fn helpers_have_the_choice_of_their_caller() {
+        let mine = Choice { level: Some(Level::Ordered), gathers: false };
+        let before = choose(mine);
+        crate::pool::run(4, 100, |_, _| {
+            std::thread::sleep(std::time::Duration::from_micros(50));
+            assert_eq!(choice(), mine);
+            Ok(())
+        })
+        .expect("all have it");
+        choose(before);
+        crate::pool::run(4, 100, |_, _| {
+            assert_eq!(choice(), Choice::default());
+            Ok(())
+        })
+        .expect("none keeps it");
+    }
+
+    #[test]
+    fn names_are_levels() {
+        for (name, level) in [("none", Level::None), ("ordered", Level::Ordered), ("full", Level::Full)] {
+            assert_eq!((Level::named(name), level.name()), (Some(level), name));
+            assert_eq!(Level::from_number(level as u8), Some(level));
+        }
+        assert_eq!(Level::named("fully"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn directories_that_are_gone_are_no_failure() {
+        note(Path::new("/nonexistent/directory"));
+        commit().expect("nothing to do");
+    }
+}

@@ -1,0 +1,44 @@
+//! Waiting until everything is on the device.
+
+use std::io;
+use std::path::Path;
+
+use super::failed;
+use crate::error::Result;
+
+/// Waits until all that anybody has written to the file system of `root` would survive a power cut.
+pub fn flush(root: &Path) -> Result<()> {
+    match synchronise(root) {
+        // Nothing was ever stored.
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+        outcome => outcome.map_err(|cause| failed("", "write everything to the device", &cause)),
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn synchronise(root: &Path) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+
+    let root = std::fs::File::open(root)?;
+    // SAFETY: the descriptor is open.
+    match unsafe { libc::syncfs(root.as_raw_fd()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Other systems have no such call for one file system: the entries of all directories, and all files.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn synchronise(directory: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            synchronise(&entry.path())?;
+        } else if kind.is_file() {
+            // Windows wants permission to write.
+            std::fs::OpenOptions::new().read(true).write(cfg!(windows)).open(entry.path())?.sync_all()?;
+        }
+    }
+    crate::store::durability::sync_directory(directory)
+}

@@ -1,0 +1,96 @@
+//! Temporary names: who has one holds a lock on its file, so that what a dead writer has left can be told from what a
+//! living one is about to rename. The system drops such a lock with its holder, however that ends.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use super::super::key::RESERVED;
+use super::{failed, list, path};
+use crate::error::Result;
+
+/// What becomes of leftovers that are found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    Keep,
+    Remove,
+}
+
+/// Says that the file's writer lives, for as long as this open file lives. Where the file system has no such locks
+/// nothing is ever taken for a leftover.
+pub fn mark_alive(file: &File) {
+    let _ = lock(file);
+}
+
+/// The same for a directory that is about to be renamed and emptied.
+pub fn mark_directory_alive(directory: &Path) -> Option<File> {
+    let opened = File::open(directory).ok()?;
+    mark_alive(&opened);
+    Some(opened)
+}
+
+/// Relative to the root, the temporary files and directories below `prefix` whose writers are dead.
+pub fn leftovers(root: &Path, prefix: &str, then: Then) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut search = |directory: &Path| collect(directory, prefix, then, &mut found);
+    if prefix.is_empty() { search(root) } else { path::with(root, prefix, search) }?;
+    found.sort_unstable();
+    Ok(found)
+}
+
+fn collect(directory: &Path, prefix: &str, then: Then, found: &mut Vec<String>) -> Result<()> {
+    let reading = match fs::read_dir(directory) {
+        Ok(reading) => reading,
+        Err(cause) => return list::missing_is_empty(prefix, &cause),
+    };
+    for entry in reading {
+        let entry = entry.map_err(|cause| failed(prefix, "list", &cause))?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        // Not through links: what is behind them is not ours to sweep.
+        let Ok(kind) = entry.file_type() else { continue };
+        let key = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
+        if !name.starts_with(RESERVED) {
+            if kind.is_dir() {
+                collect(&entry.path(), &key, then, found)?;
+            }
+            continue;
+        }
+        if !(kind.is_dir() || kind.is_file()) {
+            continue;
+        }
+        let path = entry.path();
+        // Held until it is removed: nobody else sweeps it meanwhile, and no writer can revive it.
+        let Ok(opened) = File::open(&path) else { continue };
+        if lock(&opened).is_err() {
+            continue;
+        }
+        if then == Then::Remove {
+            let removed = if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            match removed {
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
+                outcome => outcome.map_err(|cause| failed(&key, "remove what a dead writer has left", &cause))?,
+            }
+        }
+        found.push(key);
+    }
+    Ok(())
+}
+
+/// Takes the lock of an open file without waiting; it goes when the file is closed.
+#[cfg(unix)]
+fn lock(file: &File) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+
+    // SAFETY: the descriptor is open.
+    match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Here an open file cannot be removed or renamed anyway; what is closed is dead.
+#[cfg(not(unix))]
+fn lock(_file: &File) -> io::Result<()> {
+    Ok(())
+}
