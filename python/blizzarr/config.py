@@ -46,7 +46,7 @@ class Config:
     """Whether arrays and groups are removed and replaced though files that are not ours lie among theirs. They stay in
     either case; but unless this is set, nothing is removed where there are any."""
     durability: Durability = "none"
-    """What survives a power cut where neither a store nor `durable` says it: ``"none"``, ``"ordered"`` or ``"full"``."""
+    """What survives a power cut where neither a store nor `durable` says it; see `blizzarr.durable`."""
     v1_order_as_documented: bool = False
     """Whether ``"order": "F"`` of Zarr v1 is taken at its word. zarr-python 1, which wrote about all there is of it,
     followed it with Blosc only: with other compressors its chunks are in C order whatever their document says."""

@@ -53,7 +53,10 @@ def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False) -
     with ThreadPoolExecutor(min(16, 4 * (os.cpu_count() or 1))) as pool:
 
         def each(work: Callable[..., None], items: Iterable[tuple[object, ...]]) -> None:
-            for _ in pool.map(as_durable_as_here(lambda item: work(*item)), items):
+            def one(item: tuple[object, ...]) -> None:
+                work(*item)
+
+            for _ in pool.map(as_durable_as_here(one), items):
                 count()
 
         if not switched:
