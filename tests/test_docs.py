@@ -4,7 +4,7 @@ Each page is one program in an empty directory. Its blocks run in order:
 
 - ``python`` with prompts is a doctest (``...`` stands for anything); without prompts it is executed,
 - ``console`` lines that begin with ``$ blizzarr`` run, and what is shown under them is compared (a line ``...`` stands
-  for any lines); other commands are for people.
+  for any lines); other commands are for people. ``# exit status 1`` behind a command is compared, too.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
         if language == "python":
             run_python(source, namespace, page.name, line)
         elif language == "console":
-            for command, expected in commands(source):
-                run_command(command, expected, capfd)
+            for command, expected, status in commands(source):
+                run_command(command, expected, status, capfd)
 
 
 def run_python(source: str, namespace: dict[str, Any], name: str, line: int) -> None:
@@ -57,18 +57,19 @@ def run_python(source: str, namespace: dict[str, Any], name: str, line: int) -> 
     assert not runner.failures, "".join(report)
 
 
-def commands(source: str) -> Iterator[tuple[list[str], str]]:
-    """The commands of a console block, each with what is shown under it."""
+def commands(source: str) -> Iterator[tuple[list[str], str, int]]:
+    """The commands of a console block, each with what is shown under it, and the exit status that it says."""
     for part in re.split(r"^\$ ", source, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         while command.endswith("\\"):
             more, _, shown = shown.partition("\n")
             command = command[:-1] + more.removeprefix("> ")
         if command.startswith("blizzarr "):
-            yield shlex.split(command, comments=True)[1:], shown
+            status = re.search(r"# exit status (\d+)$", command)
+            yield shlex.split(command, comments=True)[1:], shown, int(status[1]) if status else 0
 
 
-def run_command(arguments: list[str], expected: str, capfd: pytest.CaptureFixture[str]) -> None:
+def run_command(arguments: list[str], expected: str, status: int, capfd: pytest.CaptureFixture[str]) -> None:
     """Run a command and compare what it prints with what is shown, if anything is."""
     capfd.readouterr()
     with pytest.raises(SystemExit) as ended:
@@ -79,7 +80,7 @@ def run_command(arguments: list[str], expected: str, capfd: pytest.CaptureFixtur
         # An error that is shown is meant to happen.
         assert ended.value.code == 1
     else:
-        assert ended.value.code in (0, None), err
+        assert (ended.value.code or 0) == status, err
     if shown:
         pattern = ".*".join(re.escape(piece) for piece in shown.split("..."))
         said = out.strip() or err.strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -38,6 +39,8 @@ def run(count: int, seed: int, scratch: Path) -> Outcome:
     unexplained = [*_missed(damages, reports), *_false(damages + allowed, reports)]
     wrong += [f"seed {seed}: {text}" for text in unexplained]
     wrong += [f"seed {seed}: {text}" for text in _repaired(planted, damages + allowed, reports)]
+    for descriptor in planted.alive:
+        os.close(descriptor)
     figures = {
         "chunks": chunks,
         "found": len(damages) - sum(text.startswith("not found") for text in unexplained),

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from blizzarr.checking.survey import unwrapped
+from blizzarr.durability import durable
 from blizzarr.errors import PathError
 from blizzarr.formats import FORMATS
 from blizzarr.stores import LocalStore, Store, StoreLike, resolve
@@ -43,11 +44,9 @@ class Quarantine:
     def keep(self, key: str, value: bytes) -> str:
         """Keep a value, and say where."""
         kept = self._open()
-        kept.set(f"{self._prefix}/{key}", value)
-        flush = getattr(kept, "flush", None)
-        if flush is not None:
-            # What takes its place must not outlive a power cut alone.
-            flush()
+        # What takes its place must not outlive a power cut alone.
+        with durable("full"):
+            kept.set(f"{self._prefix}/{key}", value)
         root = getattr(kept, "root", None)
         return f"{self._prefix}/{key} in {kept}" if root is None else str(Path(root, self._prefix, key))
 

@@ -6,6 +6,7 @@ and gives what it did, or None where there is no object left for it.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterable
@@ -266,6 +267,20 @@ def _copied(what: str, planted: Planted, item: Object, name: str, kind: str) -> 
     return Damage(what, item.root, frozenset({key}), frozenset({kind}))
 
 
+def leftover(planted: Planted, random: Random) -> Damage | None:
+    """What a writer had not finished when it died."""
+    item = _beside(planted, random)
+    if item is None:
+        return None
+    key = _temporary(item, random)
+    (item.root / key).write_bytes(random.randbytes(20))
+    return Damage("leftover", item.root, frozenset({key}), frozenset({"leftover"}))
+
+
+def _temporary(item: Object, random: Random) -> str:
+    return f"{item.key.rpartition('/')[0]}/.blizzarr-{random.randrange(10**12)}"
+
+
 def notes(planted: Planted, random: Random) -> Damage | None:
     """A file that somebody put there."""
     item = _beside(planted, random)
@@ -313,6 +328,18 @@ def gap(planted: Planted, random: Random) -> Damage | None:
     return Damage("gap", item.root, frozenset(), frozenset())
 
 
+def unfinished(planted: Planted, random: Random) -> Damage | None:
+    """What a writer is about to finish: it holds a lock on it."""
+    item = _beside(planted, random)
+    if item is None:
+        return None
+    file = item.root / _temporary(item, random)
+    descriptor = os.open(file, os.O_CREAT | os.O_RDWR)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    planted.alive.append(descriptor)
+    return Damage("unfinished", item.root, frozenset(), frozenset())
+
+
 def shared(planted: Planted, random: Random) -> Damage | None:
     """Two entries that name the same bytes: a note, no damage."""
     item = _shard(planted, random)
@@ -340,6 +367,7 @@ DAMAGES: dict[Kind, int] = {
     outside: 4,
     zeros: 3,
     other_encoding: 3,
+    leftover: 3,
     notes: 2,
     document: 3,
     unknown_codec: 1,
@@ -350,5 +378,5 @@ DAMAGES: dict[Kind, int] = {
 }
 """What must be found, and how often it is planted compared with others."""
 
-LEGAL: dict[Kind, int] = {missing: 4, two_frames: 2, gap: 2, shared: 2, flip_anywhere: 4}
+LEGAL: dict[Kind, int] = {missing: 4, two_frames: 2, gap: 2, shared: 2, unfinished: 1, flip_anywhere: 4}
 """What is allowed, or cannot always be found."""

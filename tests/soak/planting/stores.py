@@ -129,6 +129,9 @@ class Planted:
     consolidated: list[tuple[Path, str]] = field(default_factory=list)
     """Groups of one array each, with consolidated metadata."""
 
+    alive: list[int] = field(default_factory=list)
+    """Open files of writers that are still at work."""
+
     def chunks(self) -> int:
         """How many objects there are."""
         return sum(map(len, self.objects.values())) + len(self.small) + len(self.consolidated)

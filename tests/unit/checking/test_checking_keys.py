@@ -81,7 +81,7 @@ def test_the_root_may_be_damaged() -> None:
     memory["zarr.json"] = b"{"
     assert found(memory) == [("document", "/", "zarr.json")]
     del memory["zarr.json"]
-    assert found(memory) == [("unreachable", "/", None)]
+    assert found(memory) == [("standalone", "/", None)]
     assert blizzarr.check(memory).findings[0].message == "no document makes it a group, above /a and 2 more"
     assert blizzarr.check(memory).objects == 7
 

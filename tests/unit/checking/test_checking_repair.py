@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import threading
 import time
@@ -196,6 +197,28 @@ def test_whoever_changes_the_shape_is_waited_for(tmp_path: Path) -> None:
     (repair,) = reports[0].repairs
     assert (repair.done, repair.message) == (False, "the array has changed since; it stays")
     assert blizzarr.open_array(tmp_path / "d.zarr")[8:].tolist() == [1, 2]
+
+
+# Leftovers
+
+
+def test_leftovers_of_dead_writers_are_removed_and_of_living_ones_not_even_found(tmp_path: Path) -> None:
+    blizzarr.create_array(tmp_path, name="a", data=np.arange(1, 9), chunks=2)
+    for name in (".blizzarr-1", "a/c/.blizzarr-2"):
+        (tmp_path / name).write_bytes(b"half a val")
+    with (tmp_path / "a/c/.blizzarr-3").open("wb") as alive:
+        fcntl.flock(alive, fcntl.LOCK_EX)
+        report = blizzarr.check(tmp_path)
+        assert [(one.kind, one.path, one.key) for one in report.findings] == [
+            ("leftover", "/", ".blizzarr-1"),
+            ("leftover", "/a/c", "a/c/.blizzarr-2"),
+        ]
+        assert report.ok
+        thought = blizzarr.check(tmp_path, repair=True, dry_run=True)
+        assert done(thought) == [("leftover", ".blizzarr-1", True), ("leftover", "a/c/.blizzarr-2", True)]
+        assert done(blizzarr.check(tmp_path, repair=True)) == done(thought)
+        assert blizzarr.check(tmp_path).findings == []
+        assert (tmp_path / "a/c/.blizzarr-3").exists()
 
 
 # Consolidated metadata
