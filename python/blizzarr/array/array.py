@@ -238,11 +238,27 @@ class Array(ArrayFacts):
         shape = (new_shape, *more) if more else new_shape
         self._adopt(resize(self._store, self._path, self._metadata, self._binding or self._bind(), shape))
 
-    def append(self, data: npt.ArrayLike, axis: int = 0) -> tuple[int, ...]:
+    def append(self, data: npt.ArrayLike, axis: int = 0, *, at: int | None = None) -> tuple[int, ...]:
         """Put elements behind the last along an axis, as it is stored now, and give the new shape.
 
         Nobody sees the array longer before the elements are there. Several threads, and on local directories several
         processes, can append to one array at the same time.
+
+        Parameters
+        ----------
+        data
+            The elements; of the array's shape, but for the length along `axis`.
+        axis
+            The axis along which the array grows.
+        at
+            Where the elements belong, as an index along `axis`: the length that the array has before. Then an append
+            of which nobody knows whether it was done, as it was interrupted, can be repeated: if these elements are
+            there already, nothing happens.
+
+        Raises
+        ------
+        ConflictError
+            With `at`, when the array has another length, or ends with other elements.
 
         Examples
         --------
@@ -250,8 +266,10 @@ class Array(ArrayFacts):
         >>> z = blizzarr.create_array({}, data=np.arange(5), chunks=3)
         >>> z.append([7, 8])
         (7,)
+        >>> z.append([9], at=7), z.append([9], at=7)
+        ((8,), (8,))
         """
-        self._adopt(append(self._store, self._path, self._metadata, self._binding or self._bind(), data, axis))
+        self._adopt(append(self._store, self._path, self._metadata, self._binding or self._bind(), data, axis, at))
         return self._shape
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:

@@ -24,7 +24,7 @@ from blizzarr.formats import lock_key, read_node
 from blizzarr.hierarchy.documents import revise
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, check_writable
-from blizzarr.transfer import Binding, as_source, write
+from blizzarr.transfer import Binding, as_source, read, write
 
 __all__ = ["append", "as_array_meta", "resize"]
 
@@ -60,8 +60,19 @@ def resize(store: Store, path: str, metadata: ArrayMeta, binding: Binding, shape
     return published
 
 
-def append(store: Store, path: str, metadata: ArrayMeta, binding: Binding, data: npt.ArrayLike, axis: int) -> ArrayMeta:
-    """Write elements behind the last along `axis`, as it is stored now, and make the array that much longer."""
+def append(
+    store: Store,
+    path: str,
+    metadata: ArrayMeta,
+    binding: Binding,
+    data: npt.ArrayLike,
+    axis: int,
+    at: int | None = None,
+) -> ArrayMeta:
+    """Write elements behind the last along `axis`, as it is stored now, and make the array that much longer.
+
+    With `at` they begin there or not at all: if the array ends with them already, it stays as it is.
+    """
     check_writable(store, path)
     rank = len(metadata.shape)
     axis = operator.index(axis)
@@ -73,8 +84,12 @@ def append(store: Store, path: str, metadata: ArrayMeta, binding: Binding, data:
         # Elements that are lists of one length.
         added = as_source(data, added.shape[:rank], binding.dtype)
     with exclusive(store, path, lock_key(path, metadata)):
-        old = _stored(store, path, metadata).shape
+        stored = _stored(store, path, metadata)
+        old = stored.shape
         _check_added(added.shape, old, axis)
+        if at is not None and operator.index(at) != old[axis]:
+            _check_appended(binding.resized(old), old, added, axis, operator.index(at), path)
+            return stored
         new = (*old[:axis], old[axis] + added.shape[axis], *old[axis + 1 :])
         region = tuple((dim, old[axis] if dim == axis else 0, 1) for dim in range(rank))
         write(binding.resized(new), (added.shape, region, False), added)
@@ -100,6 +115,36 @@ def _check_added(added: tuple[int, ...], shape: tuple[int, ...], axis: int) -> N
             f"expected data of shape ({expected}) to append along axis {axis} of an array of shape {shape}, "
             f"found shape {added}"
         )
+
+
+def _check_appended(
+    binding: Binding, shape: tuple[int, ...], added: npt.NDArray[Any], axis: int, at: int, path: str
+) -> None:
+    """The array ends with these elements, which begin at this index."""
+    length = shape[axis]
+    if at < 0 or at + added.shape[axis] != length:
+        raise ConflictError(
+            f"expected it to be {at} long along axis {axis}, or {at + added.shape[axis]} if these elements have been "
+            f"appended before, found {length}: somebody else has changed it; decide again where they belong",
+            array="/" + path,
+        )
+    region = tuple((dim, at if dim == axis else 0, 1) for dim in range(len(shape)))
+    found = read(binding, (added.shape, region, False))
+    if not _same(found, added):
+        raise ConflictError(
+            f"expected these elements at {at} along axis {axis}, where an append has put some, found others: "
+            "somebody else has appended; decide again where these belong",
+            array="/" + path,
+        )
+
+
+def _same(found: npt.NDArray[Any], added: npt.NDArray[Any]) -> bool:
+    """Whether all elements are equal; NaN is itself."""
+    if found.dtype.hasobject or found.dtype.names is not None:
+        return bool(found.tolist() == added.tolist())
+    return found.tobytes() == added.tobytes() or bool(
+        np.array_equal(found, added, equal_nan=found.dtype.kind in "fcmM")
+    )
 
 
 def _stored(store: Store, path: str, metadata: ArrayMeta) -> ArrayMeta:

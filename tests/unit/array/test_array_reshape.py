@@ -253,6 +253,38 @@ def test_append_gives_the_new_shape_and_converts() -> None:
     assert z.append(np.empty((0, 5))) == (3, 5)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        ("int16", [1, 2, 3, 4]),
+        ("float64", [1, np.nan, -0.0, 4]),
+        ("datetime64[s]", ["NaT", "2001-01-01", "2002-01-01", "2003-01-01"]),
+        ([("x", "int8"), ("y", "float32")], [(1, 2.0), (3, 4.0), (5, 6.0), (7, 8.0)]),
+        (str, ["a", "", "ccc", "dd"]),
+    ],
+)
+def test_an_append_at_a_place_can_be_repeated(dtype: Any, values: list[Any]) -> None:
+    """P8: who does not know whether an append was done repeats it; nothing is doubled, and nobody's rows are lost."""
+    data = np.array(values, object if dtype is str else dtype)
+    z = create_array({}, shape=3, chunks=2, dtype=dtype)
+    for _ in range(3):
+        assert z.append(data, at=3) == (7,)
+        assert z.shape == (7,)
+        np.testing.assert_array_equal(z[3:], data)
+    before = z[...].tolist()
+    with pytest.raises(ConflictError, match=r"expected these elements at 3 along axis 0, .* found others") as caught:
+        z.append(data[::-1], at=3)
+    assert caught.value.array == "/"
+    for at in (2, 4, 6, 8, -1):
+        with pytest.raises(
+            ConflictError, match=rf"expected it to be {at} long along axis 0, or {at + 4} if .* found 7"
+        ):
+            z.append(data, at=at)
+    assert str(z[...].tolist()) == str(before)
+    assert z.append(data[:0], at=7) == (7,)
+    assert z.append(data[:1], at=7) == (8,)
+
+
 def test_append_of_another_shape_is_refused() -> None:
     z = make(np.zeros((2, 3)))
     with pytest.raises(
