@@ -57,7 +57,8 @@ def look(store: Store, path: str, *, fast: bool, progress: Progress | None) -> t
         # Says what was looked for, and what is there instead.
         read_node(store, path)
         raise NodeNotFoundError("no array or group here", array=named(path), store=str(store))
-    report.arrays, report.groups = len(nodes.arrays()), len(nodes.groups())
+    arrays = nodes.arrays()
+    report.arrays, report.groups = len(arrays), len(nodes.groups())
     keys = sort_keys(store, surveyed, nodes, found)
     found += check_consolidated(nodes, path)
     found += find_leftovers(store, prefixes)
@@ -72,9 +73,8 @@ def look(store: Store, path: str, *, fast: bool, progress: Progress | None) -> t
 
     told(0)
     for place, positions in keys.chunks.items():
-        meta = nodes.arrays()[place]
         if positions:
-            found += verify(store, place, meta, positions, report, fast=fast, told=told)
+            found += verify(store, place, arrays[place], positions, report, fast=fast, told=told)
     report.add(found)
     report.seconds = time.monotonic() - began
     return report, Seen(surveyed, nodes, keys)

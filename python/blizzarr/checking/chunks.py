@@ -47,7 +47,7 @@ def verify(
     """Check the objects at these positions of the grid of one array."""
     found: list[Finding] = []
     try:
-        engine_handle(store, path, meta)
+        handle = engine_handle(store, path, meta)
     except (BlizzarrError, LookupError) as error:
         said = error.reason if isinstance(error, BlizzarrError) else str(error)
         told(len(positions))
@@ -57,8 +57,6 @@ def verify(
     while start < len(places):
         batch = places[start : start + count]
         began = time.monotonic()
-        # Of elements of variable length the engine keeps what it decodes, as long as its handle is kept.
-        handle = engine_handle(store, path, meta)
         objects, _, size, chunks, errors, left_out, shared = handle.verify(batch, fast)
         report.objects += objects
         report.bytes += size
@@ -68,6 +66,9 @@ def verify(
         found += [_sharing(path, meta, tuple(place), times) for place, times in shared]
         told(len(batch))
         start += len(batch)
+        if start < len(places):
+            # Of elements of variable length the engine may keep what it decodes, as long as its handle is kept.
+            handle = engine_handle(store, path, meta)
         took = time.monotonic() - began
         count = min(_MOST, max(1, int(len(batch) * min(4.0, _SECONDS / max(took, 1e-6)))))
     return found

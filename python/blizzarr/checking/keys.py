@@ -27,6 +27,8 @@ Position = tuple[int, ...]
 
 _CHUNK: Final = re.compile(r"(?:(?P<place>.+?)/)?(?:c(?:[./]?\d+(?:[./]\d+)*)?|\d+(?:[./]\d+)+|0)")
 """What looks like a chunk, whoever's: never a bare number, which may be anybody's, but for the first one."""
+_BARE: Final = ("c", "0")
+"""Chunks whose names are anybody's, beside the document of a group."""
 _RECORDS: Final = {
     PROGRESS: "a copy into this array was interrupted; the same copy with resume=True goes on",
     UPGRADE: "an upgrade was interrupted; the same upgrade goes on",
@@ -55,7 +57,7 @@ def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, found: list[Finding]
             owners[prefix] = path
     entries = {form.entry_key for form in nodes.forms}
     find_owner = _Owners(owners)
-    strays: list[str] = []
+    strays: list[tuple[str, str | None]] = []
     for key in surveyed.keys:
         if key in nodes.keys or key in entries:
             continue
@@ -63,7 +65,7 @@ def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, found: list[Finding]
         owned_by = None if owner is None else arrays.get(owner)
         if owned_by is None:
             if owner not in nodes.unreadable or key.rpartition("/")[2] in _RECORDS:
-                strays.append(key)
+                strays.append((key, owner))
         elif not owned_by.meta.storage_transformers:
             owned_by.sort(key, made, found)
     for path, array in arrays.items():
@@ -169,15 +171,16 @@ def _stray(key: str, path: str) -> Finding:
     return Finding("foreign", path, "neither a document nor a chunk", key=key)
 
 
-def _sort_strays(strays: Iterable[str], found: list[Finding]) -> None:
+def _sort_strays(strays: Iterable[tuple[str, str | None]], found: list[Finding]) -> None:
     """Keys that no array owns: what look like chunks are data that lack a document."""
     data: dict[str, list[str]] = {}
-    for key in strays:
+    for key, owner in strays:
         match = _CHUNK.fullmatch(key)
-        if match is None:
+        place = "" if match is None else match["place"] or ""
+        if match is None or (key.rpartition("/")[2] in _BARE and owner == place and "/" not in key[len(place) + 1 :]):
             found.append(_stray(key, named(key.rpartition("/")[0])))
         else:
-            data.setdefault(match["place"] or "", []).append(key)
+            data.setdefault(place, []).append(key)
     for place, keys in data.items():
         said = f"{len(keys):,} object{'s' if len(keys) > 1 else ''} with keys like chunks, and no document of an array"
         found.append(Finding("no-document", named(place), said, key=keys[0]))

@@ -74,8 +74,9 @@ def _shards(store: Store, report: Report, seen: Seen, how: Repairs) -> Iterator[
     for finding in report.of_kind(*_CHUNKS):
         if (finding.repairable or how.quarantine_damaged) and finding.key is not None and finding.chunk is not None:
             damaged.setdefault((finding.path, finding.key), finding)
+    arrays = seen.nodes.arrays()
     for (path, key), finding in damaged.items():
-        meta = seen.nodes.arrays()[path[1:]]
+        meta = arrays[path[1:]]
         assert finding.chunk is not None
         yield _salvage(store, path, key, meta, finding, how)
 
@@ -102,8 +103,9 @@ def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Findin
 
 def _outside(store: Store, seen: Seen, how: Repairs) -> Iterator[Repair]:
     """Chunks outside the shape of an array, as it is while nobody else changes it."""
+    arrays = seen.nodes.arrays()
     for path, keys in seen.keys.outside.items():
-        meta = seen.nodes.arrays()[path]
+        meta = arrays[path]
         if how.dry_run:
             yield from (Repair("outside", named(path), key, "moved away", True) for key in keys)
             continue

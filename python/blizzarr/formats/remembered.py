@@ -7,11 +7,15 @@ from blizzarr.formats.draft import entry
 
 __all__ = ["forget_documents"]
 
+_CLEAR = [
+    value.cache_clear
+    for module in (v1, v2, v3, entry)
+    for value in vars(module).values()
+    if hasattr(value, "cache_clear")
+]
+
 
 def forget_documents() -> None:
     """Have each document parsed again when it is asked for next, with the warnings that it gives."""
-    for module in (v1, v2, v3, entry):
-        for value in vars(module).values():
-            clear = getattr(value, "cache_clear", None)
-            if clear is not None:
-                clear()
+    for clear in _CLEAR:
+        clear()

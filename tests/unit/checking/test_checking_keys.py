@@ -177,12 +177,13 @@ def test_chunks_that_nobody_reads() -> None:
 def test_files_that_are_not_ours_are_notes() -> None:
     memory: dict[str, Any] = {}
     hierarchy(memory)
-    for key in ("notes.txt", "a/.DS_Store", "a/c/readme", "2023", "g/picture.png", "a/c/0/0/x"):
+    for key in ("notes.txt", "a/.DS_Store", "a/c/readme", "2023", "c", "g/0", "g/picture.png", "a/c/0/0/x"):
         memory[key] = b"x"
     report = blizzarr.check(memory)
     assert report.clean
     assert {(one.kind, one.key) for one in report.findings} == {
-        ("foreign", key) for key in ("notes.txt", "a/.DS_Store", "a/c/readme", "2023", "g/picture.png", "a/c/0/0/x")
+        ("foreign", key)
+        for key in ("notes.txt", "a/.DS_Store", "a/c/readme", "2023", "c", "g/0", "g/picture.png", "a/c/0/0/x")
     }
 
 
