@@ -93,7 +93,7 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
         let length = match check_object(array, &key, depth, &inside, &mut found) {
             Ok(length) => length,
             // A stop that was asked for is no damage.
-            Err(error) if matches!(error.kind, Kind::Request | Kind::Internal) => return Err(error),
+            Err(error) if error.is_stop() => return Err(error),
             Err(error) => {
                 found.add(error);
                 Some(0)

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::array::Options;
 use crate::chain::{Chain, Serializer, Shard};
 use crate::check::{check_cell, there, Depth, Found};
-use crate::error::{Kind, Result};
+use crate::error::Result;
 use crate::index::Index;
 use crate::pool;
 use crate::scratch;
@@ -18,10 +18,10 @@ const FETCH: u64 = 1 << 20;
 /// Longer inner chunks that need no decoding are not held in memory as a whole.
 const LONG: usize = 1 << 20;
 
-/// Bytes in the shard, and the entries of the index that name them.
-pub struct Piece {
-    pub bytes: Range<u64>,
-    pub entries: Vec<usize>,
+/// An inner chunk that is there: its bytes in the shard, and its entry in the index.
+struct Named {
+    bytes: Range<u64>,
+    entry: usize,
 }
 
 pub fn check_shard(
@@ -32,29 +32,28 @@ pub fn check_shard(
     found: &mut Found,
 ) -> Result<()> {
     let Some(index) = Index::read(shard, reader)? else { return there(false) };
-    let pieces = pieces(shard, &index, found);
+    let named = named(shard, &index, found)?;
     if depth == Depth::Sizes && !matches!(shard.inner.serializer, Serializer::Shard(_)) {
-        found.chunks += pieces.iter().map(|piece| piece.entries.len() as u64).sum::<u64>();
+        found.chunks += named.len() as u64;
         return Ok(());
     }
-    let fetches = fetches(&pieces, apart(&shard.inner, reader, depth));
+    let fetches = fetches(&named, apart(&shard.inner, reader, depth))?;
     let total = Mutex::new(std::mem::take(found));
-    let threads = options.threads_for(pieces.len(), shard.inner.length).min(fetches.len());
+    let threads = options.threads_for(fetches.len(), shard.inner.length);
     let inside = options.inside(fetches.len());
     let done = pool::run(threads, fetches.len(), |fetch, worker| {
         if worker == 0 {
             (options.interrupted)()?;
         }
         let mut here = Found::default();
-        let pieces = &pieces[fetches[fetch].clone()];
-        let outcome = check_fetch(shard, &index, reader, pieces, depth, &inside, &mut here);
-        if let Err(error) = outcome {
-            if matches!(error.kind, Kind::Request | Kind::Internal) {
+        let named = &named[fetches[fetch].clone()];
+        if let Err(error) = check_fetch(shard, &index, reader, named, depth, &inside, &mut here) {
+            if error.is_stop() {
                 return Err(error);
             }
             // The bytes could not be read at all.
-            here.add(match pieces.first().and_then(|piece| piece.entries.first()) {
-                Some(&entry) => error.in_inner_chunk(&index.place(entry)),
+            here.add(match named.first() {
+                Some(first) => error.in_inner_chunk(&index.place(first.entry)),
                 None => error,
             });
         }
@@ -71,34 +70,37 @@ pub fn check_shard(
     done
 }
 
-/// The bytes that the index names, in their order; entries that cannot be right are errors in `found`.
-pub fn pieces(shard: &Shard, index: &Index, found: &mut Found) -> Vec<Piece> {
-    let mut named = Vec::new();
+/// What the index names, in the order of the bytes; entries that cannot be right are errors in `found`.
+fn named(shard: &Shard, index: &Index, found: &mut Found) -> Result<Vec<Named>> {
+    let mut named: Vec<Named> = Vec::new();
     for entry in 0..shard.count() {
         match index.get(entry) {
-            Ok(Some(bytes)) => named.push((bytes, entry)),
+            Ok(Some(bytes)) => push(&mut named, Named { bytes, entry })?,
             Ok(None) => {}
             Err(error) => found.add(error),
         }
     }
-    named.sort_unstable_by_key(|(bytes, entry)| (bytes.start, bytes.end, *entry));
-    let mut pieces: Vec<Piece> = Vec::new();
-    for (bytes, entry) in named {
-        match pieces.last_mut() {
+    named.sort_unstable_by_key(|named| (named.bytes.start, named.bytes.end, named.entry));
+    for pair in named.windows(2) {
+        let (before, after) = (&pair[0], &pair[1]);
+        if before.bytes == after.bytes {
             // Equal inner chunks may be stored once.
-            Some(last) if last.bytes == bytes => {
-                last.entries.push(entry);
-                found.sharing += 1;
-            }
-            last => {
-                if let Some(before) = last.filter(|last| bytes.start < last.bytes.end) {
-                    found.add(index.wrong(entry, &format!("overlaps that of entry {}", before.entries[0])));
-                }
-                pieces.push(Piece { bytes, entries: vec![entry] });
-            }
+            found.sharing += 1;
+        } else if after.bytes.start < before.bytes.end {
+            found.add(index.wrong(after.entry, &format!("overlaps that of entry {}", before.entry)));
         }
     }
-    pieces
+    Ok(named)
+}
+
+/// Appends without giving up the process where there is no memory: how much is appended, files say.
+pub fn push<T>(list: &mut Vec<T>, item: T) -> Result<()> {
+    if list.len() == list.capacity() {
+        let more = list.len().max(16);
+        list.try_reserve_exact(more).map_err(|_| scratch::out_of_memory(more * size_of::<T>()))?;
+    }
+    list.push(item);
+    Ok(())
 }
 
 /// Whether inner chunks are better read each by itself.
@@ -108,72 +110,76 @@ fn apart(inner: &Chain, reader: &dyn Reader, depth: Depth) -> bool {
     reader.bytes().is_some() || (raw && (nested || inner.length > LONG)) || depth == Depth::Sizes
 }
 
-/// Which pieces are read together: as many as lie within [`FETCH`] bytes, gaps included.
-fn fetches(pieces: &[Piece], apart: bool) -> Vec<Range<usize>> {
+/// Which inner chunks are read together: as many as lie within [`FETCH`] bytes, gaps included, and those that are the
+/// same bytes in any case.
+fn fetches(named: &[Named], apart: bool) -> Result<Vec<Range<usize>>> {
     let mut fetches: Vec<Range<usize>> = Vec::new();
-    for (number, piece) in pieces.iter().enumerate() {
+    for (number, Named { bytes, .. }) in named.iter().enumerate() {
+        let same = number > 0 && named[number - 1].bytes == *bytes;
         match fetches.last_mut() {
-            Some(fetch) if !apart && piece.bytes.end.saturating_sub(pieces[fetch.start].bytes.start) <= FETCH => {
+            Some(fetch) if same || (!apart && bytes.end.saturating_sub(named[fetch.start].bytes.start) <= FETCH) => {
                 fetch.end = number + 1;
             }
-            _ => fetches.push(number..number + 1),
+            _ => push(&mut fetches, number..number + 1)?,
         }
     }
-    fetches
+    Ok(fetches)
 }
 
 fn check_fetch(
     shard: &Shard,
     index: &Index,
     reader: &dyn Reader,
-    pieces: &[Piece],
+    named: &[Named],
     depth: Depth,
     options: &Options<'_>,
     found: &mut Found,
 ) -> Result<()> {
+    let check = |same: &[Named], reader: &dyn Reader, found: &mut Found| {
+        check_same(shard, index, same, reader, depth, options, found)
+    };
     if apart(&shard.inner, reader, depth) {
-        for piece in pieces {
-            let Range { start, end } = piece.bytes;
-            let window = Window { whole: reader, offset: start, length: end - start };
-            check_piece(shard, index, piece, &window, depth, options, found)?;
+        for same in named.chunk_by(|one, other| one.bytes == other.bytes) {
+            let Range { start, end } = same[0].bytes;
+            check(same, &Window { whole: reader, offset: start, length: end - start }, found)?;
         }
         return Ok(());
     }
-    let start = pieces.first().map_or(0, |piece| piece.bytes.start);
-    let end = pieces.iter().map(|piece| piece.bytes.end).max().unwrap_or(start);
+    let start = named.first().map_or(0, |named| named.bytes.start);
+    let end = named.iter().map(|named| named.bytes.end).max().unwrap_or(start);
     scratch::with_bytes((end - start) as usize, |bytes| {
         there(reader.read_at(start, bytes)?)?;
-        for piece in pieces {
-            let inner = &bytes[(piece.bytes.start - start) as usize..(piece.bytes.end - start) as usize];
-            check_piece(shard, index, piece, &Slice(inner), depth, options, found)?;
+        for same in named.chunk_by(|one, other| one.bytes == other.bytes) {
+            let inner = &bytes[(same[0].bytes.start - start) as usize..(same[0].bytes.end - start) as usize];
+            check(same, &Slice(inner), found)?;
         }
         Ok(())
     })
 }
 
-/// Checks one inner chunk, for each of the entries that name it.
-fn check_piece(
+/// Checks an inner chunk, for each of the entries that name its bytes.
+fn check_same(
     shard: &Shard,
     index: &Index,
-    piece: &Piece,
+    same: &[Named],
     reader: &dyn Reader,
     depth: Depth,
     options: &Options<'_>,
     found: &mut Found,
 ) -> Result<()> {
-    for (number, &entry) in piece.entries.iter().enumerate() {
+    for (number, named) in same.iter().enumerate() {
         let mut inner = Found::default();
         if let Err(error) = check_cell(&shard.inner, reader, depth, options, &mut inner) {
-            if matches!(error.kind, Kind::Request | Kind::Internal) {
+            if error.is_stop() {
                 return Err(error);
             }
             inner.add(error);
         }
         let right = inner.errors.is_empty();
-        found.take_inner(inner, &index.place(entry));
+        found.take_inner(inner, &index.place(named.entry));
         if right {
             // The same bytes are right for the others, too.
-            found.chunks += (piece.entries.len() - number - 1) as u64;
+            found.chunks += (same.len() - number - 1) as u64;
             return Ok(());
         }
     }

@@ -101,6 +101,11 @@ impl Error {
         matches!(self.kind, Kind::Codec | Kind::Checksum | Kind::ShardIndex) && decoding
     }
 
+    /// Whether it ends an operation that goes on after other errors: a stop that was asked for, or a bug of ours.
+    pub fn is_stop(&self) -> bool {
+        matches!(self.kind, Kind::Request | Kind::Internal)
+    }
+
     /// Names the codec that was to decode bytes which already the store found to be too many or too few.
     pub fn in_codec(mut self, codec: &'static str) -> Self {
         if self.kind == Kind::Codec && self.codec.is_none() {

@@ -12,6 +12,7 @@
 use crate::array::{Array, Options};
 use crate::chain::{Chain, Serializer, Shard};
 use crate::check::{check_cell, Depth, Found};
+use crate::check_shard::push;
 use crate::error::{Error, Kind, Result};
 use crate::index::Index;
 use crate::scratch;
@@ -157,6 +158,7 @@ fn lay_down(
     let mut new = Index::empty(shard)?;
     let first = out.len();
     if shard.at_start {
+        out.try_reserve(shard.index_len).map_err(|_| scratch::out_of_memory(shard.index_len))?;
         out.resize(first + shard.index_len, 0);
     }
     let mut kept = 0;
@@ -173,7 +175,7 @@ fn lay_down(
         kept += match bytes {
             Some(bytes) => save_inner(&shard.inner, bytes, within, lost, out, options)?,
             None => {
-                lost.push(within.clone());
+                push(lost, within.clone())?;
                 0
             }
         };
@@ -219,7 +221,7 @@ fn save_inner(
     }
     out.truncate(start);
     lost.truncate(lost_before);
-    lost.push(within.clone());
+    push(lost, within.clone())?;
     Ok(0)
 }
 

@@ -135,6 +135,19 @@ def test_entries_that_overlap_are_damage_and_equal_ones_a_note() -> None:
     assert report.clean
 
 
+def test_bytes_that_several_entries_name_are_lost_to_each_of_them() -> None:
+    damaged = Damaged("crc32c", "shard")
+    body, entries = shards.split(damaged.shard, 4)
+    entries[2] = entries[0]
+    damaged.store.set(damaged.key, shards.join(bytes([body[0] ^ 1]) + body[1:], entries))
+    report = blizzarr.check(damaged.store)
+    assert kinds(report.of_kind("inner-chunk")) == [
+        ("inner-chunk", "a/c/0/0", (0, 0, 0, 0)),
+        ("inner-chunk", "a/c/0/0", (0, 0, 1, 0)),
+    ]
+    assert report.chunks == 4
+
+
 @pytest.mark.parametrize("cut", [0, 3, 67])
 def test_a_shard_without_its_index_is_found(cut: int) -> None:
     damaged = Damaged("zstd", "shard")
