@@ -43,6 +43,20 @@ __attribute__((constructor)) static void begin(void) {
     }
 }
 
+/* The same settings, for a process that was forked from one that has loaded this. */
+void shim_arm(const char *new_root, const char *new_calls, long new_at, const char *new_what, int new_keep) {
+    root = strdup(new_root);
+    root_length = strlen(root);
+    calls = strdup(new_calls);
+    what = strdup(new_what);
+    at = new_at;
+    keep = new_keep;
+    atomic_store(&count, 0);
+}
+
+/* How many calls have counted. */
+long shim_count(void) { return atomic_load(&count); }
+
 static int named(const char *call) {
     if (!calls || !*calls) return 1;
     size_t length = strlen(call);
