@@ -94,6 +94,12 @@ def _false(damages: Sequence[Damage], reports: Mapping[Path, Report]) -> Iterato
 
 def _repaired(planted: Planted, damages: Sequence[Damage], reports: Mapping[Path, Report]) -> Iterator[str]:
     """What is wrong after a repair."""
+    repairable = {
+        (damage.root, key)
+        for damage in damages
+        for key in damage.keys
+        if damage.certain and (damage.chunk is not None or damage.kinds & {"outside", "leftover", "consolidated"})
+    }
     for root, report in reports.items():
         repaired = blizzarr.check(root, repair=True)
         if Counter(map(str, repaired.findings)) != Counter(map(str, report.findings)):
@@ -105,6 +111,8 @@ def _repaired(planted: Planted, damages: Sequence[Damage], reports: Mapping[Path
                 yield f"still there after the repair: {finding}"
             if (finding.kind, finding.path, finding.key) not in before:
                 yield f"new after the repair of {root.name}: {finding}"
+            if (root, finding.key) in repairable:
+                yield f"not repaired: {finding}"
     yield from _changed(planted, damages)
 
 

@@ -61,7 +61,7 @@ def look(store: Store, path: str, *, fast: bool, progress: Progress | None) -> t
     report.arrays, report.groups = len(arrays), len(nodes.groups())
     keys = sort_keys(store, surveyed, nodes, found)
     found += check_consolidated(nodes, path)
-    found += find_leftovers(store, prefixes)
+    found += find_leftovers(store, surveyed, keys)
     total = sum(map(len, keys.chunks.values()))
     done = 0
 

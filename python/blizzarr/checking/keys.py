@@ -21,7 +21,7 @@ from blizzarr.stores import Store
 from blizzarr.transformers import ArrayKeys, RenamingStore, stored_key
 from blizzarr.upgrading.record import KEY as UPGRADE
 
-__all__ = ["Sorted", "sort_keys"]
+__all__ = ["Owners", "Sorted", "sort_keys"]
 
 Position = tuple[int, ...]
 
@@ -35,51 +35,7 @@ _RECORDS: Final = {
 }
 
 
-@dataclass(slots=True)
-class Sorted:
-    """What is what."""
-
-    chunks: dict[str, list[Position]] = field(default_factory=dict)
-    """The stored chunks of each array, by its path: their positions in its grid."""
-    outside: dict[str, list[str]] = field(default_factory=dict)
-    """Chunks outside the grid of each array: their keys in its chunk store."""
-
-
-def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, found: list[Finding]) -> Sorted:
-    """Sort all keys; what is neither a document nor a chunk is found."""
-    made = Sorted()
-    arrays = {path: _Array.of(path, meta) for path, meta in nodes.arrays().items()}
-    owners: dict[str, str] = {}
-    for path in (*nodes.metas, *nodes.unreadable):
-        meta = nodes.metas.get(path)
-        prefixes = [chunk_prefix(path, meta)] if meta is not None else [form.chunk_prefix(path) for form in nodes.forms]
-        for prefix in prefixes:
-            owners[prefix] = path
-    entries = {form.entry_key for form in nodes.forms}
-    find_owner = _Owners(owners)
-    strays: list[tuple[str, str | None]] = []
-    for key in surveyed.keys:
-        if key in nodes.keys or key in entries:
-            continue
-        owner = find_owner(key)
-        owned_by = None if owner is None else arrays.get(owner)
-        if owned_by is None:
-            if owner not in nodes.unreadable or key.rpartition("/")[2] in _RECORDS:
-                strays.append((key, owner))
-        elif not owned_by.meta.storage_transformers:
-            owned_by.sort(key, made, found)
-    for path, array in arrays.items():
-        made.chunks.setdefault(path, [])
-        if array.meta.storage_transformers:
-            for key in chunk_store(store, path, array.meta).list(array.prefix.rstrip("/")):
-                if key not in nodes.keys and key not in entries and find_owner(key) == path:
-                    array.sort(key, made, found)
-    _sort_strays(strays, found)
-    _sort_others(store, surveyed, nodes, arrays, find_owner, found)
-    return made
-
-
-class _Owners:
+class Owners:
     """Which node owns a key, by the directory that the key is in."""
 
     def __init__(self, owners: Mapping[str, str]) -> None:
@@ -100,6 +56,51 @@ class _Owners:
             if end == 0:
                 return None
             end = directory.rfind("/", 0, end - 1) + 1
+
+
+@dataclass(slots=True)
+class Sorted:
+    """What is what."""
+
+    owner_of: Owners
+    chunks: dict[str, list[Position]] = field(default_factory=dict)
+    """The stored chunks of each array, by its path: their positions in its grid."""
+    outside: dict[str, list[str]] = field(default_factory=dict)
+    """Chunks outside the grid of each array: their keys in its chunk store."""
+
+
+def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, found: list[Finding]) -> Sorted:
+    """Sort all keys; what is neither a document nor a chunk is found."""
+    arrays = {path: _Array.of(path, meta) for path, meta in nodes.arrays().items()}
+    owners: dict[str, str] = {}
+    for path in (*nodes.metas, *nodes.unreadable):
+        meta = nodes.metas.get(path)
+        prefixes = [chunk_prefix(path, meta)] if meta is not None else [form.chunk_prefix(path) for form in nodes.forms]
+        for prefix in prefixes:
+            owners[prefix] = path
+    entries = {form.entry_key for form in nodes.forms}
+    find_owner = Owners(owners)
+    made = Sorted(find_owner)
+    strays: list[tuple[str, str | None]] = []
+    for key in surveyed.keys:
+        if key in nodes.keys or key in entries:
+            continue
+        owner = find_owner(key)
+        owned_by = None if owner is None else arrays.get(owner)
+        if owned_by is None:
+            if owner not in nodes.unreadable or key.rpartition("/")[2] in _RECORDS:
+                strays.append((key, owner))
+        elif not owned_by.meta.storage_transformers:
+            owned_by.sort(key, made, found)
+    for path, array in arrays.items():
+        made.chunks.setdefault(path, [])
+        if array.meta.storage_transformers:
+            for key in chunk_store(store, path, array.meta).list(array.prefix.rstrip("/")):
+                if key not in nodes.keys and key not in entries and find_owner(key) == path:
+                    array.sort(key, made, found)
+    _sort_strays(strays, found)
+    _sort_others(store, surveyed, nodes, arrays, find_owner, found)
+    return made
 
 
 @dataclass(slots=True)
@@ -210,7 +211,7 @@ def _sort_others(
     surveyed: Survey,
     nodes: Nodes,
     arrays: Mapping[str, _Array],
-    find_owner: _Owners,
+    find_owner: Owners,
     found: list[Finding],
 ) -> None:
     """What is no key: in the place of a chunk or a document it is damage, elsewhere a foreign file."""
@@ -227,9 +228,8 @@ def _sort_others(
         elif name in surveyed.others:
             found.append(Finding("foreign", named(path or ""), what, key=name))
     for name, why in surveyed.unreadable.items():
-        found.append(
-            Finding("unreadable", named(name.removeprefix(".")), f"cannot list the directory: {why}", key=name)
-        )
+        owner = find_owner(name) or ""
+        found.append(Finding("unreadable", named(owner), f"cannot list the directory: {why}", key=name))
 
 
 def _node_of(key: str, nodes: Nodes) -> str | None:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from blizzarr.checking.finding import Finding
+from blizzarr.checking.keys import Sorted
 from blizzarr.checking.nodes import named
-from blizzarr.checking.survey import unwrapped
-from blizzarr.stores import Store
+from blizzarr.checking.survey import Survey, unwrapped
+from blizzarr.errors import BlizzarrError
+from blizzarr.stores import LocalStore, Store
 
 __all__ = ["find_leftovers"]
 
 
-def find_leftovers(store: Store, prefixes: tuple[str, ...]) -> list[Finding]:
+def find_leftovers(store: Store, surveyed: Survey, keys: Sorted) -> list[Finding]:
     """The leftovers in a directory; other stores hide theirs, or have none."""
-    leftovers = getattr(unwrapped(store), "leftovers", None)
-    if leftovers is None:
+    local = unwrapped(store)
+    names: set[str] = set()
+    if not isinstance(local, LocalStore):
         return []
-    names = sorted({name for prefix in prefixes for name in leftovers(prefix)})
+    for directory in surveyed.temporary:
+        # What cannot be listed somewhere below has been found already.
+        with suppress(BlizzarrError):
+            names.update(local.leftovers(directory))
     said = "a writer that died has left it; nobody reads it"
-    return [Finding("leftover", named(name.rpartition("/")[0]), said, key=name, repairable=True) for name in names]
+    return [
+        Finding("leftover", named(keys.owner_of(name) or ""), said, key=name, repairable=True) for name in sorted(names)
+    ]

@@ -169,7 +169,12 @@ def _leftovers(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:
         said = "removed, if its writer is dead" if how.dry_run else "this store cannot tell whether its writer is dead"
         yield from (Repair("leftover", finding.path, finding.key, said, how.dry_run) for finding in leftovers)
         return
-    removed = {name for prefix in {finding.path.strip("/") for finding in leftovers} for name in sweep(prefix)}
+    removed: set[str] = set()
+    for directory in {(finding.key or "").rpartition("/")[0] for finding in leftovers}:
+        try:
+            removed.update(sweep(directory))
+        except BlizzarrError as error:
+            yield Repair("leftover", named(directory), None, error.reason or str(error), False)
     for finding in leftovers:
         gone = finding.key in removed
         said = "removed" if gone else "its writer may still be at work; it stays"

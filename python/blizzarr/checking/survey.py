@@ -26,6 +26,8 @@ class Survey:
     """Of a file system: all of them, also empty ones. Without a slash at the end."""
     others: dict[str, str] = field(default_factory=dict)
     """What is neither a file nor a directory, or has a name that no key can have: what it is, by name."""
+    temporary: set[str] = field(default_factory=set)
+    """Directories in which there is what is being written, or was never finished."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Directories that cannot be listed, and why."""
 
@@ -70,6 +72,7 @@ def _walk(root: Path, prefix: str, found: Survey) -> None:
         for entry in listed:
             key = name + entry.name
             if entry.name.startswith(_RESERVED):
+                found.temporary.add(name)
                 continue
             if _NO_NAME.search(entry.name):
                 found.others[key] = "a name that no key can have"

@@ -17,6 +17,7 @@ from blizzarr.checking.survey import survey
 from blizzarr.errors import NodeNotFoundError
 from blizzarr.stores import LocalStore
 from blizzarr.transformers import HashedTransformer, ShardingTransformer
+from support.child import answer
 
 FORMATS = ("v3", "v2", "v3_draft", "v3_draft_zarr_python")
 
@@ -277,3 +278,30 @@ def test_an_array_or_a_group_can_be_checked_as_it_is() -> None:
     assert blizzarr.check(root).objects == 7
     assert blizzarr.check(root["g"]).objects == 3
     assert blizzarr.check(root, "g/b").path == "/g/b"
+
+
+def test_what_may_not_be_read_is_said_and_hides_nothing(tmp_path: Path) -> None:
+    facts = answer(
+        """
+        obey_permissions()
+        root = ARGUMENTS["root"]
+        group = blizzarr.create_group(root)
+        for name in "abcd":
+            group.create_array(name, data=np.arange(1, 9), chunks=4)
+        closed = ["a/c/0", "b/c", "c/zarr.json"]
+        for path in closed:
+            os.chmod(f"{root}/{path}", 0)
+        report = blizzarr.check(root)
+        for path in closed:
+            os.chmod(f"{root}/{path}", 0o755)
+        tell(found=[[one.kind, one.path, one.key, one.message] for one in report.findings], objects=report.objects)
+        """,
+        root=str(tmp_path / "d.zarr"),
+    )
+    assert [found[:3] for found in facts["found"]] == [
+        ["unreadable", "/a", "a/c/0"],
+        ["unreadable", "/b", "b/c"],
+        ["unreadable", "/c", "c/zarr.json"],
+    ]
+    assert all("ermission denied" in found[3] for found in facts["found"])
+    assert facts["objects"] == 4

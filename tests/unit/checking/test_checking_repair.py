@@ -211,7 +211,7 @@ def test_leftovers_of_dead_writers_are_removed_and_of_living_ones_not_even_found
         report = blizzarr.check(tmp_path)
         assert [(one.kind, one.path, one.key) for one in report.findings] == [
             ("leftover", "/", ".blizzarr-1"),
-            ("leftover", "/a/c", "a/c/.blizzarr-2"),
+            ("leftover", "/a", "a/c/.blizzarr-2"),
         ]
         assert report.ok
         thought = blizzarr.check(tmp_path, repair=True, dry_run=True)
