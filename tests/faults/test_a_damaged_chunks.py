@@ -13,6 +13,7 @@ import pytest
 
 from blizzarr import create_array
 from blizzarr.errors import ChecksumError, ChunkError, CodecError
+from support.child import answer
 from support.damaged import (
     DATA,
     LAYOUTS,
@@ -216,3 +217,32 @@ def test_row_006_checksum_errors_have_a_class_of_their_own() -> None:
         last = 8 * (len(damaged.encoded) - (5 if codecs == "gzip" else 1))
         damaged.plant(flipped(damaged.encoded, last))
         every_way_refuses(damaged, ChecksumError)
+
+
+def test_rows_005_to_012_memory() -> None:
+    """All of these chunks, of every codec, one after the other: less than 64 MiB above what the arrays take whole."""
+    facts = answer(
+        """
+        from support.damaged import LAYOUTS, Damaged, codec_names
+        refused = read = 0
+        for codecs in codec_names():
+            Damaged(codecs, "nested").array[...]
+        before = peak()
+        for codecs in codec_names():
+            for layout in LAYOUTS:
+                damaged = Damaged(codecs, layout)
+                whole = damaged.encoded
+                cut = [whole[:length] for length in (0, 1, len(whole) // 2, len(whole) - 1)]
+                for wrong in (*cut, whole + b"x", whole + whole, b"<!DOCTYPE html>" * 20, bytes(4096), b"\\xff" * 64):
+                    damaged.plant(wrong)
+                    for key in (..., (8, 0), (slice(9, 12), slice(1, 3))):
+                        try:
+                            damaged.array[key]
+                            read += 1
+                        except ChunkError:
+                            refused += 1
+        tell(refused=refused, read=read, mebibytes=peak() - before)
+        """
+    )
+    assert facts["refused"] > 9 * facts["read"]
+    assert facts["mebibytes"] < 64

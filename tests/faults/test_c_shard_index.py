@@ -17,6 +17,7 @@ from blizzarr.codecs import GzipCodec
 from blizzarr.errors import ChecksumError, ChunkError, CodecError, ShardIndexError
 from blizzarr.stores import MemoryStore
 from support import shards
+from support.child import answer
 from support.damaged import DATA, STORES, TARGET, WAYS, Damaged, contents, every_way_refuses
 from support.shards import MAX
 from support.streams import gzip_member
@@ -194,3 +195,33 @@ def test_row_039_a_damaged_neighbour_is_kept_as_it_is() -> None:
     body, entries = shards.split(bytes(damaged.store.get(damaged.key)), 4)
     offset, length = entries[2]
     assert body[offset : offset + length] == wrong
+
+
+def test_rows_029_to_032_memory_and_time() -> None:
+    """Whatever an entry claims, up to 2^64 bytes: nothing is allocated for it."""
+    facts = answer(
+        """
+        from test_c_shard_index import LIES, PLACES, lying
+        from support.damaged import STORES
+        from pathlib import Path
+        refused, slowest = 0, 0
+        damaged = lying("zstd", "shard", "row 32: length 0")
+        before = peak()
+        for codecs in ("raw", "zstd", "crc32c"):
+            for place in PLACES:
+                for lie in LIES:
+                    for store in ("memory", "mapping"):
+                        damaged = lying(codecs, place, lie, STORES[store](Path()))
+                        for key in (..., (8, 0), (slice(9, 12), slice(1, 3))):
+                            begun = time.process_time()
+                            try:
+                                damaged.array[key]
+                            except ChunkError as error:
+                                refused += error.key == damaged.key and error.chunk == damaged.layout.chunk
+                            slowest = max(slowest, time.process_time() - begun)
+        tell(refused=refused, slowest=slowest, mebibytes=peak() - before)
+        """
+    )
+    assert facts["refused"] == 3 * len(PLACES) * len(LIES) * 2 * 3
+    assert facts["slowest"] < 1
+    assert facts["mebibytes"] < 64
