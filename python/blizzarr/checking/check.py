@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeAlias
 
 from blizzarr.checking.chunks import verify
@@ -11,11 +12,11 @@ from blizzarr.checking.consolidated import check_consolidated
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.keys import Sorted, sort_keys
 from blizzarr.checking.leftovers import find_leftovers
-from blizzarr.checking.nodes import Nodes, named, read_nodes
+from blizzarr.checking.nodes import Nodes, find_quietly, named, read_nodes
 from blizzarr.checking.report import Report
 from blizzarr.checking.survey import Survey, survey
-from blizzarr.errors import NodeNotFoundError
-from blizzarr.formats import FORMATS, Found, find_many, format_of, read_node
+from blizzarr.errors import BlizzarrError, NodeNotFoundError
+from blizzarr.formats import FORMATS, Found, format_of, read_node
 from blizzarr.stores import Store
 
 __all__ = ["Progress", "Seen", "check", "look"]
@@ -84,14 +85,19 @@ def _prefixes(store: Store, path: str) -> tuple[str, ...]:
     """What everything that belongs to a node begins with, but for some documents."""
     if not path:
         return ("",)
-    here = find_many(store, [path])[0]
+    here = find_quietly(store, path)
     forms = [format_of(here.meta)] if isinstance(here, Found) else list(FORMATS.values())
     return tuple(dict.fromkeys(prefix for form in forms for prefix in form.node_prefixes(path)))
 
 
 def _add_beside(store: Store, path: str, surveyed: Survey) -> None:
     """The documents of the node itself, where they do not lie below its path."""
+    if not path:
+        return
     there = set(surveyed.keys)
-    keys = dict.fromkeys(key for form in FORMATS.values() for key in form.document_keys(path))
-    surveyed.keys += [key for key in keys if path and key not in there and store.get(key) is not None]
+    for key in dict.fromkeys(key for form in FORMATS.values() for key in form.document_keys(path)):
+        if key not in there:
+            # What is no file is found where its directory is looked at.
+            with suppress(BlizzarrError):
+                surveyed.keys += [key] if store.get(key) is not None else []
     surveyed.keys.sort()

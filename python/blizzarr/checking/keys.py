@@ -233,4 +233,7 @@ def _sort_others(
 
 
 def _node_of(key: str, nodes: Nodes) -> str | None:
+    """The path of the node whose document has this key, or of the root for that of the hierarchy as a whole."""
+    if any(key == form.entry_key for form in nodes.forms):
+        return ""
     return next((place for form in nodes.forms if (place := form.node_of(key)) is not None), None)

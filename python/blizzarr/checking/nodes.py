@@ -13,7 +13,7 @@ from blizzarr.hierarchy.documents import Node, ancestors
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store
 
-__all__ = ["Nodes", "named", "read_nodes"]
+__all__ = ["Nodes", "find_quietly", "named", "read_nodes"]
 
 
 @dataclass(slots=True)
@@ -30,6 +30,8 @@ class Nodes:
     """The paths of those that have documents and cannot be read."""
     keys: set[str] = field(default_factory=set)
     """Of all documents."""
+    entries: set[str] = field(default_factory=set)
+    """Of documents of the hierarchy as a whole, those that are missing."""
 
     def arrays(self) -> dict[str, ArrayMeta]:
         """The arrays by path."""
@@ -52,10 +54,9 @@ class Nodes:
 def read_nodes(store: Store, path: str, keys: Sequence[str], found: list[Finding]) -> Nodes:
     """Read all documents among these keys, of the node at `path` and of those below it."""
     there = set(keys)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        here = find_many(store, [path])[0]
+    here = find_quietly(store, path)
     nodes = Nodes(_formats(here, path, there))
+    nodes.entries = {form.entry_key for form in nodes.forms if form.entry_key is not None} - there
     places = {place for form in nodes.forms for key in keys if (place := form.node_of(key)) is not None}
     inside = sorted(place for place in places | {path} if place == path or not path or place.startswith(f"{path}/"))
     wanted = {
@@ -74,6 +75,22 @@ def read_nodes(store: Store, path: str, keys: Sequence[str], found: list[Finding
         nodes.metas[path], nodes.documents[path] = here
     _check_above(nodes, path, found)
     return nodes
+
+
+def find_quietly(store: Store, path: str) -> Found | BlizzarrError | None:
+    """The node at a path, or why it cannot be read, also where that is the store."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _find(store, path)
+
+
+def _find(
+    store: Store, path: str, forms: Iterable[Format] | None = None, known: Mapping[str, bytes] | None = None
+) -> Found | BlizzarrError | None:
+    try:
+        return find_many(store, [path], forms, known=known)[0]
+    except BlizzarrError as error:
+        return error
 
 
 def named(path: str) -> str:
@@ -128,7 +145,7 @@ def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, fo
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         forget_documents()
-        here = find_many(store, [path], nodes.forms, known=documents)[0]
+        here = _find(store, path, nodes.forms, documents)
     kinds = [key for form in nodes.forms for key in form.node_keys(path) if key in documents]
     if isinstance(here, Found):
         form = format_of(here.meta)
@@ -149,8 +166,22 @@ def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, fo
     elif documents and not kinds:
         said = f"{', '.join(documents)} without a document that makes an array or a group"
         found.append(Finding("no-document", place, said, key=next(iter(documents))))
+    else:
+        _miss_entry(nodes, documents, found)
     key = kinds[0] if kinds else None
     found += [Finding("document-warning", place, str(warning.message), key=key) for warning in warned]
+
+
+def _miss_entry(nodes: Nodes, documents: Iterable[str], found: list[Finding]) -> None:
+    """Say once that the document of the hierarchy as a whole is not there, which the others need."""
+    for form in nodes.forms:
+        entry = form.entry_key
+        if entry not in nodes.entries or not any(form.node_of(key) is not None for key in documents):
+            continue
+        if all(finding.key != entry for finding in found):
+            said = "not there, and without it no document of the hierarchy is read"
+            found.append(Finding("no-document", "/", said, key=entry))
+        return
 
 
 def _document(place: str, error: BlizzarrError, documents: Mapping[str, bytes]) -> Finding:

@@ -6,7 +6,6 @@ have to be kept from is done under the locks that keep them from it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,11 +13,11 @@ from blizzarr.array.exclusive import exclusive
 from blizzarr.checking.check import Progress, Seen, look
 from blizzarr.checking.chunks import engine_handle
 from blizzarr.checking.finding import Finding
-from blizzarr.checking.nodes import named
+from blizzarr.checking.nodes import find_quietly, named
 from blizzarr.checking.quarantine import Quarantine
 from blizzarr.checking.report import Repair, Report
 from blizzarr.errors import BlizzarrError, UnsupportedOperationError
-from blizzarr.formats import chunk_prefix, chunk_store, detect, lock_key
+from blizzarr.formats import Found, chunk_prefix, chunk_store, detect, lock_key
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.documents import ancestors
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -140,9 +139,8 @@ def _consolidated(store: Store, report: Report, how: Repairs) -> Iterator[Repair
     """Those that are wrong, inner groups first: a change of one removes those of the groups above, which follow."""
     wrong = {finding.path[1:]: finding for finding in report.of_kind("consolidated")}
     above = {group for path in wrong for group in ancestors(path)}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        groups = {path: detect(store, path) for path in above | wrong.keys()}
+    found = {path: find_quietly(store, path) for path in above | wrong.keys()}
+    groups = {path: one.meta for path, one in found.items() if isinstance(one, Found)}
     for path in sorted(groups, key=lambda path: (-len(path.split("/")) if path else 0, path)):
         group, finding = groups[path], wrong.get(path)
         if not isinstance(group, GroupMeta) or group.consolidated is None:

@@ -305,3 +305,19 @@ def test_what_may_not_be_read_is_said_and_hides_nothing(tmp_path: Path) -> None:
     ]
     assert all("ermission denied" in found[3] for found in facts["found"])
     assert facts["objects"] == 4
+
+
+@pytest.mark.parametrize(("form", "document"), [("v3", "zarr.json"), ("v2", ".zgroup"), ("v3_draft", "zarr.json")])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("nowhere", path), None])
+def test_the_first_document_may_be_anything(form: str, document: str, make: Any, tmp_path: Path) -> None:
+    hierarchy(tmp_path, form)
+    (tmp_path / document).unlink()
+    if make is not None:
+        make(tmp_path / document)
+    keys = {(kind, key) for kind, _, key in found(tmp_path)}
+    if make is not None:
+        assert keys & {("no-file", document), ("unreadable", document)}
+    elif form == "v3_draft":
+        assert ("no-document", "zarr.json") in keys
+    else:
+        assert keys == {("standalone", None)}
