@@ -128,6 +128,30 @@ def test_what_cannot_be_kept_is_not_replaced() -> None:
     assert contents(damaged.store) == before
 
 
+@pytest.mark.parametrize("store", STORES)
+def test_writers_wait_until_the_shard_is_made_anew(store: str, tmp_path: Path) -> None:
+    damaged = Damaged("crc32c", "shard", STORES[store](tmp_path / "data"))
+    damaged.plant(flip(damaged.encoded, 3))
+    writers = []
+
+    class Watching(MemoryStore):
+        def set(self, key: str, value: Any) -> None:
+            writer = threading.Thread(target=lambda: damaged.array.__setitem__((0, 0), 5))
+            writer.start()
+            writers.append(writer)
+            time.sleep(0.1)
+            assert writer.is_alive()
+            super().set(key, value)
+
+    report = blizzarr.check(damaged.store, repair=True, quarantine=Watching())
+    assert report.repairs[0].done
+    writers[0].join()
+    expected = DATA.copy()
+    expected[8:, :8] = -1
+    expected[0, 0] = 5
+    assert np.array_equal(damaged.array[...], expected)
+
+
 @pytest.mark.parametrize("codecs", ["zstd", "raw"])
 def test_an_index_with_a_wrong_checksum(codecs: str) -> None:
     damaged = Damaged(codecs, "shard")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.cli import progress
 
 Run = Callable[..., "tuple[int, str, str, bytes]"]
 
@@ -116,6 +117,14 @@ def test_repair_says_what_it_did_and_where_the_old_bytes_are(run: Run, stored: P
     assert run("check", "--repair", "--quarantine-damaged", "--quarantine", stored.with_name("q"), stored)[0] == 0
     assert [path.name for path in stored.with_name("q").glob("*/g/a/c/0/*")] == ["1"]
     assert run("check", stored)[0] == 0
+
+
+def test_what_takes_long_shows_how_far_it_has_come(run: Run, stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_QUIET", 0.0)
+    monkeypatch.setattr(progress, "_PAUSE", 0.0)
+    err = run("check", stored)[2]
+    assert "check: 50 %, 4 objects of 8 objects" in err
+    assert "check: 100 %, 8 objects of 8 objects" in err
 
 
 def test_wrong_usage(run: Run, stored: Path) -> None:
