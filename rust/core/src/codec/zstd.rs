@@ -18,6 +18,7 @@ const NAME: &str = "zstd";
 /// libzstd's numbers for errors that we tell apart (`zstd_errors.h`, declared stable there), as `zstd_safe` hands them on.
 const CHECKSUM_WRONG: usize = 0usize.wrapping_sub(22);
 const NO_ROOM: usize = 0usize.wrapping_sub(70);
+const NO_MEMORY: usize = 0usize.wrapping_sub(64);
 const UNKNOWN_PREFIX: usize = 0usize.wrapping_sub(10);
 
 /// How much is decoded at a time only to see where it breaks.
@@ -113,6 +114,7 @@ fn frames(src: &[u8], dst: &mut [u8], expected: Option<usize>) -> Result<Option<
     match decompress(NAME, false, src, dst)? {
         Ok(made) => Ok(Some(made)),
         Err(NO_ROOM) => Ok(None),
+        Err(NO_MEMORY) => Err(report::no_memory(NAME, Direction::Decode, src.len())),
         Err(code) => Err(diagnose(src, code, expected)),
     }
 }
@@ -188,6 +190,7 @@ pub fn append(
         match made {
             Ok(made) => Ok(Some(made)),
             Err(NO_ROOM) => Ok(None),
+            Err(NO_MEMORY) => Err(report::no_memory(codec, Direction::Encode, src.len())),
             Err(code) => Err(Error::encode(codec, zstd_safe::get_error_name(code))),
         }
     })?;
@@ -227,6 +230,7 @@ fn diagnose(src: &[u8], code: usize, expected: Option<usize>) -> Error {
                 error.reason = "the checksum does not match the data".to_owned();
                 return error;
             }
+            Err(NO_MEMORY) => return report::no_memory(NAME, Direction::Decode, window.len()),
             Err(_) => return report::damaged(NAME, total, expected),
         }
         if frame_ended && input.pos() == src.len() {

@@ -1,0 +1,102 @@
+"""Fault catalogue, section F: no memory (row 92), from the engine's side.
+
+The address space of a child is capped a little above what it has, again and again with a little more: so that each
+allocation is the one that fails some time. Chunks are large, as what they need is what a system may lack.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from support.child import answer
+
+PROGRAM = """
+    import itertools
+    import numpy as np
+    from blizzarr.stores import LocalStore
+
+    # Large blocks come from the system and go back to it (M_MMAP_THRESHOLD), and no thread has address space to itself
+    # (M_ARENA_MAX): nothing lies about for the next one.
+    for name, value in ((-3, 128 << 10), (-8, 1)):
+        assert ctypes.CDLL(None).mallopt(name, value) == 1
+
+    def used():
+        return int(open("/proc/self/statm").read().split()[0]) * os.sysconf("SC_PAGESIZE")
+
+    def capped(room, do):
+        # What it does, with so many bytes more of address space than there are now. In a thread of its own, which has
+        # no buffers yet; it is there before the cap, as it needs room itself.
+        outcome, go = [], threading.Event()
+        def run():
+            go.wait()
+            try:
+                do()
+                outcome.append("fine")
+            except BaseException as error:
+                outcome.append(type(error).__name__)
+        thread = threading.Thread(target=run)
+        thread.start()
+        resource.setrlimit(resource.RLIMIT_AS, (used() + room, resource.RLIM_INFINITY))
+        go.set()
+        thread.join()
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        return outcome[0]
+
+    BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
+    INNER = {"codecs": [BYTES, {"name": "crc32c"}], "index_codecs": [BYTES], "index_location": "end"}
+    SHARD = {"name": "sharding_indexed", "configuration": {"chunk_shape": [1 << 18], **INNER}}
+    CHAINS = {
+        "raw": [BYTES],
+        "zstd": [BYTES, {"name": "zstd", "configuration": {"level": 1, "checksum": True}}],
+        "gzip, gzip": [BYTES, *[{"name": "gzip", "configuration": {"level": 1}}] * 2],
+        "blosc": [BYTES, {"name": "blosc", "configuration": {
+            "cname": "lz4", "clevel": 5, "shuffle": "bitshuffle", "typesize": 8, "blocksize": 0}}],
+        "shard": [SHARD],
+        "zstd of a shard": [SHARD, {"name": "zstd", "configuration": {"level": 1, "checksum": False}}],
+        "Python": [BYTES, {"name": "numcodecs.lzma", "configuration": {"preset": 0}}],
+    }
+    MIB = 1 << 20
+    data = np.arange(1 << 20, dtype="f8") // 3  # one chunk of 8 MiB
+    store = LocalStore(ARGUMENTS["root"])
+    codecs = CHAINS[ARGUMENTS["chain"]]
+    array = blizzarr.create_array(store, name="a", data=np.tile(data, 2), chunks=data.shape, codecs=codecs)
+    out = np.empty_like(data)
+    part = np.full(1000, -1.0)
+    seen = set()
+    wrong = []
+    with blizzarr.config.set(threads=ARGUMENTS["threads"]):
+        array[:]
+        for room in (0, *(2**step * 64 << 10 for step in range(8)), *(step * MIB for step in range(10, 40, 4))):
+            outcome = capped(room, lambda: array.get_basic_selection(slice(0, len(data)), out=out))
+            seen.add(outcome)
+            if outcome == "fine" and not np.array_equal(out, data):
+                wrong.append(("read", room))
+            seen.add(capped(room, lambda: array.__setitem__(slice(5, 1005), part)))
+            seen.add(capped(room, lambda: array.__setitem__(slice(0, len(data)), data)))
+            # Its locks are free, and each chunk is wholly old or wholly new.
+            found = array[:]
+            changed = data.copy()
+            changed[5:1005] = -1
+            if not (np.array_equal(found[:len(data)], data) or np.array_equal(found[:len(data)], changed)):
+                wrong.append(("write", room))
+            if not np.array_equal(found[len(data):], data):
+                wrong.append(("neighbour", room))
+            array[:len(data)] = data
+    keys = sorted(key for key in store.list())
+    tell(seen=sorted(seen), wrong=wrong, keys=keys)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the address space can be capped on Linux")
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("chain", ["raw", "zstd", "gzip, gzip", "blosc", "shard", "zstd of a shard", "Python"])
+def test_row_092_every_allocation_may_fail(tmp_path: object, chain: str, threads: int) -> None:
+    """An error that is a `MemoryError`; the process lives, locks are released, nothing is torn."""
+    facts = answer(PROGRAM, root=str(tmp_path), chain=chain, threads=threads)
+    assert facts["wrong"] == []
+    assert set(facts["seen"]) <= {"fine", "LimitError", "MemoryError"}
+    assert "fine" in facts["seen"]
+    assert {"LimitError", "MemoryError"} & set(facts["seen"])
+    assert [key for key in facts["keys"] if key not in ("zarr.json", "a/zarr.json")] == ["a/c/0", "a/c/1"]
