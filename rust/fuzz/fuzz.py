@@ -6,12 +6,13 @@ runtime that comes with rustc, and count their edges in `src/coverage.c`.
 
 What was found so far (`target/fuzz/corpora`) is kept from run to run, and so is the count of executions, in
 `target/fuzz/ledger.json`: runs add up, whenever they end. `--record` puts the sums into `figures.json`, which is
-committed, and `--pack` the smallest set of inputs that reaches as much into `corpora.zip`.
+committed, and `--pack` the smallest set of inputs that reaches as much into `corpora.tar.xz`.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import platform
@@ -20,16 +21,16 @@ import resource
 import shutil
 import subprocess
 import sys
+import tarfile
 import threading
 import time
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TARGET = Path(os.environ.get("FUZZ_TARGET_DIR", HERE.parent.parent / "target" / "fuzz"))
 NAMES = ("gzip", "zstd", "blosc", "lz4", "vlen", "shard", "keys", "plan", "strided", "chunk")
-PACKED = HERE / "corpora.zip"
+PACKED = HERE / "corpora.tar.xz"
 FIGURES = HERE / "figures.json"
 LEDGER = TARGET / "ledger.json"
 
@@ -59,6 +60,9 @@ ENVIRONMENT = os.environ | {"ASAN_OPTIONS": ASAN}
 LONGEST, SECONDS, MEGABYTES = 1024, 1, 64
 
 
+#: Bytes of an input that may be committed, and of those of one target.
+SMALL, COMMITTED = 300, 5000
+
 #: The ledger is changed by one at a time.
 KEEPING = threading.Lock()
 
@@ -81,7 +85,7 @@ def main() -> int:
     parser.add_argument("--no-build", action="store_true", help="run the targets that were built before")
     parser.add_argument("--record", action="store_true", help="put the sums of all runs into figures.json")
     parser.add_argument(
-        "--pack", action="store_true", help="put the smallest corpora that reach as much into corpora.zip"
+        "--pack", action="store_true", help="put the smallest corpora that reach as much into corpora.tar.xz"
     )
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
@@ -118,15 +122,22 @@ def build() -> None:
     print(f"built in {time.monotonic() - begun:.0f} s")
 
 
+def packed() -> dict[str, bytes]:
+    """What is committed: inputs by ``TARGET/name``."""
+    if not PACKED.exists():
+        return {}
+    with tarfile.open(PACKED) as archive:
+        return {entry.name: archive.extractfile(entry).read() for entry in archive}
+
+
 def unpack() -> None:
     """Make sure that each target has what is committed of its corpus."""
-    with zipfile.ZipFile(PACKED) as packed:
-        for entry in packed.namelist():
-            name, _, stem = entry.partition("/")
-            path = TARGET / "corpora" / name / stem
-            if name in NAMES and not path.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(packed.read(entry))
+    for entry, content in packed().items():
+        name, _, stem = entry.partition("/")
+        path = TARGET / "corpora" / name / stem
+        if name in NAMES and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
 
 
 def command(name: str, *options: str) -> list[str]:
@@ -216,26 +227,24 @@ def record() -> None:
 
 
 def pack(names: list[str]) -> None:
-    """Write `corpora.zip` anew: of each target the inputs that matter, smallest first, up to some kilobytes."""
-    kept: dict[str, bytes] = {}
-    if PACKED.exists():
-        with zipfile.ZipFile(PACKED) as packed:
-            kept = {entry: packed.read(entry) for entry in packed.namelist() if entry.partition("/")[0] not in names}
+    """Write `corpora.tar.xz` anew: of each target some of the inputs that together reach all that was reached."""
+    kept = {entry: content for entry, content in packed().items() if entry.partition("/")[0] not in names}
     for name in names:
         merged = TARGET / "merged" / name
         shutil.rmtree(merged, ignore_errors=True)
         merged.mkdir(parents=True)
         run = command(name, "-merge=1", str(merged), str(TARGET / "corpora" / name))
         subprocess.run(run, env=ENVIRONMENT, capture_output=True, check=True)
-        room = 6_000
-        for path in sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name)):
-            room -= path.stat().st_size + 60
-            if room < 0:
-                break
-            kept[f"{name}/{path.name[:12]}"] = path.read_bytes()
-    with zipfile.ZipFile(PACKED, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+        found = [path.read_bytes() for path in merged.iterdir() if path.stat().st_size <= SMALL]
+        found.sort(key=lambda content: (len(content), content))
+        # Of all lengths.
+        step = 1 + sum(map(len, found)) // COMMITTED
+        kept |= {f"{name}/{number:03}": content for number, content in enumerate(found[::step])}
+    with tarfile.open(PACKED, "w:xz", preset=9) as archive:
         for entry in sorted(kept):
-            packed.writestr(zipfile.ZipInfo(entry), kept[entry])
+            header = tarfile.TarInfo(entry)
+            header.size = len(kept[entry])
+            archive.addfile(header, io.BytesIO(kept[entry]))
 
 
 if __name__ == "__main__":
