@@ -14,7 +14,7 @@ from blizzarr.problems import Problems
 if TYPE_CHECKING:
     from blizzarr.dtypes.data_type import DataType
 
-__all__ = ["RefusedError", "convert", "default"]
+__all__ = ["RefusedError", "convert", "default", "zero"]
 
 
 class RefusedError(ValueError):
@@ -32,7 +32,16 @@ def default(dtype: DataType) -> np.generic:
         return dtype.numpy.type("NaT", np.datetime_data(dtype.numpy))  # type: ignore[no-any-return]
     if dtype.kind is Kind.OBJECT:
         return _NOTHING.get(dtype.name)  # type: ignore[return-value]  # an object stands for itself
+    if dtype.kind in (Kind.BYTES, Kind.TEXT):
+        # Not out of an element full of zeros: a document may ask for elements of 2 GiB.
+        return np.bytes_() if dtype.kind is Kind.BYTES else np.str_()
     scalar: np.generic = np.frombuffer(bytes(dtype.itemsize), dtype=dtype.numpy)[0]
+    return scalar
+
+
+def zero(dtype: DataType) -> np.generic:
+    """All bits zero, which of moments is the first: what unwritten elements are where a document leaves it open."""
+    scalar: np.generic = np.zeros(1, dtype.numpy)[0] if dtype.kind is Kind.TIME else default(dtype)
     return scalar
 
 

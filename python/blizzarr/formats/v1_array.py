@@ -14,11 +14,9 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Final
 
-import numpy as np
-
 from blizzarr.codecs.configs import Configs, chain_from_configs, chain_to_configs
 from blizzarr.config import config
-from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes import DataType, Kind, fill_user
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
 from blizzarr.formats import v1_fill
 from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
@@ -67,8 +65,11 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         problems.add("fill_value", "a value, or null", MISSING)
     elif dtype is not None:
         # The document leaves open what elements are that were never written; here they are zeros.
-        unwritten = np.zeros((), dtype.numpy)[()]
-        fill_value = unwritten if fill_undefined else v1_fill.decode(dtype, fill_value, "fill_value", problems, endian)
+        fill_value = (
+            fill_user.zero(dtype)
+            if fill_undefined
+            else v1_fill.decode(dtype, fill_value, "fill_value", problems, endian)
+        )
     extra = other_members(document, _MEMBERS, problems)
     if len(problems.items) > before:
         return None

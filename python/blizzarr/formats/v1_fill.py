@@ -54,7 +54,7 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: s
     if kind is Kind.STRUCT and (given is not str or _takes_text(dtype.numpy)):
         return _filled(dtype, value, path, "a value that each field can have, or base64", problems)
     if kind is Kind.BYTES:
-        return _filled(dtype, value, path, "text of ASCII", problems)
+        return _bytes(dtype, value, path, problems)
     if kind is Kind.TEXT and given in _NUMBERS:
         value = str(value)
     if kind is Kind.TEXT and type(value) is str:
@@ -68,6 +68,14 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: s
     if kind in (Kind.BOOL, Kind.TIME) and given is float and value.is_integer():
         value = int(value)
     return fill_typed.decode(dtype, value, path, problems, endian)
+
+
+def _bytes(dtype: DataType, value: Any, path: str, problems: Problems) -> np.bytes_ | None:
+    """The text of a value, cut to length; not out of memory that NumPy filled, as an element may have 2 GiB."""
+    if type(value) in (*_NUMBERS, str) and str(value).isascii():
+        return np.bytes_(str(value).encode("ascii")[: dtype.itemsize].rstrip(b"\0"))
+    problems.add(path, "text of ASCII", value)
+    return None
 
 
 def _takes_text(numpy: np.dtype[Any]) -> bool:

@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from blizzarr.codecs import CodecChain
 from blizzarr.codecs.configs import chain_from_configs
-from blizzarr.dtypes import DataType, Kind, fill_typed
+from blizzarr.dtypes import DataType, Kind, fill_typed, fill_user
 from blizzarr.dtypes.typestr import Typestr, from_typestr
 from blizzarr.formats.objects import element_type
 from blizzarr.problems import MISSING, Problems
@@ -44,7 +42,7 @@ def decode_fill(dtype: DataType | None, endian: str | None, value: Any, problems
     if dtype is None:
         return None
     if value is None:
-        return dtype.default_fill if dtype.kind is Kind.OBJECT else np.zeros((), dtype.numpy)[()]
+        return fill_user.zero(dtype)
     return fill_typed.decode(dtype, value, "fill_value", problems, endian)
 
 

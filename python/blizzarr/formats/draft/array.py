@@ -107,7 +107,8 @@ def _fill(value: Any, elements: Elements | None, spelling: Spelling, problems: P
     dtype = elements.dtype
     found = Problems()
     fill_value = fill_values.decode(value, dtype, elements.endian, spelling, found)
-    if fill_value is not None or dtype.kind is Kind.OBJECT:
+    if not found.items:
+        # Of any objects, null is one.
         return _Fill(fill_value, fill_values.undefined(value, dtype, spelling))
     if elements.stands_in:
         # Only the type itself could say what it means.

@@ -1,0 +1,68 @@
+"""What fill values of huge elements, or of elements of another type, cost whoever opens their document."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.errors import MetadataError
+
+
+def v1(dtype: str, fill_value: Any) -> dict[str, bytes]:
+    document = {"zarr_format": 1, "shape": [4], "chunks": [2], "dtype": dtype, "fill_value": fill_value, "order": "C"}
+    return {"meta": json.dumps({**document, "compression": "none", "compression_opts": None}).encode(), "attrs": b"{}"}
+
+
+def v2(dtype: str, fill_value: Any) -> dict[str, bytes]:
+    document = {"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": dtype, "fill_value": fill_value, "order": "C"}
+    return {".zarray": json.dumps({**document, "compressor": None, "filters": None}).encode()}
+
+
+@pytest.mark.parametrize(
+    ("store", "fill_value"),
+    [
+        (v1("|S2147483647", None), None),
+        (v1("|S2147483647", "ab\0"), np.bytes_(b"ab")),
+        (v1("|S2147483647", -5), np.bytes_(b"-5")),
+        (v1("<U536870911", None), None),
+        (v2("|S2147483647", None), None),
+        (v2("|S2147483647", 0), np.bytes_(b"")),
+        (v2("<U536870911", None), None),
+    ],
+)
+def test_an_element_of_2_gib_is_not_made_to_open_its_array(store: dict[str, bytes], fill_value: Any) -> None:
+    tracemalloc.start()
+    try:
+        found = blizzarr.open_array(store, mode="r")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.fill_value == fill_value
+    assert peak < 2**26
+
+
+@pytest.mark.parametrize(("value", "expected"), [("abcdef", b"abc"), (True, b"Tru"), (1e22, b"1e+"), ("a\0\0", b"a")])
+def test_v1_cuts_text_to_the_length_of_byte_strings_as_numpy_did(value: Any, expected: bytes) -> None:
+    memory = np.zeros(1, "S3")
+    memory.fill(value)
+    found = blizzarr.open_array(v1("|S3", value), mode="r")
+    assert found.fill_value == memory[0] == expected
+    assert found[...].tolist() == [expected] * 4
+
+
+@pytest.mark.parametrize("name", ["vlen-utf8", "vlen-bytes"])
+@pytest.mark.parametrize("value", [[""], 1, True, {"a": 1}])
+def test_the_draft_refuses_fill_values_that_are_no_text_when_it_opens(name: str, value: Any) -> None:
+    dtype = "str" if name == "vlen-utf8" else "bytes"
+    store: dict[str, bytes] = {}
+    blizzarr.create_array(store, name="a", shape=(2,), dtype=dtype, zarr_format="v3_draft_zarr_python")
+    document = json.loads(store["meta/root/a.array.json"])
+    assert document["attributes"]["filters"][0]["id"] == name
+    store["meta/root/a.array.json"] = json.dumps({**document, "fill_value": value}).encode()
+    with pytest.raises(MetadataError, match="fill_value"):
+        blizzarr.open_array(store, path="a", mode="r")
