@@ -11,7 +11,7 @@ import pytest
 
 import blizzarr
 from blizzarr.config import config
-from blizzarr.errors import MetadataError, NodeNotFoundError, NodeTypeError
+from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, NodeTypeError
 from blizzarr.formats import v1
 
 VALUES = np.arange(63, dtype="<i4").reshape(7, 9)
@@ -293,7 +293,10 @@ def test_a_file_called_meta_may_be_anybodys(text: bytes) -> None:
     with pytest.raises(NodeNotFoundError):
         blizzarr.open(store)
     blizzarr.create_array(store, data=VALUES)
-    blizzarr.create_array(store, data=VALUES, overwrite=True)
+    with pytest.raises(NodeExistsError, match="not ours: meta;"):
+        blizzarr.create_array(store, data=VALUES, overwrite=True)
+    with config.set(keep_foreign_files=True):
+        blizzarr.create_array(store, data=VALUES, overwrite=True)
     assert store["meta"] == text
 
 
@@ -310,7 +313,8 @@ def test_removing_takes_what_is_its_own() -> None:
     """Row 77: documents and chunks go, other keys stay."""
     store: dict[str, Any] = {"a/notes": b"mine", "a/0.0.png": b"mine"}
     blizzarr.create_array(store, name="a", data=VALUES, chunks=4, zarr_format=1)
-    blizzarr.create_array(store, name="a", data=VALUES, chunks=(9, 9), zarr_format=1, overwrite=True)
+    with config.set(keep_foreign_files=True):
+        blizzarr.create_array(store, name="a", data=VALUES, chunks=(9, 9), zarr_format=1, overwrite=True)
     assert sorted(store) == ["a/0.0", "a/0.0.png", "a/attrs", "a/meta", "a/notes"]
 
 
