@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST := $(shell find rust -name '*.rs') rust/core/Cargo.toml rust/py/Cargo.toml Cargo.toml Cargo.lock
 
-.PHONY: help demo test lint types rust unit interop fixtures soak fuzz bench docs wheel clean
+.PHONY: help demo test lint types rust unit interop fixtures soak fuzz miri bench docs wheel clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -68,6 +68,17 @@ soak: $(VENV)/tested  ## every promise tried to its full count: hours, but it go
 fuzz: $(VENV)/built .envs/fuzz  ## each fuzz target for FUZZ_SECONDS: codecs, shards, plans, whole chunks, documents
 	$(BIN)/python rust/fuzz/fuzz.py --seconds $(FUZZ_SECONDS) $(ARGS)
 	cd tests && PYTHONPATH=../.envs/fuzz ../$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)
+
+# The tests of the engine that call no C, at sizes that Miri can do in minutes.
+MIRI := tests::geometry panics:: pool:: fill:: store::key store::ranges
+
+miri:  ## Miri over copies, plans and the pool of threads; without Miri `fuzz` has the same copies under a sanitizer
+	@if cargo +nightly miri --version >/dev/null 2>&1; then \
+	  MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" \
+	  cargo +nightly miri test --target-dir target/miri --package blizzarr-core --lib -- $(MIRI); \
+	else \
+	  echo "skipped: Miri comes with a nightly toolchain (rustup toolchain install nightly --component miri,rust-src)"; \
+	fi
 
 bench: $(VENV)/built  ## every implementation in turn, with ratios to each other and to the bare limit
 	$(BIN)/python -m bench $(ARGS)
