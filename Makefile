@@ -66,8 +66,7 @@ soak: $(VENV)/tested  ## every promise tried to its full count: hours, but it go
 	-$(BIN)/python -m pip install --quiet --target $@ atheris
 
 fuzz: $(VENV)/built .envs/fuzz  ## each fuzz target for FUZZ_SECONDS: codecs, shards, plans, whole chunks, documents
-	$(BIN)/python rust/fuzz/fuzz.py --seconds $(FUZZ_SECONDS) $(ARGS)
-	cd tests && PYTHONPATH=../.envs/fuzz ../$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)
+	PYTHONPATH=$(CURDIR)/.envs/fuzz $(BIN)/python rust/fuzz/fuzz.py --seconds $(FUZZ_SECONDS) $(ARGS)
 
 # The tests of the engine that call no C, at sizes that Miri can do in minutes.
 MIRI := tests::geometry panics:: pool:: fill:: store::key store::ranges

@@ -1,16 +1,15 @@
 """Fuzzing of all that reads documents, by atheris: `make fuzz` runs it, too. In this folder's parent::
 
-    python -m fuzz --seconds 60      go on with what was found before, and count
+    python -m fuzz --seconds 60      go on with what was found before
     python -m fuzz --repeat FILE     one input again
 
 Where atheris is not installed, inputs are made without following the code, which finds less. Counts are kept beside
-those of the engine's targets, as `documents` (see `rust/fuzz/fuzz.py`).
+those of the engine's targets by `rust/fuzz/fuzz.py`, which calls this, too.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import re
@@ -67,7 +66,6 @@ def main() -> int:
     count = re.search(r"stat::number_of_executed_units:\s+(\d+)", run.stderr)
     done = int(count[1]) if count else 0
     found = int(run.returncode != 0)
-    _keep(done, time.monotonic() - begun, found)
     print(f"documents {done:>11,} executions in {time.monotonic() - begun:,.0f} s, {found} findings")
     if found:
         print(run.stderr[-6000:], file=sys.stderr)
@@ -109,7 +107,6 @@ def _wander(seconds: float) -> int:
             print(f"found: python -m fuzz --repeat {path}", file=sys.stderr)
             raise
         done += 1
-    _keep(done, time.monotonic() - begun, 0)
     print(f"documents {done:>11,} executions in {seconds:,.0f} s, 0 findings (without atheris)")
     return 0
 
@@ -122,18 +119,6 @@ def _pack(corpus: Path) -> int:
         for path in found[::step]:
             packed.writestr(zipfile.ZipInfo(path.name[:12]), path.read_bytes())
     return 0
-
-
-def _keep(executions: int, seconds: float, findings: int) -> None:
-    """Add to the ledger that `rust/fuzz/fuzz.py` keeps, which does not run meanwhile."""
-    path = TARGET / "ledger.json"
-    ledger = json.loads(path.read_text()) if path.exists() else {}
-    entry = ledger.setdefault("documents", {"executions": 0, "seconds": 0.0, "findings": 0})
-    entry["executions"] += executions
-    entry["seconds"] = round(entry["seconds"] + seconds, 1)
-    entry["findings"] += findings
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(ledger, indent=2, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":
