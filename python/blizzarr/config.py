@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal
 
 from blizzarr import _native
 from blizzarr.durability import LEVELS, Durability
@@ -39,6 +39,8 @@ class Config:
     again is needed to encode it."""
     allowed_codecs: tuple[str, ...] = ()
     """Codecs that are only used when named here: ``("pickle",)``, whose data run the code of whoever wrote them."""
+    locking: Literal["required", "threads"] = "required"
+    """Whom writers exclude in directories that are opened without saying so: see `blizzarr.stores.LocalStore`."""
     use_fallback_data_types: bool = True
     """Whether arrays whose data type is not known are read as the one that their document offers instead, with a
     warning; in the draft of Zarr v3. If not, they cannot be opened."""
@@ -67,6 +69,8 @@ class Config:
                 raise ValueError(f"expected {name} to be True or False, found {value!r}")
         if self.durability not in LEVELS:
             raise ValueError(f"expected durability to be one of {', '.join(LEVELS)}, found {self.durability!r}")
+        if self.locking not in ("required", "threads"):
+            raise ValueError(f"expected locking to be 'required' or 'threads', found {self.locking!r}")
         if isinstance(self.allowed_codecs, str) or not all(isinstance(name, str) for name in self.allowed_codecs):
             raise ValueError(f"expected allowed_codecs to be names like ('pickle',), found {self.allowed_codecs!r}")
         self.allowed_codecs = tuple(self.allowed_codecs)

@@ -8,20 +8,24 @@ stores the change of the document is conditional, so that of two processes one g
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from blizzarr.errors import StoreError
-from blizzarr.stores import Store
+from blizzarr.stores import LocalStore, Store, StoreWrapper
 from blizzarr.stores.locks import NamedLocks
 
 __all__ = ["exclusive"]
 
-# By path alone, since two stores may be handles of one place.
 _locks = NamedLocks()
+
+_UNSUPPORTED = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EBADF)
+"""What file systems say that cannot lock a directory. The last one: NFS, where only files open for writing can be."""
 
 
 @contextmanager
@@ -30,33 +34,98 @@ def exclusive(store: Store, path: str, key: str) -> Iterator[None]:
 
     `key` is that of its document.
     """
-    root = getattr(store, "root", None)
-    with _locks[path]:
-        if not isinstance(root, Path) or sys.platform == "win32":
+    while isinstance(store, StoreWrapper):
+        store = store.store
+    if not isinstance(store, LocalStore):
+        # By path alone, since two stores may be handles of one place.
+        with _locks[path]:
+            yield
+        return
+    directory = (store.root / key).parent
+    with _locks[os.path.realpath(directory)]:
+        if store.locking != "required" or sys.platform == "win32":
             yield
             return
-        import fcntl
-
+        descriptor = _lock(store, path, directory)
         try:
-            directory = os.open((root / key).parent, os.O_RDONLY)
-        except OSError as error:
-            raise StoreError(
-                f"cannot open the array's directory to lock it: {error.strerror}",
-                errno=error.errno,
-                array="/" + path,
-                store=str(store),
-            ) from error
-        try:
-            try:
-                fcntl.flock(directory, fcntl.LOCK_EX)
-            except OSError as error:
-                raise StoreError(
-                    f"cannot lock the array's directory ({error.strerror}), without which another process could "
-                    "append to the same place; change shapes on a file system with locks",
-                    errno=error.errno,
-                    array="/" + path,
-                    store=str(store),
-                ) from error
             yield
         finally:
-            os.close(directory)
+            _unlock(descriptor)
+
+
+class _Held:
+    """Directories that are locked, or about to be. A forked child has them open, too, and would keep them locked."""
+
+    def __init__(self) -> None:
+        self.descriptors: set[int] = set()
+        self.changing = threading.Lock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=lambda: self.changing.acquire(),
+                after_in_parent=lambda: self.changing.release(),
+                after_in_child=self._forget,
+            )
+
+    def _forget(self) -> None:
+        self.changing = threading.Lock()
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+        self.descriptors = set()
+
+
+_held = _Held()
+
+
+def _lock(store: Store, path: str, directory: Path) -> int:
+    """The directory, open and locked."""
+    import fcntl
+
+    try:
+        with _held.changing:
+            descriptor = os.open(directory, os.O_RDONLY)
+            _held.descriptors.add(descriptor)
+    except OSError as error:
+        raise StoreError(
+            f"cannot open the array's directory to lock it: {error.strerror}",
+            errno=error.errno,
+            array="/" + path,
+            store=str(store),
+        ) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError as error:
+        _unlock(descriptor)
+        advice = ""
+        if error.errno in _UNSUPPORTED:
+            advice = (
+                ": this file system cannot lock directories. If no other process writes here, say so: "
+                "LocalStore(root, locking='threads')"
+            )
+        raise StoreError(
+            f"cannot lock the array's directory ({error.strerror}), without which another process could "
+            f"append to the same place{advice}",
+            errno=error.errno,
+            array="/" + path,
+            store=str(store),
+        ) from error
+    except BaseException:
+        # Ctrl-C while waiting.
+        _unlock(descriptor)
+        raise
+    return descriptor
+
+
+def _unlock(descriptor: int) -> None:
+    import fcntl
+
+    with _held.changing:
+        if descriptor not in _held.descriptors:
+            # This is a child of the process that locked it.
+            return
+        _held.descriptors.remove(descriptor)
+        try:
+            # Closing alone would not unlock what a child has open, too, until it has forgotten it.
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+        finally:
+            os.close(descriptor)

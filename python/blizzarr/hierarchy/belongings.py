@@ -103,6 +103,8 @@ class Belongings(NamedTuple):
     """What lies among them and is not ours."""
     links: tuple[str, ...]
     """Prefixes that are links: what has them lies elsewhere."""
+    arrays: dict[str, ArrayMeta]
+    """Those of which it is known where their chunks are, by path, but for those behind links."""
     behind: dict[str, ArrayMeta]
     """Arrays, by path, of whose chunks only the storage transformers know under which keys they are."""
     prefixes: tuple[str, ...]
@@ -122,13 +124,15 @@ def belongings(store: Store, path: str) -> Belongings:
     places = sorted({place for key in keys if (place := node_of(key, forms)) is not None} | {path})
     nodes = dict(zip(places, read_many(store, places), strict=True))
     documents, chunks = own_keys(keys, nodes, forms)
-    behind = {}
+    arrays, behind = {}, {}
     for place, meta in nodes.items():
+        if isinstance(meta, ArrayMeta):
+            arrays[place] = meta
         if isinstance(meta, ArrayMeta) and meta.storage_transformers:
             stored = _stored_chunks(store, place, meta)
             chunks += stored or ()
             if stored is None:
-                behind[place] = meta
+                behind[place] = arrays.pop(place)
     if not path and form.entry_key is not None and store.get(form.entry_key) is not None:
         # The last: without it there are no nodes.
         keys.append(form.entry_key)
@@ -139,7 +143,8 @@ def belongings(store: Store, path: str) -> Belongings:
     candidates = [key for key in keys if not key.startswith(elsewhere)]
     foreign = foreign_files(store, prefixes, candidates, {*documents, *chunks})
     alone = not foreign and not links and all(prefixes) and len(documents) + len(chunks) == len(keys)
-    return Belongings(documents, chunks, foreign, links, behind, tuple(prefixes), alone)
+    arrays = {place: meta for place, meta in arrays.items() if not chunk_prefix(place, meta).startswith(links)}
+    return Belongings(documents, chunks, foreign, links, arrays, behind, tuple(prefixes), alone)
 
 
 def array_chunks(chunks: Store, path: str, meta: ArrayMeta) -> list[str]:

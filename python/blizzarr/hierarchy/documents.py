@@ -9,7 +9,7 @@ from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError
 from blizzarr.formats import Found, encode, find, find_implied, find_many
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, check_writable
-from blizzarr.stores.conditional import replace_value
+from blizzarr.stores.conditional import discard_value, replace_value
 
 __all__ = ["Node", "ancestors", "forget_consolidated", "put", "read_many", "revise"]
 
@@ -64,11 +64,12 @@ def revise(store: Store, path: str, change: Callable[[N], N]) -> N:
             raise NodeNotFoundError(
                 "it was removed, or replaced by something else, since it was opened", array=f"/{path}", store=str(store)
             )
+        # Before, as whoever is killed in between leaves none rather than stale ones; and after, as they may have been
+        # made anew meanwhile.
         changed = change(found.meta)  # type: ignore[arg-type]  # who opened an array finds an array, or `change` says so
         new = encode(changed, path)
-        if put(store, found.documents, new):
-            for key in found.documents.keys() - new.keys():
-                store.delete(key)
+        forget_consolidated(store, path)
+        if put(store, found.documents, new) and discard(store, found.documents, new):
             forget_consolidated(store, path)
             return changed
     raise ConflictError(
@@ -86,6 +87,13 @@ def put(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
         if not done:
             return False
     return True
+
+
+def discard(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
+    """Remove the documents that are no longer needed; False when somebody has changed one of them meanwhile."""
+    discard = getattr(store, "discard", None)
+    gone = [(key, value) for key, value in old.items() if key not in new]
+    return all(discard(key, value) if discard else discard_value(store, key, value) for key, value in gone)
 
 
 def forget_consolidated(store: Store, path: str) -> None:

@@ -6,6 +6,9 @@ so, nothing is removed then (fault row 77).
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import array_chunks, belongings
@@ -15,6 +18,10 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, check_writable
 
 __all__ = ["remove_chunks", "remove_node"]
+
+
+LOCKED = 100
+"""So many documents are locked at once, at most, while all that belongs to them is removed in one step."""
 
 
 def remove_node(store: Store, path: str) -> None:
@@ -42,19 +49,43 @@ def remove_node(store: Store, path: str) -> None:
     for link in found.links:
         store.delete_prefix(link)  # type: ignore[attr-defined]  # stores with links have it
     delete_prefix = getattr(store, "delete_prefix", None)
-    at_once = found.alone and bool(getattr(store, "deletes_at_once", False))
+    at_once = found.alone and len(documents) <= LOCKED and bool(getattr(store, "deletes_at_once", False))
+    together = [key for key in documents if at_once and key.startswith(found.prefixes)]
     for key in documents:
-        if not (at_once and key.startswith(found.prefixes)):
-            store.delete(key)
+        if key not in together:
+            with nobody_writing(store, [key]):
+                store.delete(key)
     for place, array in found.behind.items():
         if not chunk_prefix(place, array).startswith(found.links):
             remove_chunks(store, place, array)
     if delete_prefix is not None and found.alone:
-        for prefix in found.prefixes:
-            delete_prefix(prefix)
+        with nobody_writing(store, together):
+            for prefix in found.prefixes:
+                delete_prefix(prefix)
     else:
         for key in chunks:
             store.delete(key)
+        for place, array in found.arrays.items():
+            # What was stored after the chunks were listed; since the documents are gone, nobody stores any more.
+            remove_chunks(store, place, array)
+
+
+@contextmanager
+def nobody_writing(store: Store, documents: Sequence[str]) -> Iterator[None]:
+    """Wait until nobody is about to store a chunk of the arrays of these documents, and keep others waiting.
+
+    When they may go on they find that the documents are gone, and say so. Stores whose documents cannot be locked
+    exclude nobody.
+    """
+    native = getattr(store, "native", None) or getattr(store, "locks", None)
+    if native is None or not documents:
+        yield
+        return
+    locks = native.lock_for_deletion(documents)
+    try:
+        yield
+    finally:
+        locks.release()
 
 
 def remove_chunks(store: Store, path: str, meta: ArrayMeta) -> None:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from blizzarr.errors import ReadOnlyError
-from blizzarr.stores.conditional import replace_value
+from blizzarr.stores.conditional import discard_value, replace_value
 from blizzarr.stores.keys import check_prefix
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.protocol import ByteRange, Listing, Value
@@ -78,6 +78,10 @@ class BaseStore(ABC):
         This fallback excludes the threads of this process; stores that can exclude others do.
         """
         return replace_value(self, key, expected, value)
+
+    def discard(self, key: str, expected: Value) -> bool:
+        """Delete the value only if it still is `expected`; False when it is not. Excludes whom `replace` excludes."""
+        return discard_value(self, key, expected)
 
     def flush(self) -> None:  # noqa: B027 (most stores have nothing to do)
         """Make what was set so far visible to other openers, and durable where the store can promise that."""

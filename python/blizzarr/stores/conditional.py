@@ -5,7 +5,7 @@ from __future__ import annotations
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Store, Value
 
-__all__ = ["replace_value"]
+__all__ = ["discard_value", "replace_value"]
 
 # By key alone, since two stores may be handles of one place.
 _locks = NamedLocks()
@@ -22,8 +22,29 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value) 
     (True, False, b'2')
     """
     with _locks[key]:
-        found = store.get(key)
-        if (found is None) != (expected is None) or (found is not None and bytes(found) != expected):
+        if not _is(store, key, expected):
             return False
         store.set(key, value)
         return True
+
+
+def discard_value(store: Store, key: str, expected: Value) -> bool:
+    """Delete the value only if it still is `expected`; excludes the threads of this process.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MappingStore
+    >>> store = MappingStore({"a": b"1"})
+    >>> discard_value(store, "a", b"2"), discard_value(store, "a", b"1"), store.get("a")
+    (False, True, None)
+    """
+    with _locks[key]:
+        if not _is(store, key, expected):
+            return False
+        store.delete(key)
+        return True
+
+
+def _is(store: Store, key: str, expected: Value | None) -> bool:
+    found = store.get(key)
+    return expected is None if found is None else expected is not None and bytes(found) == bytes(expected)

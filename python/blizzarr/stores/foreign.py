@@ -82,6 +82,22 @@ class ForeignStore(BaseStore):
         with failures("write", key, self):
             self.target.set(key, value)
 
+    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+        """Set the value only if it still is `expected`; excludes other threads, and whom the object excludes."""
+        if not self._has("replace"):
+            return super().replace(key, expected, value)
+        self._check_writable(check_key(key))
+        with failures("write", key, self):
+            return bool(self.target.replace(key, expected, value))
+
+    def discard(self, key: str, expected: Value) -> bool:
+        """Delete the value only if it still is `expected`; excludes other threads, and whom the object excludes."""
+        if not self._has("discard"):
+            return super().discard(key, expected)
+        self._check_writable(check_key(key))
+        with failures("delete", key, self):
+            return bool(self.target.discard(key, expected))
+
     def delete(self, key: str) -> object:
         """Remove the value; one that is missing is fine."""
         self._check_writable(check_key(key))

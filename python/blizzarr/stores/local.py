@@ -7,8 +7,10 @@ import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
 from blizzarr import _native
+from blizzarr.config import config
 from blizzarr.durability import Durability
 from blizzarr.errors import StoreError
 from blizzarr.stores.keys import check_key, check_prefix
@@ -32,6 +34,11 @@ class LocalStore(NativeStore):
     durability
         What survives a power cut, for all that goes through this store: ``"none"``, ``"ordered"`` or ``"full"``; see
         `blizzarr.durable`. By default what `config.durability` says at that moment.
+    locking
+        Whom writers of one chunk, one document or one shape exclude, so that nobody undoes what another has written.
+        ``"required"``: every thread and process on this machine, and on others where the file system says so. A file
+        system that cannot lock is an error. ``"threads"``: only threads of this process, for whoever knows that no
+        other process writes to the same chunks. By default what `blizzarr.config` says, which is ``"required"``.
 
     Examples
     --------
@@ -45,7 +52,12 @@ class LocalStore(NativeStore):
     """
 
     def __init__(
-        self, root: str | os.PathLike[str], *, read_only: bool = False, durability: Durability | None = None
+        self,
+        root: str | os.PathLike[str],
+        *,
+        read_only: bool = False,
+        durability: Durability | None = None,
+        locking: Literal["required", "threads"] | None = None,
     ) -> None:
         # Absolute, so that the store means the same place after a change of directory and after pickling.
         self._root = os.path.abspath(os.fspath(root))
@@ -54,12 +66,18 @@ class LocalStore(NativeStore):
             raise StoreError(f"expected a directory, found a file: {self._root}")
         self.read_only = read_only
         self.durability: Durability | None = durability
-        self.native = _native.LocalStore(self._root, durability)
+        self._locking: Literal["required", "threads"] = config.locking if locking is None else locking
+        self.native = _native.LocalStore(self._root, durability, self._locking)
 
     @property
     def root(self) -> Path:
         """The directory, as an absolute path."""
         return Path(self._root)
+
+    @property
+    def locking(self) -> Literal["required", "threads"]:
+        """Whom writers exclude."""
+        return self._locking
 
     def link(self, key: str, other: str) -> bool:
         """Give the file of a key a second name, as another key; False where this file system cannot.
@@ -107,18 +125,24 @@ class LocalStore(NativeStore):
         return self._root
 
     def __repr__(self) -> str:
-        return f"LocalStore({self._root!r}{', read_only=True' if self.read_only else ''})"
+        more = ", read_only=True" if self.read_only else ""
+        if self._locking != "required":
+            more += f", locking={self._locking!r}"
+        return f"LocalStore({self._root!r}{more})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LocalStore):
             return NotImplemented
-        return self._root == other._root and self.read_only == other.read_only
+        return self._facts() == other._facts()
 
     def __hash__(self) -> int:
-        return hash((LocalStore, self._root, self.read_only))
+        return hash((LocalStore, *self._facts()))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _open_local, (self._root, self.read_only, self.durability)
+        return _open_local, (self._root, self.read_only, self.durability, self._locking)
+
+    def _facts(self) -> tuple[str, bool, Literal["required", "threads"]]:
+        return self._root, self.read_only, self._locking
 
 
 def _mode(path: str) -> int | None:
@@ -129,5 +153,7 @@ def _mode(path: str) -> int | None:
         return None
 
 
-def _open_local(root: str, read_only: bool, durability: Durability | None) -> LocalStore:
-    return LocalStore(root, read_only=read_only, durability=durability)
+def _open_local(
+    root: str, read_only: bool, durability: Durability | None, locking: Literal["required", "threads"]
+) -> LocalStore:
+    return LocalStore(root, read_only=read_only, durability=durability, locking=locking)

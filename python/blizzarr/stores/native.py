@@ -54,6 +54,11 @@ class NativeStore(BaseStore):
         self._check_writable(check_key(key))
         return bool(self.native.replace(key, None if expected is None else bytes(expected), bytes(value)))
 
+    def discard(self, key: str, expected: Value) -> bool:
+        """Delete the value only if it still is `expected`; excludes whom `replace` excludes."""
+        self._check_writable(check_key(key))
+        return bool(self.native.replace(key, bytes(expected), None))
+
     def delete(self, key: str) -> bool:
         """Remove the value; False when there was none."""
         self._check_writable(check_key(key))

@@ -48,6 +48,7 @@ class Store(Protocol):
     - ``native``: the handle that the engine should use instead of calling back into Python,
     - ``get_many(keys)``: many values in one request, None for each that is missing,
     - ``replace(key, expected, value)``: set the value only if it still is `expected`, and say whether it was,
+    - ``discard(key, expected)``: delete the value only if it still is `expected`, and say whether it was,
     - ``delete_prefix(prefix)``, ``flush()`` and ``close()``.
 
     Methods are called from several threads at once.

@@ -47,6 +47,11 @@ class ReadOnlyStore(StoreWrapper):
         self._check_writable(key)
         raise AssertionError
 
+    def discard(self, key: str, expected: Value) -> bool:
+        """Refuse."""
+        self._check_writable(key)
+        raise AssertionError
+
     def delete(self, key: str) -> None:
         """Refuse."""
         self._check_writable(key)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.conditional import replace_value
+from blizzarr.stores.conditional import discard_value, replace_value
 from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
 
 __all__ = ["StoreWrapper"]
@@ -72,6 +72,13 @@ class StoreWrapper(BaseStore):
         if replace is None:
             return replace_value(self.store, key, expected, value)
         return bool(replace(key, expected, value))
+
+    def discard(self, key: str, expected: Value) -> bool:
+        """Delete the value only if it still is `expected`; excludes whoever the store can exclude."""
+        discard = getattr(self.store, "discard", None)
+        if discard is None:
+            return discard_value(self.store, key, expected)
+        return bool(discard(key, expected))
 
     def delete(self, key: str) -> object:
         """Remove the value; one that is missing is fine."""

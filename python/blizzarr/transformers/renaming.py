@@ -86,6 +86,10 @@ class RenamingStore(StoreWrapper):
         """Set the value only if it still is `expected`."""
         return super().replace(self.inside(key), expected, value)
 
+    def discard(self, key: str, expected: Value) -> bool:
+        """Delete the value only if it still is `expected`."""
+        return super().discard(self.inside(key), expected)
+
     def delete(self, key: str) -> object:
         """Remove the value; one that is missing is fine."""
         return super().delete(self.inside(key))

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::chain::Chain;
 use crate::error::{Error, Kind, Result};
+use crate::interrupt::Interrupt;
 use crate::store::Store;
 
 /// How the place of a chunk in the grid becomes a store key; plain data, so that every format is expressible.
@@ -87,8 +88,8 @@ pub struct Options<'a> {
     pub threads: usize,
     /// Store chunks that hold nothing but the fill value, too.
     pub write_empty: bool,
-    /// Asked now and then on the calling thread; an error stops the operation (Ctrl-C).
-    pub interrupted: &'a (dyn Fn() -> Result<()> + Sync),
+    /// Asked now and then by all of them.
+    pub interrupted: Interrupt<'a>,
 }
 
 /// Work smaller than this many decoded bytes is not worth waking another thread for.

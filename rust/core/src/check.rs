@@ -82,10 +82,7 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
     let total = Mutex::new(Checked::default());
     let threads = options.threads_for(count, array.chain.length);
     let inside = options.inside(count);
-    pool::run(threads, count, |job, worker| {
-        if worker == 0 {
-            (options.interrupted)()?;
-        }
+    pool::run(threads, count, options.interrupted, |job, _| {
         let place = &places[job * rank..(job + 1) * rank];
         let mut key = String::new();
         array.keys.write(place, &mut key);

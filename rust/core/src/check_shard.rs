@@ -41,10 +41,7 @@ pub fn check_shard(
     let total = Mutex::new(std::mem::take(found));
     let threads = options.threads_for(fetches.len(), shard.inner.length);
     let inside = options.inside(fetches.len());
-    let done = pool::run(threads, fetches.len(), |fetch, worker| {
-        if worker == 0 {
-            (options.interrupted)()?;
-        }
+    let done = pool::run(threads, fetches.len(), options.interrupted, |fetch, _| {
         let mut here = Found::default();
         let named = &named[fetches[fetch].clone()];
         if let Err(error) = check_fetch(shard, &index, reader, named, depth, &inside, &mut here) {

@@ -2,12 +2,16 @@
 //!
 //! Only the forking thread lives on in a child. A mutex that another thread held stays locked for ever, worker threads
 //! are gone, and file descriptors of operating-system locks are shared with the parent. So process-wide state lives in
-//! a [`PerProcess`], which a child makes anew, and lock descriptors are registered here, to be closed in the child.
+//! a [`PerProcess`], which a child makes anew, and lock descriptors are registered here, to be closed in the child. What a
+//! child is to find as it was, values in memory, is changed only between [`enter`] and the drop of what that answers: a fork
+//! waits until nobody is inside.
 
 // Only Linux has locks to register, and only Unix forks.
 #![cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code))]
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+use crate::interrupt::Patience;
 
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 static REGISTERED: AtomicBool = AtomicBool::new(false);
@@ -22,10 +26,11 @@ pub fn generation() -> u64 {
     // A `Once` would block for ever in a child forked while another thread was inside it.
     if !REGISTERED.load(Ordering::Relaxed) && !REGISTERED.swap(true, Ordering::Relaxed) {
         #[cfg(all(unix, not(miri)))]
-        // SAFETY: the handler is an `extern "C"` function that lives as long as this library and does only what is
-        // allowed between fork and exec: atomic stores and `close`. Out of memory leaves it out, which `fork` survives.
+        // SAFETY: the handlers are `extern "C"` functions that live as long as this library. The one in the child does only
+        // what is allowed between fork and exec: atomic stores and `close`. Out of memory leaves them out, which `fork`
+        // survives.
         unsafe {
-            libc::pthread_atfork(None, None, Some(forget));
+            libc::pthread_atfork(Some(close_gate), Some(open_gate), Some(forget));
         }
     }
     GENERATION.load(Ordering::Acquire)
@@ -34,6 +39,11 @@ pub fn generation() -> u64 {
 #[cfg(all(unix, not(miri)))]
 extern "C" fn forget() {
     GENERATION.fetch_add(1, Ordering::AcqRel);
+    // Whoever else was about to fork, or looked whether somebody does, is not here.
+    FORKING.store(0, Ordering::SeqCst);
+    for crowd in &CROWDS {
+        crowd.inside.store(0, Ordering::SeqCst);
+    }
     for slot in &LOCK_DESCRIPTORS {
         let descriptor = slot.swap(FREE, Ordering::Relaxed);
         if descriptor != FREE {
@@ -44,6 +54,64 @@ extern "C" fn forget() {
             }
         }
     }
+}
+
+/// How many threads are about to fork.
+static FORKING: AtomicUsize = AtomicUsize::new(0);
+static CROWDS: [Crowd; 16] = [const { Crowd { inside: AtomicUsize::new(0) } }; 16];
+
+/// How many of some threads are inside, on a cache line of their own.
+#[repr(align(128))]
+struct Crowd {
+    inside: AtomicUsize,
+}
+
+/// Nobody forks until this is dropped.
+pub struct Inside(&'static Crowd);
+
+/// Waits while somebody forks. To be held for moments only, and never while waiting for anything else.
+pub fn enter() -> Inside {
+    thread_local! {
+        static NUMBER: usize = {
+            static NEXT: AtomicUsize = AtomicUsize::new(0);
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        };
+    }
+    // A thread that is ending has no number any more.
+    let crowd = &CROWDS[NUMBER.try_with(|number| *number).unwrap_or(0) % CROWDS.len()];
+    generation(); // has the handlers registered
+    loop {
+        crowd.inside.fetch_add(1, Ordering::SeqCst);
+        if FORKING.load(Ordering::SeqCst) == 0 {
+            return Inside(crowd);
+        }
+        crowd.inside.fetch_sub(1, Ordering::SeqCst);
+        wait_until(|| FORKING.load(Ordering::SeqCst) == 0);
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        self.0.inside.fetch_sub(1, Ordering::Release);
+    }
+}
+
+fn wait_until(done: impl Fn() -> bool) {
+    let mut patience = Patience::new();
+    while !done() {
+        patience.nap();
+    }
+}
+
+#[cfg(all(unix, not(miri)))]
+extern "C" fn close_gate() {
+    FORKING.fetch_add(1, Ordering::SeqCst);
+    wait_until(|| CROWDS.iter().all(|crowd| crowd.inside.load(Ordering::SeqCst) == 0));
+}
+
+#[cfg(all(unix, not(miri)))]
+extern "C" fn open_gate() {
+    FORKING.fetch_sub(1, Ordering::SeqCst);
 }
 
 /// Has `descriptor` closed in children forked from now on; `None` when too many are registered already.

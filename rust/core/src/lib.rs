@@ -16,6 +16,7 @@ pub mod error;
 pub mod fill;
 pub mod fork;
 mod index;
+pub mod interrupt;
 pub mod memory;
 pub mod panics;
 pub mod pool;

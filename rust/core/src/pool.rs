@@ -18,12 +18,13 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::fork::{self, PerProcess};
+use crate::interrupt::{never, Interrupt, TICK};
 use crate::panics;
 use crate::store::durability::{self, Choice};
 
@@ -44,24 +45,31 @@ pub fn set_threads(count: usize) {
 
 /// How many threads loops use that do not say.
 pub fn threads() -> usize {
-    static GRANTED: OnceLock<usize> = OnceLock::new();
-    match THREADS.load(Ordering::Relaxed) {
-        0 => *GRANTED.get_or_init(|| thread::available_parallelism().map_or(1, usize::from)),
-        count => count,
+    // Not a `OnceLock`: a child forked while another thread was inside it would wait for ever.
+    static GRANTED: AtomicUsize = AtomicUsize::new(0);
+    match (THREADS.load(Ordering::Relaxed), GRANTED.load(Ordering::Relaxed)) {
+        (0, 0) => {
+            let granted = thread::available_parallelism().map_or(1, usize::from);
+            GRANTED.store(granted, Ordering::Relaxed);
+            granted
+        }
+        (0, granted) => granted,
+        (count, _) => count,
     }
 }
 
 /// Calls `body(index, seat)` for every index below `count`, on at most `threads` threads (0: [`threads`]).
 ///
 /// Each thread keeps one seat below `threads` for the whole loop, and no two threads share one; the caller's is 0. The
-/// first failure ends the loop, leaving out indices that nobody has begun; a panic counts as a failure.
-pub fn run<F>(threads: usize, count: usize, body: F) -> Result<()>
+/// first failure ends the loop, leaving out indices that nobody has begun; a panic counts as a failure, and so does an
+/// error of `interrupt`, which the caller asks before each index, and while it waits for the last helpers.
+pub fn run<F>(threads: usize, count: usize, interrupt: Interrupt<'_>, body: F) -> Result<()>
 where
     F: Fn(usize, usize) -> Result<()> + Sync,
 {
     let seats = if threads == 0 { self::threads() } else { threads }.min(count);
     if seats <= 1 {
-        let alone = || (0..count).try_for_each(|index| body(index, 0));
+        let alone = || (0..count).try_for_each(|index| interrupt().and_then(|()| body(index, 0)));
         return panics::catch(alone).unwrap_or_else(Err);
     }
 
@@ -69,9 +77,9 @@ where
     let work = Arc::new(Loop::new(&body, count, seats));
     pool.list(&work, seats);
     // From here to `leave` nothing may return or unwind; `take_part` catches what the body does.
-    work.take_part(0);
+    work.take_part(0, interrupt);
     pool.unlist(&work);
-    work.wait_for_helpers();
+    work.wait_for_helpers(interrupt);
 
     let failure = work.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
     failure.map_or(Ok(()), Err)
@@ -162,20 +170,26 @@ impl Loop {
     }
 
     /// Draws indices and calls the body until there are none left or somebody fails.
-    fn take_part(&self, seat: usize) {
+    fn take_part(&self, seat: usize, interrupt: Interrupt<'_>) {
         let draw = || {
             while let Some(block) = self.draw_block() {
                 for index in block {
                     if self.failed.load(Ordering::Relaxed) {
                         return Ok(());
                     }
+                    interrupt()?;
                     // SAFETY: see `Send for Loop`: the body lives while somebody takes part.
                     unsafe { (self.call)(self.body, index, seat) }?;
                 }
             }
             Ok(())
         };
-        let outcome = panics::catch(draw).unwrap_or_else(Err);
+        self.note(draw);
+    }
+
+    /// Does something of which the first failure is that of the whole loop.
+    fn note(&self, act: impl FnOnce() -> Result<()>) {
+        let outcome = panics::catch(act).unwrap_or_else(Err);
         if let Err(error) = outcome {
             if !self.failed.swap(true, Ordering::Relaxed) {
                 *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -190,11 +204,16 @@ impl Loop {
         }
     }
 
-    fn wait_for_helpers(&self) {
+    /// Helpers may be waiting themselves, for a lock that another process holds: so a signal is looked for meanwhile.
+    fn wait_for_helpers(&self, interrupt: Interrupt<'_>) {
         let done = || self.running.load(Ordering::Acquire) == 0 || self.generation != fork::generation();
-        if !spin_until(done) {
-            while !done() {
-                thread::park();
+        if spin_until(done) {
+            return;
+        }
+        while !done() {
+            thread::park_timeout(TICK);
+            if !done() && !self.failed.load(Ordering::Relaxed) {
+                self.note(interrupt);
             }
         }
     }
@@ -289,7 +308,7 @@ impl Pool {
         loop {
             let (work, seat) = joined.unwrap_or_else(|| self.wait_for_work());
             let mine = durability::choose(work.durability);
-            work.take_part(seat);
+            work.take_part(seat, &never);
             durability::choose(mine);
             work.leave();
             drop(work);

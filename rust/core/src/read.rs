@@ -27,10 +27,7 @@ pub fn read(array: &Array, region: &Region, target: &Target<'_>, options: &Optio
     let split = Split::new(region, &array.chain.shape);
     let threads = options.threads_for(split.count, array.chain.length);
     let inside = options.inside(split.count);
-    pool::run(threads, split.count, |job, worker| {
-        if worker == 0 {
-            (options.interrupted)()?;
-        }
+    pool::run(threads, split.count, options.interrupted, |job, _| {
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut place, &mut region);
         array.keys.write(&place, &mut key);

@@ -47,10 +47,7 @@ pub fn read_shard(
     let mut jobs = jobs(shard, &index, &split, target)?;
     let threads = options.threads_for(jobs.len(), shard.inner.length);
     if reader.bytes().is_some() || reads_parts(&shard.inner) {
-        pool::run(threads, jobs.len(), |job, worker| {
-            if worker == 0 {
-                (options.interrupted)()?;
-            }
+        pool::run(threads, jobs.len(), options.interrupted, |job, _| {
             let Job { cell, bytes, .. } = &jobs[job];
             let window = Window { whole: reader, offset: bytes.start, length: bytes.end - bytes.start };
             read_inner(shard, &split, *cell, &window, target, options)
@@ -59,10 +56,7 @@ pub fn read_shard(
     }
     jobs.sort_by_key(|job| job.bytes.start);
     let fetches = fetches(&jobs, FETCH)?;
-    pool::run(threads.min(fetches.len()), fetches.len(), |fetch, worker| {
-        if worker == 0 {
-            (options.interrupted)()?;
-        }
+    pool::run(threads.min(fetches.len()), fetches.len(), options.interrupted, |fetch, _| {
         let jobs = &jobs[fetches[fetch].clone()];
         let Range { start, end } = span(jobs);
         scratch::with_bytes((end - start) as usize, |bytes| {
@@ -195,10 +189,8 @@ impl Batch<'_> {
             }
             let mut piece_of: Vec<usize> = scratch::list(jobs.len())?;
             piece_of.extend(fetches.iter().enumerate().flat_map(|(piece, jobs)| jobs.clone().map(move |_| piece)));
-            pool::run(options.threads_for(jobs.len(), shard.inner.length), jobs.len(), |job, worker| {
-                if worker == 0 {
-                    (options.interrupted)()?;
-                }
+            let threads = options.threads_for(jobs.len(), shard.inner.length);
+            pool::run(threads, jobs.len(), options.interrupted, |job, _| {
                 let piece = piece_of[job];
                 let Job { cell, bytes, .. } = &jobs[job];
                 let first = (bytes.start - spans[piece].start) as usize;

@@ -70,7 +70,7 @@ fn locked(
     keep: &dyn Fn(&[u8]) -> Result<()>,
     options: &Options<'_>,
 ) -> Result<Salvaged> {
-    let locker = array.store.locker(&array.lock_key)?;
+    let locker = array.store.locker(&array.lock_key, options.interrupted)?;
     let _guard = locker.lock(key)?;
     let chain = &array.chain;
     let Some(damaged) = array.store.get(key)? else { return Ok(nothing(Outcome::Gone)) };

@@ -51,11 +51,8 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
     let split = Split::new(region, &array.chain.shape);
     let threads = options.writers_for(split.count, array.chain.length, array.store.as_ref());
     let inside = options.inside(split.count);
-    let locker = array.store.locker(&array.lock_key)?;
-    pool::run(threads, split.count, |job, worker| {
-        if worker == 0 {
-            (options.interrupted)()?;
-        }
+    let locker = array.store.locker(&array.lock_key, options.interrupted)?;
+    pool::run(threads, split.count, options.interrupted, |job, _| {
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut place, &mut region);
         array.keys.write(&place, &mut key);

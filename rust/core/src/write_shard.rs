@@ -83,10 +83,7 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
     let mut pieces: Vec<Mutex<Option<Piece<'a>>>> = scratch::list(split.count)?;
     pieces.resize_with(split.count, || Mutex::new(None));
     let old = &writer.old;
-    pool::run(threads, split.count, |cell, worker| {
-        if worker == 0 {
-            (update.options.interrupted)()?;
-        }
+    pool::run(threads, split.count, update.options.interrupted, |cell, _| {
         let (mut place, mut region) = (Vec::new(), Region::default());
         split.cell(cell, &mut place, &mut region);
         let mut bytes = Vec::new();

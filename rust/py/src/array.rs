@@ -1,13 +1,10 @@
 //! `_native.ArrayHandle`: one array of one store, read and written in one crossing per operation.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Instant;
+use std::sync::Arc;
 
 use blizzarr_core::array::{Array, Keys, Options};
 use blizzarr_core::check::{check, Checked, Depth};
-use blizzarr_core::error::{Error, Kind, Result};
+use blizzarr_core::error::Result;
 use blizzarr_core::pool;
 use blizzarr_core::region::Region;
 use blizzarr_core::salvage::{salvage, Allowed, Outcome, Salvaged};
@@ -20,10 +17,8 @@ use crate::buffer::{to_python, Buffer};
 use crate::chain::PyChain;
 use crate::errors::{entry, foreign, raise};
 use crate::request::region;
+use crate::signals::watching_signals;
 use crate::stores::store_of;
-
-/// Signals (Ctrl-C) are looked for this often while the engine works.
-const SIGNALS_EVERY_MS: u64 = 100;
 
 /// Objects, missing ones, bytes, chunks, errors, errors left out, and shards in which inner chunks share bytes.
 type Verified<'py> = (u64, u64, u64, u64, Bound<'py, PyList>, u64, Vec<(Bound<'py, PyTuple>, u64)>);
@@ -193,35 +188,8 @@ impl ArrayHandle {
 
 /// Runs `work` with options that look for signals now and then. Called without the GIL.
 fn with_options<T>(threads: usize, write_empty: bool, work: &dyn Fn(&Options<'_>) -> Result<T>) -> Result<T> {
-    let begun = Instant::now();
-    let asked = AtomicU64::new(0);
-    let caller = thread::current().id();
-    let raised = Mutex::new(None);
-    let stopped = AtomicBool::new(false);
-    let stop = || Err(Error::new(Kind::Request, "the operation was interrupted"));
-    let interrupted = || {
-        if stopped.load(Ordering::Relaxed) {
-            return stop();
-        }
-        // Python tells only its main thread of signals: workers, in loops of their own, must not use up its turns.
-        let now = begun.elapsed().as_millis() as u64;
-        if now < asked.load(Ordering::Relaxed) + SIGNALS_EVERY_MS || thread::current().id() != caller {
-            return Ok(());
-        }
-        asked.store(now, Ordering::Relaxed);
-        Python::attach(|py| py.check_signals().map_err(|raised| foreign(py, raised))).or_else(|error| {
-            *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            stopped.store(true, Ordering::Relaxed);
-            stop()
-        })
-    };
     let threads = if threads == 0 { pool::threads() } else { threads };
-    let outcome = work(&Options { threads, write_empty, interrupted: &interrupted });
-    // Whichever thread was the first to stop: what the signal raised is what the caller is told.
-    match raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error),
-        None => outcome,
-    }
+    watching_signals(|interrupted| work(&Options { threads, write_empty, interrupted }))
 }
 
 /// 64-bit numbers that lie one behind the other in a buffer.

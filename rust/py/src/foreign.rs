@@ -5,6 +5,7 @@ use std::sync::Arc;
 use blizzarr_core::codec::foreign::{ForeignCodec, Length, Take};
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::fork::PerProcess;
+use blizzarr_core::interrupt::Interrupt;
 use blizzarr_core::store::exclusion::{self, Exclusion, HeldInProcess, Scope};
 use blizzarr_core::store::{ranges, Guard, Locker, Reader, Store};
 use pyo3::intern;
@@ -77,22 +78,23 @@ impl Store for PythonStore {
         })
     }
 
-    fn locker<'a>(&'a self, lock_key: &'a str) -> Result<Box<dyn Locker + 'a>> {
+    fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
         match &self.locks {
-            Some(store) => store.locker(lock_key),
-            None => Ok(Box::new(PlaceLocker { place: &self.place })),
+            Some(store) => store.locker(lock_key, interrupt),
+            None => Ok(Box::new(PlaceLocker { place: &self.place, interrupt })),
         }
     }
 }
 
 struct PlaceLocker<'a> {
     place: &'a str,
+    interrupt: Interrupt<'a>,
 }
 
 impl Locker for PlaceLocker<'_> {
     fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>> {
         let part = Scope::Part(exclusion::part("", key));
-        Ok(Box::new(HeldInProcess::acquire(&WRITERS, exclusion::document(self.place), part)))
+        Ok(Box::new(HeldInProcess::acquire(&WRITERS, exclusion::document(self.place), part, self.interrupt)?))
     }
 }
 

@@ -14,6 +14,7 @@ mod errors;
 mod foreign;
 mod request;
 mod results;
+mod signals;
 mod stores;
 
 use blizzarr_core::store::durability;
@@ -83,6 +84,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<chain::PyChain>()?;
     module.add_class::<results::ResultMemory>()?;
     module.add_class::<stores::NativeStore>()?;
+    module.add_class::<stores::DocumentLocks>()?;
     module.add_class::<stores::PyLocalStore>()?;
     module.add_class::<stores::PyMemoryStore>()?;
     module.add_class::<stores::PyRenamedStore>()?;

@@ -1,14 +1,15 @@
 //! `_native.LocalStore`, `_native.MemoryStore` and `_native.RenamedStore`: the engine's own stores, for Python.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use blizzarr_core::error::Result;
+use blizzarr_core::interrupt::never;
 use blizzarr_core::pool;
 use blizzarr_core::store::durability::{self, Level};
-use blizzarr_core::store::local::{LocalOptions, LocalStore};
+use blizzarr_core::store::local::{LocalOptions, LocalStore, Locking};
 use blizzarr_core::store::memory::MemoryStore;
 use blizzarr_core::store::renamed::RenamedStore;
-use blizzarr_core::store::{hashed, ListableStore, Store};
+use blizzarr_core::store::{hashed, Guard, ListableStore, Store};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -16,6 +17,7 @@ use pyo3::types::{PyBytes, PyList};
 use crate::buffer::Buffer;
 use crate::errors::{entry, foreign, handed, raise};
 use crate::foreign::PythonStore;
+use crate::signals::watching_signals;
 
 /// A store that the engine reaches without Python.
 #[pyclass(name = "NativeStore", module = "blizzarr._native", subclass, frozen)]
@@ -31,13 +33,34 @@ pub struct PyLocalStore;
 #[pyclass(name = "MemoryStore", module = "blizzarr._native", extends = NativeStore, frozen)]
 pub struct PyMemoryStore;
 
+/// Held by whoever deletes documents.
+#[pyclass(module = "blizzarr._native", frozen)]
+pub struct DocumentLocks {
+    held: Mutex<Vec<Box<dyn Guard + Send>>>,
+}
+
+#[pymethods]
+impl DocumentLocks {
+    fn release(&self, py: Python<'_>) {
+        let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        py.detach(|| drop(held));
+    }
+}
+
 #[pymethods]
 impl PyLocalStore {
     #[new]
-    #[pyo3(signature = (root, durability=None))]
-    fn new(py: Python<'_>, root: &str, durability: Option<&str>) -> PyResult<(Self, NativeStore)> {
+    #[pyo3(signature = (root, durability=None, locking="required"))]
+    fn new(py: Python<'_>, root: &str, durability: Option<&str>, locking: &str) -> PyResult<(Self, NativeStore)> {
         entry(py, "open a store", None, || {
-            let options = LocalOptions { durability: durability.map(level).transpose()? };
+            let locking = match locking {
+                "required" => Locking::Required,
+                "threads" => Locking::Threads,
+                other => {
+                    return Err(PyValueError::new_err(format!("expected 'required' or 'threads', found {other:?}")))
+                }
+            };
+            let options = LocalOptions { durability: durability.map(level).transpose()?, locking };
             let store = LocalStore::with(root, options).map_err(|error| raise(py, error, None))?;
             Ok((PyLocalStore, NativeStore { store: Arc::new(store) }))
         })
@@ -67,18 +90,15 @@ impl NativeStore {
     /// Values of many keys, `None` where there is none.
     fn get_many<'py>(&self, py: Python<'py>, keys: Vec<String>) -> PyResult<Bound<'py, PyList>> {
         entry(py, "get values", None, || {
-            let slots: Vec<std::sync::Mutex<Option<Vec<u8>>>> =
-                keys.iter().map(|_| std::sync::Mutex::new(None)).collect();
+            let slots: Vec<Mutex<Option<Vec<u8>>>> = keys.iter().map(|_| Mutex::new(None)).collect();
             self.run(py, |store| {
                 let threads = if keys.len() < BATCH { 1 } else { pool::threads() };
-                pool::run(threads, keys.len(), |number, _worker| {
-                    *slots[number].lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
-                        store.get(&keys[number])?;
+                pool::run(threads, keys.len(), &never, |number, _worker| {
+                    *slots[number].lock().unwrap_or_else(PoisonError::into_inner) = store.get(&keys[number])?;
                     Ok(())
                 })
             })?;
-            let found =
-                slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
+            let found = slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
             let found = found.map(|value| value.map(|value| handed(py, &value)).transpose());
             PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
         })
@@ -107,9 +127,10 @@ impl NativeStore {
         })
     }
 
-    /// Replaces the value only if it is still `expected` (`None`: only if there is none); `False` when it is not.
-    fn replace(&self, py: Python<'_>, key: &str, expected: Option<&[u8]>, value: &[u8]) -> PyResult<bool> {
-        self.change(py, |store| store.replace(key, expected, value))
+    /// Replaces the value (`None`: deletes it) only if it is still `expected` (`None`: only if there is none); `False` when
+    /// it is not.
+    fn replace(&self, py: Python<'_>, key: &str, expected: Option<&[u8]>, value: Option<&[u8]>) -> PyResult<bool> {
+        self.change(py, |store| watching_signals(|interrupt| store.replace(key, expected, value, interrupt)))
     }
 
     fn delete(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
@@ -118,6 +139,15 @@ impl NativeStore {
 
     fn delete_prefix(&self, py: Python<'_>, prefix: &str) -> PyResult<()> {
         self.change(py, |store| store.delete_prefix(prefix))
+    }
+
+    /// For whoever is about to delete these documents: once nobody writes chunks of their arrays, and as long as the
+    /// answer is not released.
+    fn lock_for_deletion(&self, py: Python<'_>, documents: Vec<String>) -> PyResult<DocumentLocks> {
+        let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
+        let held =
+            self.run(py, |store| watching_signals(|interrupt| store.lock_for_deletion(&documents, interrupt)))?;
+        Ok(DocumentLocks { held: Mutex::new(held) })
     }
 
     #[pyo3(signature = (prefix=""))]

@@ -70,8 +70,12 @@ def test_both_write_the_same_shards(case: int, encoding: str, dtype: str) -> Non
     if shape:
         data[: shape[0] // 3] = 0
     plain, engine, ours = MemoryStore(), MemoryStore(), MemoryStore()
+    for inner in (plain, engine):
+        inner.set(f"{PATH}/zarr.json", b"{}")  # what writers lock
     array(plain, shape, dtype, chunks, codecs, keys)[...] = data
     array(engine, shape, dtype, *folded(chunks, counts, codecs), keys)[...] = data
+    for inner in (plain, engine):
+        inner.delete(f"{PATH}/zarr.json")
     transformers = [ShardingTransformer(numbers) for numbers in counts]
     array_keys = ArrayKeys.of(PATH + "/", keys, len(shape))
     store = wrap(ours, transformers, array_keys)

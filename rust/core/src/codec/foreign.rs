@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use super::{report, room, BytesToBytes};
 use crate::error::{Direction, Error, Kind, Result};
+use crate::fork::PerProcess;
 
 /// Receives what a foreign codec made, while the codec still owns it: one copy, not two.
 pub type Take<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
@@ -55,8 +56,8 @@ impl Foreign {
 
 /// Names live as long as the program, since errors carry them; each is kept once, and there are few.
 pub(super) fn interned(name: &str) -> &'static str {
-    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut names = NAMES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    static NAMES: PerProcess<Mutex<BTreeSet<&'static str>>> = PerProcess::new(Mutex::default);
+    let mut names = NAMES.get().lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(known) = names.get(name) {
         return known;
     }

@@ -10,7 +10,7 @@ fn every_index_is_visited_once_whatever_the_number_of_threads() {
     for threads in [0, 1, 2, 3, 8] {
         for count in [0, 1, 2, 7, 100] {
             let visits: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
-            run(threads, count, |index, _| {
+            run(threads, count, &never, |index, _| {
                 visits[index].fetch_add(1, Ordering::Relaxed);
                 Ok(())
             })
@@ -27,7 +27,7 @@ fn every_index_is_visited_once_whatever_the_number_of_threads() {
 fn seats_are_below_threads_and_never_shared() {
     for _ in 0..MANY / 20 {
         let seats: [AtomicBool; 4] = std::array::from_fn(|_| AtomicBool::new(false));
-        run(4, 50, |_, seat| {
+        run(4, 50, &never, |_, seat| {
             assert!(!seats[seat].swap(true, Ordering::Acquire), "seat {seat} is taken twice");
             thread::yield_now();
             seats[seat].store(false, Ordering::Release);
@@ -42,7 +42,7 @@ fn bodies_may_borrow_and_are_not_used_after_the_loop() {
     for round in 0..MANY {
         let sum = AtomicU64::new(0);
         let local: Vec<u64> = (0..8).map(|index| index + round as u64).collect();
-        run(4, local.len(), |index, _| {
+        run(4, local.len(), &never, |index, _| {
             sum.fetch_add(local[index], Ordering::Relaxed);
             Ok(())
         })
@@ -54,7 +54,7 @@ fn bodies_may_borrow_and_are_not_used_after_the_loop() {
 #[test]
 fn the_first_failure_wins_and_stops_the_loop() {
     let begun = AtomicUsize::new(0);
-    let error = run(3, 1_000_000, |index, _| {
+    let error = run(3, 1_000_000, &never, |index, _| {
         begun.fetch_add(1, Ordering::Relaxed);
         match index {
             5 => Err(Error::new(Kind::Store, "index 5")),
@@ -67,23 +67,49 @@ fn the_first_failure_wins_and_stops_the_loop() {
 }
 
 #[test]
+fn a_caller_that_waits_for_helpers_can_be_interrupted() {
+    let stopped = AtomicBool::new(false);
+    let helping = AtomicBool::new(false);
+    let begun = Instant::now();
+    let interrupt = || {
+        if helping.load(Ordering::Relaxed) && begun.elapsed() > TICK {
+            stopped.store(true, Ordering::Relaxed);
+            return Err(Error::new(Kind::Request, "stop"));
+        }
+        Ok(())
+    };
+    // The helper has something that takes until it is told to stop, as if it waited for a lock.
+    let error = run(2, 2, &interrupt, |_, seat| {
+        while seat == 1 && !stopped.load(Ordering::Relaxed) {
+            helping.store(true, Ordering::Relaxed);
+            thread::yield_now();
+        }
+        while seat == 0 && !helping.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+        Ok(())
+    });
+    assert_eq!(error.expect_err("interrupted").reason, "stop");
+}
+
+#[test]
 fn a_panic_becomes_an_error_and_the_pool_lives_on() {
     for threads in [1, 3] {
-        let error =
-            run(threads, 10, |index, _| if index == 3 { panic!("at {index}") } else { Ok(()) }).expect_err("panic");
+        let error = run(threads, 10, &never, |index, _| if index == 3 { panic!("at {index}") } else { Ok(()) })
+            .expect_err("panic");
         assert_eq!(error.kind, Kind::Internal);
         assert_eq!(error.reason, "at 3");
         assert!(error.location().expect("a place").contains("tests.rs:"));
-        run(threads, 10, |_, _| Ok(())).expect("the pool still works");
+        run(threads, 10, &never, |_, _| Ok(())).expect("the pool still works");
     }
 }
 
 #[test]
 fn loops_nest_and_failures_come_out_of_the_inner_one() {
     let visits = AtomicUsize::new(0);
-    run(4, 6, |_, _| {
-        run(4, 6, |_, _| {
-            run(2, 3, |_, _| {
+    run(4, 6, &never, |_, _| {
+        run(4, 6, &never, |_, _| {
+            run(2, 3, &never, |_, _| {
                 visits.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             })
@@ -91,8 +117,9 @@ fn loops_nest_and_failures_come_out_of_the_inner_one() {
     })
     .expect("no failure");
     assert_eq!(visits.load(Ordering::Relaxed), 6 * 6 * 3);
-    let error =
-        run(4, 4, |_, _| run(4, 4, |index, _| if index == 2 { Err(Error::new(Kind::Limit, "inner")) } else { Ok(()) }));
+    let error = run(4, 4, &never, |_, _| {
+        run(4, 4, &never, |index, _| if index == 2 { Err(Error::new(Kind::Limit, "inner")) } else { Ok(()) })
+    });
     assert_eq!(error.expect_err("inner").reason, "inner");
 }
 
@@ -103,7 +130,7 @@ fn many_callers_at_once() {
             scope.spawn(|| {
                 for _ in 0..MANY / 10 {
                     let visits = AtomicUsize::new(0);
-                    run(3, 9, |_, _| {
+                    run(3, 9, &never, |_, _| {
                         visits.fetch_add(1, Ordering::Relaxed);
                         Ok(())
                     })
@@ -122,7 +149,7 @@ fn helpers_have_names_and_idle_ones_are_woken() {
         thread::sleep(Duration::from_millis(pause));
         let names = Mutex::new(HashSet::new());
         let barrier = std::sync::Barrier::new(2);
-        run(2, 2, |_, seat| {
+        run(2, 2, &never, |_, seat| {
             barrier.wait();
             let name = thread::current().name().unwrap_or_default().to_owned();
             names.lock().expect("names").insert((seat, name.starts_with("blizzarr-")));
@@ -147,7 +174,7 @@ fn the_number_of_threads_can_be_set_and_reset() {
 fn fault_108_a_forked_child_has_a_working_pool() {
     let parallel = || {
         let barrier = std::sync::Barrier::new(2);
-        run(2, 2, |_, _| {
+        run(2, 2, &never, |_, _| {
             barrier.wait();
             Ok(())
         })
@@ -183,7 +210,7 @@ fn figures() {
         (0..rounds).for_each(|_| body());
         println!("{label}: {:.2} us", start.elapsed().as_secs_f64() * 1e6 / f64::from(rounds));
     };
-    let empty = |threads, count| move || run(threads, count, |_, _| Ok(())).expect("no failure");
+    let empty = |threads, count| move || run(threads, count, &never, |_, _| Ok(())).expect("no failure");
     time("empty loop, alone", 100_000, &empty(1, 2));
     time("empty loop, 2 threads, 2 indices, back to back", 100_000, &empty(2, 2));
     time("empty loop, 2 threads, 1000 indices", 10_000, &empty(2, 1000));
@@ -199,6 +226,6 @@ fn figures() {
         }
         Ok(())
     };
-    time("64 bodies of 20 us, alone", 200, &|| run(1, 64, spin).expect("no failure"));
-    time("64 bodies of 20 us, 2 threads", 200, &|| run(2, 64, spin).expect("no failure"));
+    time("64 bodies of 20 us, alone", 200, &|| run(1, 64, &never, spin).expect("no failure"));
+    time("64 bodies of 20 us, 2 threads", 200, &|| run(2, 64, &never, spin).expect("no failure"));
 }

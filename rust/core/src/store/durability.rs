@@ -183,14 +183,14 @@ mod tests {
     fn helpers_have_the_choice_of_their_caller() {
         let mine = Choice { level: Some(Level::Ordered), gathers: false };
         let before = choose(mine);
-        crate::pool::run(4, 100, |_, _| {
+        crate::pool::run(4, 100, &crate::interrupt::never, |_, _| {
             std::thread::sleep(std::time::Duration::from_micros(50));
             assert_eq!(choice(), mine);
             Ok(())
         })
         .expect("all have it");
         choose(before);
-        crate::pool::run(4, 100, |_, _| {
+        crate::pool::run(4, 100, &crate::interrupt::never, |_, _| {
             assert_eq!(choice(), Choice::default());
             Ok(())
         })

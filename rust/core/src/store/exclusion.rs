@@ -6,8 +6,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
+use crate::error::Result;
 use crate::fork::{self, PerProcess};
+use crate::interrupt::{Interrupt, TICK};
 
 /// Device and inode, or whatever tells documents apart.
 pub type Document = (u64, u64);
@@ -40,6 +43,26 @@ struct Shard {
     waiting: AtomicUsize,
 }
 
+impl Shard {
+    fn lock(&self) -> Documents<'_> {
+        self.documents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last step of whoever has changed the holders of a document: others may go on.
+    fn tidy(&self, mut documents: Documents<'_>, document: Document) {
+        if documents.get(&document).is_some_and(Holders::is_idle) {
+            documents.remove(&document);
+        }
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        drop(documents);
+        if waiting > 0 {
+            self.changed.notify_all();
+        }
+    }
+}
+
+type Documents<'a> = MutexGuard<'a, HashMap<Document, Holders>>;
+
 const SHARDS: usize = 16;
 
 /// All holders of one process (or of one store whose data only this process sees).
@@ -50,9 +73,10 @@ pub struct Exclusion {
 
 impl Exclusion {
     /// Waits until nobody else holds the same part, or any part for [`Scope::Whole`].
-    pub fn acquire(&self, document: Document, scope: Scope) -> Held<'_> {
+    pub fn acquire(&self, document: Document, scope: Scope, interrupt: Interrupt<'_>) -> Result<Held<'_>> {
         let shard = &self.shards[(document.0 ^ document.1) as usize % SHARDS];
-        let mut documents = shard.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut documents = shard.lock();
+        let mut asked: Option<Instant> = None;
         if scope == Scope::Whole {
             documents.entry(document).or_default().waiting_for_whole += 1;
         }
@@ -72,11 +96,25 @@ impl Exclusion {
                     }
                 }
             }
+            let asked = asked.get_or_insert_with(Instant::now);
             shard.waiting.fetch_add(1, Ordering::Relaxed);
-            documents = shard.changed.wait(documents).unwrap_or_else(PoisonError::into_inner);
+            (documents, _) = shard.changed.wait_timeout(documents, TICK).unwrap_or_else(PoisonError::into_inner);
             shard.waiting.fetch_sub(1, Ordering::Relaxed);
+            if asked.elapsed() >= TICK {
+                *asked = Instant::now();
+                drop(documents); // who is asked may take his time
+                let answer = interrupt();
+                documents = shard.lock();
+                if let Err(error) = answer {
+                    if scope == Scope::Whole {
+                        documents.entry(document).or_default().waiting_for_whole -= 1;
+                    }
+                    shard.tidy(documents, document);
+                    return Err(error);
+                }
+            }
         }
-        Held { shard, document, scope }
+        Ok(Held { shard, document, scope })
     }
 }
 
@@ -91,7 +129,7 @@ impl super::Guard for Held<'_> {}
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        let mut documents: MutexGuard<'_, _> = self.shard.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut documents = self.shard.lock();
         if let Some(holders) = documents.get_mut(&self.document) {
             match self.scope {
                 Scope::Part(part) => {
@@ -99,15 +137,8 @@ impl Drop for Held<'_> {
                 }
                 Scope::Whole => holders.whole = false,
             }
-            if holders.is_idle() {
-                documents.remove(&self.document);
-            }
         }
-        let waiting = self.shard.waiting.load(Ordering::Relaxed);
-        drop(documents);
-        if waiting > 0 {
-            self.shard.changed.notify_all();
-        }
+        self.shard.tidy(documents, self.document);
     }
 }
 
@@ -119,8 +150,14 @@ pub struct HeldInProcess {
 }
 
 impl HeldInProcess {
-    pub fn acquire(table: &'static PerProcess<Exclusion>, document: Document, scope: Scope) -> Self {
-        HeldInProcess { held: Some(table.get().acquire(document, scope)), generation: fork::generation() }
+    pub fn acquire(
+        table: &'static PerProcess<Exclusion>,
+        document: Document,
+        scope: Scope,
+        interrupt: Interrupt<'_>,
+    ) -> Result<Self> {
+        let held = table.get().acquire(document, scope, interrupt)?;
+        Ok(HeldInProcess { held: Some(held), generation: fork::generation() })
     }
 }
 
@@ -164,6 +201,8 @@ fn hash(text: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::{Error, Kind};
+    use crate::interrupt::never;
 
     #[test]
     fn a_chunk_has_one_part_wherever_the_store_was_opened() {
@@ -181,11 +220,11 @@ mod tests {
     #[test]
     fn different_parts_do_not_wait_and_the_whole_waits_for_all() {
         let exclusion = Exclusion::default();
-        let first = exclusion.acquire((1, 1), Scope::Part(1));
-        let second = exclusion.acquire((1, 1), Scope::Part(2));
-        let elsewhere = exclusion.acquire((1, 2), Scope::Whole);
+        let first = exclusion.acquire((1, 1), Scope::Part(1), &never).expect("free");
+        let second = exclusion.acquire((1, 1), Scope::Part(2), &never).expect("free");
+        let elsewhere = exclusion.acquire((1, 2), Scope::Whole, &never).expect("free");
         std::thread::scope(|scope| {
-            let whole = scope.spawn(|| drop(exclusion.acquire((1, 1), Scope::Whole)));
+            let whole = scope.spawn(|| drop(exclusion.acquire((1, 1), Scope::Whole, &never)));
             std::thread::sleep(std::time::Duration::from_millis(20));
             assert!(!whole.is_finished());
             drop(first);
@@ -195,5 +234,21 @@ mod tests {
         });
         drop(elsewhere);
         assert!(exclusion.shards.iter().all(|shard| shard.documents.lock().expect("unlocked").is_empty()));
+    }
+
+    #[test]
+    fn who_is_interrupted_while_waiting_leaves_nothing_behind() {
+        let exclusion = Exclusion::default();
+        let first = exclusion.acquire((1, 1), Scope::Part(1), &never).expect("free");
+        let stop = || Err(Error::new(Kind::Request, "stop"));
+        for scope in [Scope::Part(1), Scope::Whole] {
+            let outcome = exclusion.acquire((1, 1), scope, &stop).map(drop);
+            assert_eq!(outcome.expect_err("interrupted").reason, "stop");
+        }
+        // Nobody waits for the whole any more, so nobody goes before this part.
+        drop(exclusion.acquire((1, 1), Scope::Part(2), &never).expect("free"));
+        drop(first);
+        drop(exclusion.acquire((1, 1), Scope::Whole, &never).expect("free"));
+        assert!(exclusion.shards.iter().all(|shard| shard.lock().is_empty()));
     }
 }

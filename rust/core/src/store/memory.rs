@@ -1,40 +1,77 @@
 //! A store in memory: for tests, scratch data and values on their way somewhere else.
 //!
 //! A value is shared, never changed: a reader keeps the version it opened, and setting a key swaps one pointer.
-//! A child forked while another thread is inside a store must not use that store.
+//! A forked child finds the values as they were: see [`fork::enter`].
 
-use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Bound, Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::exclusion::{self, Exclusion, Held, Scope};
+use super::exclusion::{self, Exclusion, HeldInProcess, Scope};
 use super::{key, ranges, Guard, ListableStore, Listing, Locker, Reader, Store};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
+use crate::fork::{self, PerProcess};
+use crate::interrupt::Interrupt;
 
 type Values = BTreeMap<String, Arc<Vec<u8>>>;
 
+/// Who writes which chunk of which store.
+static WRITERS: PerProcess<Exclusion> = PerProcess::new(Exclusion::default);
+
 /// Keys and values of this process.
-#[derive(Default)]
 pub struct MemoryStore {
     values: RwLock<Values>,
-    exclusion: Exclusion,
+    /// Tells it from others.
+    number: u64,
+}
+
+/// Access to the values, during which nobody forks. Fields are released in this order.
+struct Access<G> {
+    values: G,
+    _inside: fork::Inside,
+}
+
+impl<G: Deref> Deref for Access<G> {
+    type Target = G::Target;
+
+    fn deref(&self) -> &G::Target {
+        &self.values
+    }
+}
+
+impl<G: DerefMut> DerefMut for Access<G> {
+    fn deref_mut(&mut self) -> &mut G::Target {
+        &mut self.values
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl MemoryStore {
     pub fn new() -> Self {
-        Self::default()
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        MemoryStore { values: RwLock::default(), number: NEXT.fetch_add(1, Ordering::Relaxed) }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Values> {
-        self.values.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> Access<RwLockReadGuard<'_, Values>> {
+        let _inside = fork::enter();
+        Access { values: self.values.read().unwrap_or_else(PoisonError::into_inner), _inside }
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Values> {
-        self.values.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> Access<RwLockWriteGuard<'_, Values>> {
+        let _inside = fork::enter();
+        Access { values: self.values.write().unwrap_or_else(PoisonError::into_inner), _inside }
     }
 
-    fn hold(&self, lock_key: &str, scope: Scope) -> Held<'_> {
-        self.exclusion.acquire(exclusion::document(lock_key), scope)
+    fn hold(&self, lock_key: &str, scope: Scope, interrupt: Interrupt<'_>) -> Result<HeldInProcess> {
+        key::check(lock_key)?;
+        let (_, name) = exclusion::document(lock_key);
+        HeldInProcess::acquire(&WRITERS, (self.number, name), scope, interrupt)
     }
 }
 
@@ -62,21 +99,28 @@ impl Store for MemoryStore {
         Ok(old.is_some())
     }
 
-    fn locker<'a>(&'a self, lock_key: &'a str) -> Result<Box<dyn Locker + 'a>> {
+    fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
         key::check(lock_key)?;
-        Ok(Box::new(MemoryLocker { store: self, lock_key }))
+        Ok(Box::new(MemoryLocker { store: self, lock_key, interrupt }))
     }
 }
 
 struct MemoryLocker<'a> {
     store: &'a MemoryStore,
     lock_key: &'a str,
+    interrupt: Interrupt<'a>,
 }
 
 impl Locker for MemoryLocker<'_> {
     fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>> {
         key::check(key)?;
-        Ok(Box::new(self.store.hold(self.lock_key, Scope::Part(exclusion::part(self.lock_key, key)))))
+        let part = Scope::Part(exclusion::part(self.lock_key, key));
+        let held = self.store.hold(self.lock_key, part, self.interrupt)?;
+        if !self.store.read().contains_key(self.lock_key) {
+            let reason = "cannot lock the metadata document: it is gone, somebody has deleted the array";
+            return Err(Error::new(Kind::Store, reason).at_key(self.lock_key));
+        }
+        Ok(Box::new(held))
     }
 }
 
@@ -124,20 +168,37 @@ impl ListableStore for MemoryStore {
         Ok(())
     }
 
-    fn lock_document<'a>(&'a self, lock_key: &str) -> Result<Box<dyn Guard + 'a>> {
-        key::check(lock_key)?;
-        Ok(Box::new(self.hold(lock_key, Scope::Whole)))
+    fn lock_document<'a>(&'a self, lock_key: &str, interrupt: Interrupt<'_>) -> Result<Box<dyn Guard + 'a>> {
+        Ok(Box::new(self.hold(lock_key, Scope::Whole, interrupt)?))
     }
 
-    fn replace(&self, key: &str, expected: Option<&[u8]>, value: &[u8]) -> Result<bool> {
+    fn replace(
+        &self,
+        key: &str,
+        expected: Option<&[u8]>,
+        value: Option<&[u8]>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<bool> {
         key::check(key)?;
-        let fresh = Arc::new(concatenated(&[value]).map_err(|error| error.at_key(key))?);
+        let fresh = value.map(|value| concatenated(&[value]).map_err(|error| error.at_key(key))).transpose()?;
+        // Only a deletion has to wait for who writes chunks: nobody locks them by a certain version of the document.
+        let _guard = fresh.is_none().then(|| self.hold(key, Scope::Whole, interrupt)).transpose()?;
         let mut values = self.write();
         if values.get(key).map(|value| value.as_slice()) != expected {
             return Ok(false);
         }
-        values.insert(key.to_owned(), fresh);
+        match fresh {
+            Some(fresh) => values.insert(key.to_owned(), Arc::new(fresh)),
+            None => values.remove(key),
+        };
         Ok(true)
+    }
+
+    fn lock_for_deletion(&self, keys: &[&str], interrupt: Interrupt<'_>) -> Result<Vec<Box<dyn Guard + Send>>> {
+        // In one order, so that two who delete the same do not wait for each other; and none twice.
+        let keys: BTreeSet<&str> = keys.iter().copied().collect();
+        let hold = |key| Ok(Box::new(self.hold(key, Scope::Whole, interrupt)?) as Box<dyn Guard + Send>);
+        keys.into_iter().map(hold).collect()
     }
 }
 

@@ -10,6 +10,7 @@ pub mod ranges;
 pub mod renamed;
 
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use ranges::ByteRange;
 
 #[cfg(test)]
@@ -27,8 +28,8 @@ pub trait Store: Send + Sync {
     fn delete(&self, key: &str) -> Result<bool>;
 
     /// What locks the chunks of one array during one operation. `lock_key` is the array's metadata document, which
-    /// the local store uses to place operating-system locks.
-    fn locker<'a>(&'a self, lock_key: &'a str) -> Result<Box<dyn Locker + 'a>>;
+    /// the local store uses to place operating-system locks. Waiting for them ends with an error of `interrupt`.
+    fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>>;
 
     /// The whole value.
     fn get(&self, key: &str) -> Result<Option<Vec<u8>>> {
@@ -133,11 +134,21 @@ pub trait ListableStore: Store {
 
     /// Excludes everybody who holds or wants a [`Store::lock`] under this document. To be held by whoever replaces or
     /// deletes the document with `set`, `delete` or `delete_prefix`, from before reading the old one.
-    fn lock_document<'a>(&'a self, lock_key: &str) -> Result<Box<dyn Guard + 'a>>;
+    fn lock_document<'a>(&'a self, lock_key: &str, interrupt: Interrupt<'_>) -> Result<Box<dyn Guard + 'a>>;
 
-    /// Sets the value if what is there equals `expected` (`None`: nothing is there); `false` when it does not. For a
-    /// document this takes [`ListableStore::lock_document`] itself, so it must not be held.
-    fn replace(&self, key: &str, expected: Option<&[u8]>, value: &[u8]) -> Result<bool>;
+    /// Sets the value (`None`: deletes it) if what is there equals `expected` (`None`: nothing is there); `false` when it
+    /// does not. For a document this takes [`ListableStore::lock_document`] itself, so it must not be held.
+    fn replace(
+        &self,
+        key: &str,
+        expected: Option<&[u8]>,
+        value: Option<&[u8]>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<bool>;
+
+    /// Locks of several documents at once, for whoever deletes them: nobody is about to store a chunk of them then, and who
+    /// wants to afterwards is told that they are gone. Those that are missing or cannot be locked are left out.
+    fn lock_for_deletion(&self, keys: &[&str], interrupt: Interrupt<'_>) -> Result<Vec<Box<dyn Guard + Send>>>;
 }
 
 /// Locks chunks of one array, for one operation of many chunks.

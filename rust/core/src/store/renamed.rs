@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{ListableStore, Locker, Reader, Store};
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 
 /// `rename` says where the value of a key lies.
 pub struct RenamedStore<F> {
@@ -32,8 +33,8 @@ impl<F: Fn(&str) -> Result<String> + Send + Sync> Store for RenamedStore<F> {
         self.store.delete(&(self.rename)(key)?)
     }
 
-    fn locker<'a>(&'a self, lock_key: &'a str) -> Result<Box<dyn Locker + 'a>> {
-        self.store.locker(lock_key)
+    fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
+        self.store.locker(lock_key, interrupt)
     }
 
     fn waits(&self) -> bool {

@@ -4,6 +4,7 @@ use super::local::LocalStore;
 use super::memory::MemoryStore;
 use super::*;
 use crate::error::Kind;
+use crate::interrupt::never;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A directory that goes with the test.
@@ -123,10 +124,10 @@ fn fault_67_no_operation_takes_what_is_not_a_key() {
                 store.size(key).map(drop),
                 store.set(key, &[b"x"]),
                 store.delete(key).map(drop),
-                store.locker("zarr.json").and_then(|locker| locker.lock(key).map(drop)),
-                store.locker(key).map(drop),
-                store.lock_document(key).map(drop),
-                store.replace(key, None, b"x").map(drop),
+                store.locker("zarr.json", &never).and_then(|locker| locker.lock(key).map(drop)),
+                store.locker(key, &never).map(drop),
+                store.lock_document(key, &never).map(drop),
+                store.replace(key, None, Some(b"x"), &never).map(drop),
             ];
             for (number, outcome) in kinds.into_iter().enumerate() {
                 assert_eq!(outcome.expect_err(key).kind, Kind::Path, "{key:?}, operation {number}");
@@ -186,14 +187,51 @@ fn deleting_the_last_key_leaves_no_empty_prefix() {
 #[test]
 fn fault_102_104_documents_are_replaced_only_when_they_are_as_expected() {
     for_each_store(|store| {
-        assert!(!store.replace("zarr.json", Some(b"old"), b"new").expect("missing"));
+        assert!(!store.replace("zarr.json", Some(b"old"), Some(b"new"), &never).expect("missing"));
         assert_eq!(store.get("zarr.json").expect("still missing"), None);
-        assert!(store.replace("zarr.json", None, b"1").expect("create"));
-        assert!(!store.replace("zarr.json", None, b"2").expect("exists"));
-        assert!(!store.replace("zarr.json", Some(b"0"), b"2").expect("differs"));
-        assert!(store.replace("zarr.json", Some(b"1"), b"2").expect("equal"));
+        assert!(store.replace("zarr.json", None, Some(b"1"), &never).expect("create"));
+        assert!(!store.replace("zarr.json", None, Some(b"2"), &never).expect("exists"));
+        assert!(!store.replace("zarr.json", Some(b"0"), Some(b"2"), &never).expect("differs"));
+        assert!(store.replace("zarr.json", Some(b"1"), Some(b"2"), &never).expect("equal"));
         assert_eq!(store.get("zarr.json").expect("there").as_deref(), Some(&b"2"[..]));
         assert_eq!(store.list("").expect("nothing else"), ["zarr.json"]);
+    });
+}
+
+#[test]
+fn documents_are_deleted_only_when_they_are_as_expected() {
+    for_each_store(|store| {
+        assert!(store.replace("zarr.json", None, None, &never).expect("nothing there, nothing to do"));
+        store.set("zarr.json", &[b"1"]).expect("set");
+        assert!(!store.replace("zarr.json", None, None, &never).expect("there is one"));
+        assert!(!store.replace("zarr.json", Some(b"0"), None, &never).expect("differs"));
+        assert_eq!(store.get("zarr.json").expect("still there").as_deref(), Some(&b"1"[..]));
+        assert!(store.replace("zarr.json", Some(b"1"), None, &never).expect("equal"));
+        assert_eq!(store.list("").expect("gone"), [""; 0]);
+        assert!(!store.replace("zarr.json", Some(b"1"), None, &never).expect("gone already"));
+    });
+}
+
+#[test]
+fn fault_104_a_document_is_deleted_after_the_last_writer_and_later_ones_are_told() {
+    for_each_store(|store| {
+        store.set("zarr.json", &[b"{}"]).expect("document");
+        let locker = store.locker("zarr.json", &never).expect("a locker");
+        let guard = locker.lock("c/0").expect("free");
+        std::thread::scope(|scope| {
+            let deletion = scope.spawn(|| {
+                let _guards = store.lock_for_deletion(&["zarr.json", "none.json"], &never).expect("locked");
+                store.delete("zarr.json").expect("deleted")
+            });
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert!(!deletion.is_finished());
+            store.set("c/0", &[b"the last one"]).expect("set");
+            drop(guard);
+            assert!(deletion.join().expect("no panic"));
+        });
+        let error = locker.lock("c/0").map(drop).expect_err("the array is gone");
+        assert_eq!((error.kind, error.key.as_deref()), (Kind::Store, Some("zarr.json")));
+        assert!(error.reason.contains("lock the metadata document"), "{error}");
     });
 }
 
@@ -208,7 +246,7 @@ fn fault_95_merging_writers_under_a_lock_lose_nothing() {
             for writer in 0..WRITERS {
                 scope.spawn(move || {
                     for round in 1..=ROUNDS {
-                        let locker = store.locker("a/zarr.json").expect("locker");
+                        let locker = store.locker("a/zarr.json", &never).expect("locker");
                         let _guard = locker.lock("a/c/0").expect("lock");
                         let mut chunk = store.get("a/c/0").expect("get").expect("there");
                         chunk[4 * writer..4 * writer + 4].copy_from_slice(&round.to_le_bytes());
@@ -219,7 +257,7 @@ fn fault_95_merging_writers_under_a_lock_lose_nothing() {
             // Documents may be replaced meanwhile: whoever waits by the old file goes over to the new one.
             scope.spawn(|| {
                 for round in 0..50 {
-                    let _guard = store.lock_document("a/zarr.json").expect("lock");
+                    let _guard = store.lock_document("a/zarr.json", &never).expect("lock");
                     store.set("a/zarr.json", &[format!("{round}").as_bytes()]).expect("set");
                 }
             });

@@ -41,6 +41,7 @@ fn sharded(shape: &[usize], inner: Chain) -> Chain {
 fn filled(chain: Chain) -> (Arc<MemoryStore>, Array) {
     let store = Arc::new(MemoryStore::new());
     let keys = Keys { prefix: "a/".into(), head: "c/".into(), separator: "/".into(), scalar: "c".into() };
+    store.set("a/zarr.json", &[b"{}"]).unwrap();
     let held = Arc::clone(&store) as Arc<dyn Store>;
     let array = Array::new(held, keys, "a/zarr.json".into(), vec![8, 4], Arc::new(chain)).unwrap();
     write(&array, &whole(), &Origin::of(&values()), &OPTIONS).unwrap();

@@ -19,6 +19,7 @@ mod flush;
 mod list;
 mod lock;
 mod path;
+mod process_lock;
 mod publish;
 mod read;
 mod remove;
@@ -29,15 +30,19 @@ mod unnamed;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+pub use self::lock::Locking;
 use super::durability::{self, Level};
 use super::{key, Guard, ListableStore, Listing, Locker, Reader, Store};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
+use crate::interrupt::Interrupt;
 
 /// How values are kept in a directory.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalOptions {
     /// What survives a power cut; `None`: what the process says.
     pub durability: Option<Level>,
+    /// Who excludes whom.
+    pub locking: Locking,
 }
 
 /// Values below one directory, which need not exist before the first is set.
@@ -50,6 +55,7 @@ pub struct LocalStore {
     /// This file system has no unnamed temporary files: use named ones.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     named_only: AtomicBool,
+    locking: Locking,
 }
 
 impl LocalStore {
@@ -59,8 +65,8 @@ impl LocalStore {
 
     pub fn with(root: impl AsRef<Path>, options: LocalOptions) -> Result<Self> {
         let root = std::path::absolute(root).map_err(|cause| failed("", "find the store's root", &cause))?;
-        let LocalOptions { durability } = options;
-        Ok(LocalStore { root, durability, named_only: AtomicBool::new(false) })
+        let LocalOptions { durability, locking } = options;
+        Ok(LocalStore { root, durability, named_only: AtomicBool::new(false), locking })
     }
 
     pub fn root(&self) -> &Path {
@@ -101,8 +107,11 @@ impl Store for LocalStore {
         self.at(key, |path| self.remove(key, path))
     }
 
-    fn locker<'a>(&'a self, lock_key: &'a str) -> Result<Box<dyn Locker + 'a>> {
-        self.at(lock_key, |path| Ok(Box::new(lock::DocumentLocker::open(lock_key, path)?) as Box<dyn Locker>))
+    fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
+        self.at(lock_key, |path| {
+            let locker = lock::DocumentLocker::open(lock_key, path, self.locking, interrupt)?;
+            Ok(Box::new(locker) as Box<dyn Locker>)
+        })
     }
 
     fn waits(&self) -> bool {
@@ -156,27 +165,69 @@ impl ListableStore for LocalStore {
         }
     }
 
-    fn lock_document<'a>(&'a self, lock_key: &str) -> Result<Box<dyn Guard + 'a>> {
+    fn lock_document<'a>(&'a self, lock_key: &str, interrupt: Interrupt<'_>) -> Result<Box<dyn Guard + 'a>> {
         let scope = super::exclusion::Scope::Whole;
         self.at(lock_key, |path| {
-            let lock = lock::DocumentLocker::open(lock_key, path)?.acquire(scope)?;
+            let lock = lock::DocumentLocker::open(lock_key, path, self.locking, interrupt)?.acquire(scope)?;
             Ok(Box::new(lock) as Box<dyn Guard>)
         })
     }
 
-    fn replace(&self, key: &str, expected: Option<&[u8]>, value: &[u8]) -> Result<bool> {
-        let Some(expected) = expected else {
-            return self.at(key, |path| self.publish(key, path, &[value], publish::Existing::Keep));
+    fn replace(
+        &self,
+        key: &str,
+        expected: Option<&[u8]>,
+        value: Option<&[u8]>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<bool> {
+        let (expected, value) = match (expected, value) {
+            (Some(expected), value) => (expected, value),
+            (None, Some(value)) => {
+                return self.at(key, |path| self.publish(key, path, &[value], publish::Existing::Keep))
+            }
+            (None, None) => return Ok(!self.has(key)?),
         };
         if self.size(key)?.is_none() {
             return Ok(false);
         }
-        let _guard = self.lock_document(key)?;
+        let _guard = match self.lock_document(key, interrupt) {
+            Ok(guard) => guard,
+            // Somebody has deleted it just now.
+            Err(_) if !self.has(key)? => return Ok(false),
+            Err(error) => return Err(error),
+        };
         if self.get(key)?.as_deref() != Some(expected) {
             return Ok(false);
         }
-        self.set(key, &[value])?;
+        match value {
+            Some(value) => self.set(key, &[value])?,
+            None => drop(self.delete(key)?),
+        }
         Ok(true)
+    }
+
+    fn lock_for_deletion(&self, keys: &[&str], interrupt: Interrupt<'_>) -> Result<Vec<Box<dyn Guard + Send>>> {
+        let mut lockers = Vec::with_capacity(keys.len());
+        for &key in keys {
+            match self.at(key, |path| lock::DocumentLocker::open(key, path, self.locking, interrupt)) {
+                Ok(locker) => lockers.push(locker),
+                // It is gone already, or nobody like us can have locked it, or deleting it says what is wrong.
+                Err(error) if error.kind == Kind::Store => {}
+                Err(error) => return Err(error),
+            }
+        }
+        // In one order, so that two who delete the same do not wait for each other; and none twice by two names.
+        lockers.sort_by_key(lock::DocumentLocker::identity);
+        lockers.dedup_by_key(|locker| locker.identity());
+        let mut guards: Vec<Box<dyn Guard + Send>> = Vec::with_capacity(lockers.len());
+        for locker in lockers {
+            match locker.acquire(super::exclusion::Scope::Whole) {
+                Ok(guard) => guards.push(Box::new(guard)),
+                Err(error) if error.kind == Kind::Store => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(guards)
     }
 }
 

@@ -5,6 +5,7 @@ use super::lock::{DocumentLock, DocumentLocker};
 use super::publish::Existing;
 use super::*;
 use crate::error::Kind;
+use crate::interrupt::never;
 use crate::store::exclusion::{self, Scope};
 use crate::store::tests::Scratch;
 use std::fs;
@@ -168,8 +169,8 @@ fn the_way_of_file_systems_without_unnamed_files_does_the_same() {
     store.set("a/b/c", &[b"first"]).expect("set");
     store.set("a/b/c", &[b"sec", b"ond"]).expect("replace");
     assert_eq!(store.get("a/b/c").expect("get").as_deref(), Some(&b"second"[..]));
-    assert!(!store.replace("a/b/c", None, b"third").expect("exists"));
-    assert!(store.replace("a/b/d", None, b"third").expect("new"));
+    assert!(!store.replace("a/b/c", None, Some(b"third"), &never).expect("exists"));
+    assert!(store.replace("a/b/d", None, Some(b"third"), &never).expect("new"));
     assert_eq!(names(&scratch.0.join("a/b")), ["c", "d"]);
     store.set("a/b", &[b"x"]).expect_err("a directory");
     assert_eq!(names(&scratch.0.join("a")), ["b"]);
@@ -178,7 +179,8 @@ fn the_way_of_file_systems_without_unnamed_files_does_the_same() {
 #[test]
 fn values_synchronised_before_they_appear_are_the_same_values() {
     let scratch = Scratch::new();
-    let store = LocalStore::with(&scratch.0, LocalOptions { durability: Some(Level::Full) }).expect("a root");
+    let store = LocalStore::with(&scratch.0, LocalOptions { durability: Some(Level::Full), ..LocalOptions::default() })
+        .expect("a root");
     store.set("a/k", &[b"1"]).expect("set");
     store.set("a/k", &[b"2"]).expect("replace");
     assert_eq!(store.get("a/k").expect("get").as_deref(), Some(&b"2"[..]));
@@ -252,7 +254,9 @@ fn fault_77_what_is_no_key_is_told() {
 fn locking_needs_a_document_that_can_be_written() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    for outcome in [lock(&store, "a/zarr.json", "a/c/0").map(drop), store.lock_document("a/zarr.json").map(drop)] {
+    for outcome in
+        [lock(&store, "a/zarr.json", "a/c/0").map(drop), store.lock_document("a/zarr.json", &never).map(drop)]
+    {
         let error = outcome.expect_err("no document");
         assert_eq!(
             (error.kind, error.key.as_deref(), error.errno),
@@ -290,13 +294,62 @@ fn fault_96_merging_processes_lose_nothing_whatever_root_they_opened() {
     // The document is replaced meanwhile, again and again.
     children.push(in_child(|| {
         (0..50).all(|round: u32| {
-            let guard = store.lock_document("g/a/zarr.json");
+            let guard = store.lock_document("g/a/zarr.json", &never);
             guard.is_ok() && store.set("g/a/zarr.json", &[round.to_string().as_bytes()]).is_ok()
         })
     }));
     assert!(children.into_iter().all(|child| wait_for(child) == 0));
     assert_eq!(store.get("g/a/c/0").expect("get"), Some(ROUNDS.to_le_bytes().repeat(WRITERS as usize)));
     assert_eq!(names(&scratch.0.join("g/a")), ["c", "zarr.json"], "no lock files");
+}
+
+#[test]
+fn waiting_for_a_lock_of_another_process_can_be_interrupted() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    store.set("zarr.json", &[b"{}"]).expect("document");
+    let holder = in_child(|| {
+        let guard = lock(&store, "zarr.json", "c/0");
+        let told = store.set("held", &[b"x"]);
+        // SAFETY: waits to be killed.
+        unsafe { libc::pause() };
+        guard.is_ok() && told.is_ok()
+    });
+    while store.get("held").expect("get").is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let begun = std::time::Instant::now();
+    let stop = || match begun.elapsed().as_millis() {
+        0..50 => Ok(()),
+        _ => Err(Error::new(Kind::Request, "stop")),
+    };
+    let locker = store.locker("zarr.json", &stop).expect("a locker");
+    assert_eq!(locker.lock("c/0").map(drop).expect_err("interrupted").reason, "stop");
+    let whole = store.lock_document("zarr.json", &stop).map(drop);
+    assert_eq!(whole.expect_err("interrupted").reason, "stop");
+    drop(locker.lock("c/1").expect("nobody holds this one"));
+    // SAFETY: kills the child made above.
+    unsafe { libc::kill(holder, libc::SIGKILL) };
+    wait_for(holder);
+    drop(lock(&store, "zarr.json", "c/0").expect("what was interrupted holds nothing"));
+}
+
+#[test]
+fn fault_107_who_vouches_for_other_processes_locks_no_file() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    store.set("zarr.json", &[b"{}"]).expect("document");
+    let _theirs = lock(&store, "zarr.json", "c/0").expect("free");
+    let vouched = in_child(|| {
+        let store = LocalStore::with(&scratch.0, LocalOptions { locking: Locking::Threads, ..LocalOptions::default() })
+            .expect("a root");
+        let Ok(_guard) = lock(&store, "zarr.json", "c/0") else { return false };
+        // Threads still exclude each other, and a document that is gone is still an error.
+        let stop = || Err(Error::new(Kind::Request, "stop"));
+        let again = store.locker("zarr.json", &stop).and_then(|locker| locker.lock("c/0").map(drop));
+        again.is_err_and(|error| error.reason == "stop") && lock(&store, "gone.json", "c/0").is_err()
+    });
+    assert_eq!(wait_for(vouched), 0);
 }
 
 #[test]
@@ -374,6 +427,8 @@ fn fault_78_a_killed_writer_leaves_the_old_or_the_new_value_and_no_files() {
 /// One chunk's lock, by a locker of its own.
 pub fn lock(store: &LocalStore, lock_key: &str, key: &str) -> Result<DocumentLock> {
     key::check(key)?;
-    store
-        .at(lock_key, |path| DocumentLocker::open(lock_key, path)?.acquire(Scope::Part(exclusion::part(lock_key, key))))
+    store.at(lock_key, |path| {
+        DocumentLocker::open(lock_key, path, store.locking, &never)?
+            .acquire(Scope::Part(exclusion::part(lock_key, key)))
+    })
 }

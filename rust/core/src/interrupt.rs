@@ -1,0 +1,51 @@
+//! Stopping early: whatever may take long asks now and then whether it shall go on.
+
+use std::time::{Duration, Instant};
+
+use crate::error::Result;
+
+/// Asked now and then; an error stops the operation (Ctrl-C). It may be asked by any thread, without locks held.
+pub type Interrupt<'a> = &'a (dyn Fn() -> Result<()> + Sync);
+
+/// For what cannot be stopped.
+pub fn never() -> Result<()> {
+    Ok(())
+}
+
+/// How long anybody waits before asking again.
+pub const TICK: Duration = Duration::from_millis(50);
+
+/// Waiting for something that has to be tried again and again: often at first, then less and less.
+pub struct Patience {
+    begun: Instant,
+    tries: u32,
+}
+
+/// The first tries only let others run: most locks are held for less time than falling asleep takes.
+const YIELDS: u32 = 3;
+const SHORTEST: Duration = Duration::from_micros(50);
+const LONGEST: Duration = Duration::from_millis(10);
+/// Each nap is this share of the time waited so far, so that what is waited in vain is a share of it, too.
+const SHARE: u32 = 16;
+
+impl Patience {
+    pub fn new() -> Self {
+        Patience { begun: Instant::now(), tries: 0 }
+    }
+
+    /// Waits a little.
+    pub fn nap(&mut self) {
+        self.tries += 1;
+        if self.tries <= YIELDS {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep((self.begun.elapsed() / SHARE).clamp(SHORTEST, LONGEST));
+        }
+    }
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self::new()
+    }
+}

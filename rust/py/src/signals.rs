@@ -1,0 +1,48 @@
+//! Ctrl-C while the engine works or waits.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use blizzarr_core::error::{Error, Kind, Result};
+use blizzarr_core::interrupt::Interrupt;
+use pyo3::prelude::*;
+
+use crate::errors::foreign;
+
+/// Signals are looked for this often.
+const EVERY_MS: u64 = 100;
+
+/// Runs `work` with a question that it asks now and then, from any thread: whether a signal says to stop. Called without
+/// the GIL.
+pub fn watching_signals<R>(work: impl FnOnce(Interrupt<'_>) -> Result<R>) -> Result<R> {
+    let begun = Instant::now();
+    let asked = AtomicU64::new(0);
+    let caller = thread::current().id();
+    let raised = Mutex::new(None);
+    let stopped = AtomicBool::new(false);
+    let stop = || Err(Error::new(Kind::Request, "the operation was interrupted"));
+    let interrupted = || {
+        if stopped.load(Ordering::Relaxed) {
+            return stop();
+        }
+        // Python tells only its main thread of signals: workers, in loops of their own, must not use up its turns.
+        let now = begun.elapsed().as_millis() as u64;
+        if now < asked.load(Ordering::Relaxed) + EVERY_MS || thread::current().id() != caller {
+            return Ok(());
+        }
+        asked.store(now, Ordering::Relaxed);
+        Python::attach(|py| py.check_signals().map_err(|raised| foreign(py, raised))).or_else(|error| {
+            *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            stopped.store(true, Ordering::Relaxed);
+            stop()
+        })
+    };
+    let outcome = work(&interrupted);
+    // Whichever thread was the first to stop: what the signal raised is what the caller is told.
+    match raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => outcome,
+    }
+}
