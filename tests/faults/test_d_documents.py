@@ -270,3 +270,52 @@ def test_row_040_the_index_of_draft_sharding() -> None:
     transformer = {"type": "indexed", "extension": "https://purl.org/zarr/spec/storage_transformers/sharding/1.0"}
     with pytest.raises(MetadataError, match="storage_transformers"):
         blizzarr.open({"zarr.json": array_document(storage_transformers=[transformer])})
+
+
+LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
+SHARD_LIES: dict[str, dict[str, Any]] = {
+    "row 36: an index of variable size": {"index_codecs": [LITTLE, {"name": "gzip", "configuration": {"level": 1}}]},
+    "row 36: an index of unknown size": {"index_codecs": [LITTLE, {"name": "numcodecs.lzma", "configuration": {}}]},
+    "row 36: no array-to-bytes codec in the index": {"index_codecs": [{"name": "crc32c"}]},
+    "row 36: no index codecs": {"index_codecs": []},
+    "row 36: two of them inside": {"codecs": [LITTLE, LITTLE]},
+    "row 37: an inner length of 0": {"chunk_shape": [0, 5]},
+    "row 37: a negative one": {"chunk_shape": [-1, 5]},
+    "row 37: one that does not divide": {"chunk_shape": [3, 5]},
+    "row 37: too few axes": {"chunk_shape": [5]},
+    "row 37: too many axes": {"chunk_shape": [5, 5, 1]},
+    "row 37: no axes": {"chunk_shape": []},
+    "row 37: larger than the shard": {"chunk_shape": [10, 20]},
+    "row 37: much larger": {"chunk_shape": [2**62, 2**62]},
+    "row 37: no number": {"chunk_shape": [5, "5"]},
+}
+
+
+@pytest.mark.parametrize("lie", SHARD_LIES)
+def test_rows_036_037_shards_that_cannot_be(lie: str) -> None:
+    options = {"chunk_shape": [5, 5], "codecs": [LITTLE], "index_codecs": [LITTLE, {"name": "crc32c"}]}
+    grid = {"name": "regular", "configuration": {"chunk_shape": [5, 10]}}
+
+    def raw(options: dict[str, Any]) -> bytes:
+        return array_document(chunk_grid=grid, codecs=[{"name": "sharding_indexed", "configuration": options}])
+
+    assert blizzarr.open({"zarr.json": raw(options)}).chunks == (5, 5)
+    store = {"zarr.json": GROUP, "a/zarr.json": raw(options | SHARD_LIES[lie]), "a/c/0/0": bytes(200)}
+    before, begun = dict(store), time.perf_counter()
+    for opened in OPENED.values():
+        with pytest.raises(MetadataError, match="codecs") as caught:
+            opened(store)
+        assert caught.value.key == "a/zarr.json"
+        assert any(problem.path.startswith("codecs[0].configuration") for problem in caught.value.problems)
+    assert time.perf_counter() - begun < 1
+    assert store == before
+
+
+def test_row_036_inner_codecs_of_the_year_before_v3() -> None:
+    """Before v3 was final a chain could do without a codec that makes bytes of arrays: little-endian, with a warning."""
+    options = {"chunk_shape": [5, 5], "codecs": [{"name": "crc32c"}], "index_codecs": [LITTLE, {"name": "crc32c"}]}
+    grid = {"name": "regular", "configuration": {"chunk_shape": [5, 10]}}
+    raw = array_document(chunk_grid=grid, codecs=[{"name": "sharding_indexed", "configuration": options}])
+    with pytest.warns(UserWarning, match="no codec that makes bytes of arrays"):
+        array = blizzarr.open({"zarr.json": raw})
+    assert array[0, 0] == 0
