@@ -312,7 +312,7 @@ def test_rows_036_037_shards_that_cannot_be(lie: str) -> None:
 
 
 def test_row_036_inner_codecs_of_the_year_before_v3() -> None:
-    """Before v3 was final a chain could do without a codec that makes bytes of arrays: little-endian, with a warning."""
+    """Before v3 was final a chain could do without a codec that makes bytes of arrays: that is a warning."""
     options = {"chunk_shape": [5, 5], "codecs": [{"name": "crc32c"}], "index_codecs": [LITTLE, {"name": "crc32c"}]}
     grid = {"name": "regular", "configuration": {"chunk_shape": [5, 10]}}
     raw = array_document(chunk_grid=grid, codecs=[{"name": "sharding_indexed", "configuration": options}])
