@@ -50,12 +50,18 @@ CASES = [
 def openings(store: Any, path: str, key: str) -> list[Callable[[], Any]]:
     """Every way to read the document."""
     if key == ".zmetadata":
-        # Read when it is first needed: the group's own documents are fine.
+        # Read when it is first needed: the group's own documents are fine, and so may other members be.
         return [
-            lambda: list(blizzarr.open_consolidated(store).keys()),
-            lambda: list(blizzarr.open_group(store, mode="r", use_consolidated=True).members(max_depth=None)),
+            lambda: every_member(blizzarr.open_consolidated(store)),
+            lambda: every_member(blizzarr.open_group(store, mode="r", use_consolidated=True)),
         ]
     return [lambda mode=mode: blizzarr.open(store, path=path, mode=mode) for mode in ("r", "r+", "a")]
+
+
+def every_member(group: blizzarr.Group) -> None:
+    """Raise what is said of a member that cannot be read."""
+    for error in group.unreadable(None).values():
+        raise error
 
 
 def refusal(call: Callable[[], Any]) -> BlizzarrError:
