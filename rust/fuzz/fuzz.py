@@ -36,7 +36,6 @@ FIGURES = HERE / "figures.json"
 LEDGER = TARGET / "ledger.json"
 
 RUSTFLAGS = (
-    "--cfg fuzzing",
     "-Zsanitizer=address",
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",

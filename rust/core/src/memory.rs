@@ -98,8 +98,7 @@ impl<'a> Target<'a> {
         unsafe { Target::new(bytes.as_mut_ptr(), 0, bytes.len() as isize) }
     }
 
-    /// The same target, written past the cache though it is small.
-    #[cfg(any(test, fuzzing))]
+    /// The same target, written past the cache though it is small: for tests.
     pub fn streamed(self) -> Self {
         Target { past_cache: true, ..self }
     }

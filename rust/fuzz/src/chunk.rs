@@ -14,6 +14,7 @@ use blizzarr_core::codec::zlib::Zlib;
 use blizzarr_core::codec::zstd::Zstd;
 use blizzarr_core::codec::BytesToBytes;
 use blizzarr_core::error::{Error, Kind, Result};
+use blizzarr_core::interrupt::never;
 use blizzarr_core::memory::{Origin, Target};
 use blizzarr_core::read::read;
 use blizzarr_core::region::{c_strides, Region};
@@ -24,7 +25,7 @@ use crate::model::{at, elements, region};
 use crate::mutation::{damage, field, Damage, Field};
 use crate::store::{Face, OneValue};
 
-const OPTIONS: Options<'static> = Options { threads: 1, write_empty: false, interrupted: &|| Ok(()) };
+const OPTIONS: Options<'static> = Options { threads: 1, write_empty: false, interrupted: &never };
 
 /// One chunk of an array, all of it and parts of it: what is written is read, damage is an error that names the chunk or data
 /// of the right size, and a part that is written into a damaged chunk changes nothing else.

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use blizzarr_core::error::{Error, Kind, Result};
+use blizzarr_core::interrupt::Interrupt;
 use blizzarr_core::store::{Guard, Locker, Reader, Store};
 
 /// What a reader knows before it asks.
@@ -94,7 +95,7 @@ impl Store for OneValue {
         Ok(self.value.lock().unwrap_or_else(PoisonError::into_inner).take().is_some())
     }
 
-    fn locker<'a>(&'a self, _lock_key: &'a str) -> Result<Box<dyn Locker + 'a>> {
+    fn locker<'a>(&'a self, _lock_key: &'a str, _interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
         Ok(Box::new(Alone))
     }
 }
