@@ -30,7 +30,8 @@ class Nursery:
     """The interpreter, seen from the outside."""
 
     def __init__(self, *, with_shim: bool = False) -> None:
-        environment = dict(os.environ, PYTHONPATH=str(TESTS))
+        paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(paths))
         if with_shim:
             environment["LD_PRELOAD"] = str(shim())
         command = [sys.executable, "-m", "soak.dying.nursery"]
