@@ -42,7 +42,7 @@ lint: $(VENV)/tested  ## formatting and lints of both languages
 	cargo fmt --check --manifest-path bench/limit/Cargo.toml
 	cargo fmt --check --manifest-path rust/fuzz/Cargo.toml
 	cargo clippy --quiet --workspace --all-targets -- --deny warnings
-	cargo clippy --quiet --manifest-path rust/fuzz/Cargo.toml --target-dir target --lib -- --deny warnings
+	cargo clippy --quiet --manifest-path rust/fuzz/Cargo.toml --target-dir target --lib --no-default-features -- --deny warnings
 
 types: $(VENV)/tested  ## mypy, strict
 	$(BIN)/mypy
