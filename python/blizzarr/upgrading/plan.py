@@ -198,7 +198,9 @@ def _translated(path: str, found: Found, old: Format, new: Format) -> NodeUpgrad
     documents = new.encode(meta, path)
     if not path:
         documents |= new.entry_documents()
+    # Those that make the node go last: without them nobody would find the others after an interruption.
     outdated = [key for key in found.documents if key not in documents]
+    outdated.sort(key=old.node_keys(path).__contains__)
     if not path and old.entry_key is not None and old.entry_key not in documents:
         outdated.append(old.entry_key)
     replaced = tuple(key for key in found.documents if key in documents)

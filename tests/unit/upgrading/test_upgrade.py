@@ -160,6 +160,8 @@ def test_interrupted_anywhere(old: str) -> None:
     values = Dies()
     a_hierarchy(values, old)
     start = dict(values)
+    finished = dict(start)
+    blizzarr.upgrade(finished)
     stop = 0
     while True:
         values = Dies(start)
@@ -181,7 +183,7 @@ def test_interrupted_anywhere(old: str) -> None:
         assert np.array_equal(blizzarr.open(values, path="scans/first/big")[:], VALUES)
         assert blizzarr.upgrade(values).done
         check(values, "v3")
-        assert KEY not in values
+        assert values == finished, "no document of the old format is left without what made it a node"
         stop += 1
     assert stop >= 20
     check(values, "v3")
