@@ -85,6 +85,8 @@ def make(listed: Sequence[Placed], path: str, problems: Problems, name: str = "s
             seen.add(label)
         if dtype.kind is Kind.OBJECT:
             problems.add(f"{place}.data_type", "a data type of a fixed size", dtype.name)
+        if 0 in shape:
+            problems.add(f"{place}.data_type", "a field of at least one element", list(shape))
         size += dtype.itemsize * prod(shape)
     if size > _MOST:
         problems.add(path, f"fields of at most {_MOST:,} bytes together", size)

@@ -1,4 +1,4 @@
-"""What fill values of huge elements, or of elements of another type, cost whoever opens their document."""
+"""Elements of extreme sizes, and fill values of another type: what they cost whoever opens their document."""
 
 from __future__ import annotations
 
@@ -66,3 +66,13 @@ def test_the_draft_refuses_fill_values_that_are_no_text_when_it_opens(name: str,
     store["meta/root/a.array.json"] = json.dumps({**document, "fill_value": value}).encode()
     with pytest.raises(MetadataError, match="fill_value"):
         blizzarr.open_array(store, path="a", mode="r")
+
+
+@pytest.mark.parametrize("zarr_format", ["v1", "v2", "v3_draft", "v3_draft_zarr_python", "v3"])
+@pytest.mark.parametrize("dtype", [[("a", "<i2", (0,))], [("n", [("a", "<i2", (2, 0))]), ("b", "i1")]])
+def test_fields_of_no_elements_are_refused(dtype: Any, zarr_format: str) -> None:
+    """The draft stored them and read their fallback; v3 stopped with NumPy's own error."""
+    store: dict[str, bytes] = {}
+    with pytest.raises(MetadataError, match=r"a field of at least one element, found \[(0|2, 0)\]"):
+        blizzarr.create_array(store, shape=(3,), dtype=dtype, zarr_format=zarr_format)
+    assert store == {}
