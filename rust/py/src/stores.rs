@@ -41,9 +41,12 @@ pub struct DocumentLocks {
 
 #[pymethods]
 impl DocumentLocks {
-    fn release(&self, py: Python<'_>) {
-        let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
-        py.detach(|| drop(held));
+    fn release(&self, py: Python<'_>) -> PyResult<()> {
+        entry(py, "release locks", None, || {
+            let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+            py.detach(|| drop(held));
+            Ok(())
+        })
     }
 }
 
