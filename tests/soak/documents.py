@@ -68,7 +68,7 @@ EXPERIMENT = Experiment(
     what="Attributes that many set, and rows that many append, are all there",
     unit="changes",
     full=16_000,
-    ci=200,
+    ci=100,
     run=run,
     batch=800,
 )

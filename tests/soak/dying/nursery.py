@@ -43,8 +43,10 @@ class Nursery:
 
     def __exit__(self, *_: object) -> None:
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait()
+        self._process.stdout.close()
 
     def begin(self, scenario: int, place: Path, first: int = 0, end: int | None = None, **hit: Any) -> int:
         """Start a child that takes the steps from `first` to before `end`; gives its process id."""
