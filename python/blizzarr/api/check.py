@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from blizzarr import checking
 from blizzarr.array import Array
 from blizzarr.checking.check import Progress
@@ -23,6 +25,8 @@ def check(
     dry_run: bool = False,
     quarantine: StoreLike | None = None,
     quarantine_damaged: bool = False,
+    record: str | os.PathLike[str] | None = None,
+    against: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Check an array, or a group with everything below it: documents, every chunk, and what should not be there.
@@ -52,6 +56,11 @@ def check(
         ``data.zarr``, the directory ``data.zarr.quarantine`` beside it; other stores need to be told.
     quarantine_damaged
         With `repair`: move chunks of which nothing can be saved to the quarantine, too; they read as fill value then.
+    record
+        When nothing is damaged, a file that checksums of everything are written to: a manifest, outside of the data;
+        compressed if it ends with ``.gz``. Uncompressed, ``sha256sum --check`` reads it, too.
+    against
+        A manifest. What is not as it was then is found, too: `changed`, `missing`, and as a warning `new`.
     progress
         Called with the stored objects that are done, and how many there are.
 
@@ -66,7 +75,9 @@ def check(
     NodeNotFoundError
         When there is nothing that could be checked.
     PathError
-        When something would be replaced and there is no place to keep it.
+        When something would be replaced and there is no place to keep it, or the manifest would be among the data.
+    ConflictError
+        When the manifest is that of another node.
 
     Examples
     --------
@@ -80,12 +91,18 @@ def check(
     """
     if dry_run and not repair:
         raise ValueError("expected dry_run with repair=True: a check changes nothing anyway")
+    if (record is not None) + (against is not None) + repair > 1:
+        raise ValueError("expected one of record, against and repair")
     if isinstance(store, Array | Group):
         found, inner = store.store, join(store.path, path) if path else store.path
     else:
         found, inner = resolve(store, "r+" if repair and not dry_run else "r", path)
         # A node of the draft has no directory of its own.
         found, inner = root_above(found, inner) or (found, inner)
+    if record is not None:
+        return checking.check_and_record(found, inner, record, fast=fast, progress=progress)
+    if against is not None:
+        return checking.check_against(found, inner, against, fast=fast, progress=progress)
     if not repair:
         return checking.check(found, inner, fast=fast, progress=progress)
     how = checking.Repairs(checking.Quarantine(found, quarantine), dry_run, quarantine_damaged)

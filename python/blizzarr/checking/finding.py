@@ -56,6 +56,12 @@ KINDS: Final[dict[str, Kind]] = {
         "restore the shard, or repair: inner chunks that can still be found are saved",
         True,
     ),
+    "changed": Kind(
+        Severity.ERROR, "not what was recorded", "restore it from a copy; or record anew, if the change was meant"
+    ),
+    "missing": Kind(
+        Severity.ERROR, "recorded, and gone", "restore it from a copy; or record anew, if the removal was meant"
+    ),
     "no-file": Kind(Severity.ERROR, "no files where objects should be", "move away what is there"),
     "unreadable": Kind(Severity.ERROR, "what could not be read", "look at permissions, and at the disk"),
     "chunk-encoding": Kind(
@@ -82,6 +88,7 @@ KINDS: Final[dict[str, Kind]] = {
         "repair: they are moved away; the array would show them if it grew",
         True,
     ),
+    "new": Kind(Severity.WARNING, "not recorded", "record anew, if they are meant to be here"),
     "chunk-key": Kind(Severity.WARNING, "chunks under keys that nobody reads", "rename or remove the object"),
     "leftover": Kind(
         Severity.WARNING, "leftovers of writers that died", "repair: they are removed, if their writers are dead", True

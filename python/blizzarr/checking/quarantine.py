@@ -13,7 +13,7 @@ from blizzarr.formats import FORMATS
 from blizzarr.stores import LocalStore, Store, StoreLike, resolve
 from blizzarr.stores.place import is_below
 
-__all__ = ["Quarantine"]
+__all__ = ["Quarantine", "outermost"]
 
 
 class Quarantine:
@@ -65,7 +65,7 @@ class Quarantine:
         if self._where is not None:
             target = resolve(_absolute(self._where), "a")[0]
         elif isinstance(local, LocalStore):
-            root = _outermost(local.root)
+            root = outermost(local.root)
             target = LocalStore(root.with_name(f"{root.name}.quarantine"))
         else:
             raise PathError(
@@ -90,7 +90,7 @@ class Quarantine:
         return self._kept
 
 
-def _outermost(directory: Path) -> Path:
+def outermost(directory: Path) -> Path:
     """The root of the hierarchy that a directory is in: nothing of ours may lie in it that is no part of it."""
     documents = {key for form in FORMATS.values() for key in (*form.node_keys(""), form.entry_key) if key is not None}
     above = [parent for parent in directory.parents if any((parent / key).is_file() for key in documents)]

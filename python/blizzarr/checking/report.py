@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from blizzarr.checking.finding import KINDS, Finding, Severity
 
-__all__ = ["SCHEMA", "Repair", "Report"]
+__all__ = ["SCHEMA", "Checksums", "Repair", "Report"]
 
 SCHEMA: Final = 1
 """Goes up when a member of `Report.to_dict` changes its meaning; new ones may come without."""
@@ -50,6 +50,33 @@ class Repair:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Checksums:
+    """What a report has to do with a manifest of checksums."""
+
+    file: str
+    done: Literal["recorded", "compared", "not recorded"]
+    """It is not recorded when something is damaged: a damaged object must not pass for what it should be."""
+    objects: int = 0
+    """So many are in it."""
+    recorded: str | None = None
+    """When it was made, in ISO 8601."""
+
+    def __str__(self) -> str:
+        if self.done == "not recorded":
+            return f"not recorded in {self.file}: something is damaged"
+        objects = f"{self.objects:,} checksum{'' if self.objects == 1 else 's'}"
+        return (
+            f"{objects} recorded in {self.file}"
+            if self.done == "recorded"
+            else (f"compared with {objects} of {self.recorded} in {self.file}")
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {"file": self.file, "done": self.done, "objects": self.objects, "recorded": self.recorded}
+
+
 @dataclass(slots=True)
 class Report:
     """What `check` gives: printed it is for people, `to_dict` is for programs.
@@ -85,6 +112,8 @@ class Report:
     repairs: list[Repair] = field(default_factory=list)
     dry_run: bool = False
     """Whether the repairs were only thought of."""
+    manifest: Checksums | None = None
+    """The manifest that was recorded or compared with, if any."""
 
     @property
     def ok(self) -> bool:
@@ -145,6 +174,7 @@ class Report:
             lines.append(f"and {self.left_out:,} more inner chunks of these shards")
         done = "would be repaired" if self.dry_run else "repaired"
         lines += [f"{done if repair.done else 'not repaired'}: {repair}" for repair in self.repairs]
+        lines += [] if self.manifest is None else [str(self.manifest)]
         return "\n".join([*lines, self.summary()])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
@@ -170,6 +200,7 @@ class Report:
             "notes": self.count(Severity.NOTE),
             "left_out": self.left_out,
             "findings": [finding.to_dict() for finding in self.findings],
+            "manifest": None if self.manifest is None else self.manifest.to_dict(),
             "dry_run": self.dry_run,
             "repairs": [repair.to_dict() for repair in self.repairs],
         }

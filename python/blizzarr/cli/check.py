@@ -19,7 +19,8 @@ __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
     "Examples:  blizzarr check data.zarr   |   blizzarr check --fast data.zarr/brain   |   "
-    "blizzarr check --json data.zarr   |   blizzarr check --repair --dry-run data.zarr"
+    "blizzarr check --json data.zarr   |   blizzarr check --repair --dry-run data.zarr   |   "
+    "blizzarr check --record data.sha256 data.zarr   |   blizzarr check --against data.sha256 data.zarr"
 )
 
 DAMAGED = 1
@@ -46,6 +47,13 @@ def run(
             help="With --repair: move chunks of which nothing can be saved away, too; they read as fill value then.",
         ),
     ] = False,
+    record: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="When nothing is damaged, write checksums of everything to FILE."),
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Compare everything with the checksums in FILE, too.")
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Fail for warnings and notes, too.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many findings of a kind to show for each node.")] = 10,
     threads: Annotated[int, typer.Option(min=0, help="Threads that work; 0 means one per core.")] = 0,
@@ -60,6 +68,9 @@ def run(
     made anew, chunks outside the shape moved away, and of damaged shards the intact inner chunks saved. Whatever is
     replaced or moved is kept in a directory beside the data first.
 
+    --record keeps SHA-256 of everything that is stored in a file, for --against to find what has changed since, also
+    where a flipped bit decodes to another value. With --fast chunks are not decoded, but their checksums are computed.
+
     The exit status is 1 if something is damaged and was not repaired without loss; warnings and notes count only with
     --strict.
     """
@@ -68,9 +79,11 @@ def run(
         raise typer.BadParameter("expected a whole array or group, found a selection", param_hint="PATH")
     if (dry_run or quarantine is not None or quarantine_damaged) and not repair:
         raise typer.BadParameter("expected --repair, too: without it nothing is changed", param_hint="--repair")
+    if (record is not None) + (against is not None) + repair > 1:
+        raise typer.BadParameter("expected one of --record, --against and --repair")
     from blizzarr import api
     from blizzarr.config import config
-    from blizzarr.errors import NodeNotFoundError
+    from blizzarr.errors import BlizzarrError, NodeNotFoundError
 
     with config.set(threads=threads), Meter("check", unit="objects") as meter:
         try:
@@ -82,10 +95,18 @@ def run(
                 dry_run=dry_run,
                 quarantine=quarantine,
                 quarantine_damaged=quarantine_damaged,
+                record=record,
+                against=against,
                 progress=meter,
             )
         except NodeNotFoundError as error:
             raise typer.BadParameter(str(error), param_hint="PATH") from error
+        except BlizzarrError as error:
+            if record is None and against is None:
+                raise
+            # A manifest that cannot be read or written says nothing about the data.
+            hint = "--record" if against is None else "--against"
+            raise typer.BadParameter(str(error), param_hint=hint) from error
     show(report, limit, as_json=as_json)
     damaged = not report.ok and not (report.repairs and report.repaired)
     if damaged or (strict and report.findings):

@@ -102,4 +102,5 @@ def report_lines(report: Report, limit: int) -> list[RenderableType]:
     """Everything that is printed for people."""
     lines: list[RenderableType] = [findings_tree(report, limit)] if report.findings else []
     lines += [repairs_tree(report, limit)] if report.repairs else []
+    lines += [printable(str(report.manifest))] if report.manifest is not None else []
     return [*lines, summary_text(report)]

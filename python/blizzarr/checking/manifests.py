@@ -1,0 +1,131 @@
+"""A check and a manifest: recorded when all is well, or what is there now compared with what was recorded."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+
+from blizzarr.checking.check import Progress, Seen, look
+from blizzarr.checking.finding import Finding
+from blizzarr.checking.nodes import named
+from blizzarr.checking.quarantine import outermost
+from blizzarr.checking.report import Checksums, Report
+from blizzarr.checking.survey import unwrapped
+from blizzarr.errors import PathError
+from blizzarr.formats import chunk_prefix, node_of
+from blizzarr.recording.file import read_manifest, write_manifest
+from blizzarr.recording.record import Difference, compare, record
+from blizzarr.stores import LocalStore, Store
+from blizzarr.stores.place import place_of
+from blizzarr.transformers import ArrayKeys
+
+__all__ = ["check_against", "check_and_record"]
+
+_MESSAGES = {
+    "changed": "its checksum is not the one that was recorded",
+    "missing": "was there when the checksums were recorded",
+    "new": "was not there when the checksums were recorded",
+}
+
+
+def check_and_record(
+    store: Store, path: str, file: str | os.PathLike[str], *, fast: bool = False, progress: Progress | None = None
+) -> Report:
+    """Check, and record the checksums of everything if nothing is damaged.
+
+    Raises
+    ------
+    PathError
+        When the file would be among the data.
+    """
+    began = time.monotonic()
+    _refuse_inside(store, path, file)
+    halves = _Halves(progress)
+    report, _ = look(store, path, fast=fast, progress=halves.first)
+    if report.ok:
+        manifest = record(store, path, halves.second)
+        write_manifest(file, manifest)
+        report.manifest = Checksums(str(file), "recorded", len(manifest.digests), manifest.recorded)
+    else:
+        report.manifest = Checksums(str(file), "not recorded")
+    report.seconds = time.monotonic() - began
+    return report
+
+
+def check_against(
+    store: Store, path: str, file: str | os.PathLike[str], *, fast: bool = False, progress: Progress | None = None
+) -> Report:
+    """Check, and compare everything with the checksums in a manifest.
+
+    Raises
+    ------
+    MetadataError
+        When the file is no manifest, or was cut off.
+    ConflictError
+        When it is that of another node.
+    """
+    began = time.monotonic()
+    manifest = read_manifest(file)
+    halves = _Halves(progress)
+    report, seen = look(store, path, fast=fast, progress=halves.first)
+    told = {finding.key for finding in report.of_kind("unreadable", "no-file")}
+    nodes = _Nodes(seen, path)
+    report.add(
+        nodes.finding(difference)
+        for difference in compare(store, path, manifest, halves.second)
+        if difference.kind != "unreadable" or difference.key not in told
+    )
+    report.manifest = Checksums(str(file), "compared", len(manifest.digests), manifest.recorded)
+    report.seconds = time.monotonic() - began
+    return report
+
+
+class _Nodes:
+    """Which node, and which of its chunks, a key is about."""
+
+    def __init__(self, seen: Seen, path: str) -> None:
+        self._path = path
+        self._metas = seen.nodes.arrays()
+        self._arrays: Mapping[str, str] = {chunk_prefix(place, meta): place for place, meta in self._metas.items()}
+
+    def finding(self, difference: Difference) -> Finding:
+        key, error = difference.key, difference.error
+        message = _MESSAGES[difference.kind] if error is None else error.reason
+        document = node_of(key)
+        if document is not None:
+            return Finding(difference.kind, named(document), message, key)
+        ends = (end for end in range(len(key), -1, -1) if end == 0 or key[end - 1] == "/")
+        prefix = next((key[:end] for end in ends if key[:end] in self._arrays), None)
+        if prefix is None:
+            return Finding(difference.kind, named(self._path), message, key)
+        place = self._arrays[prefix]
+        meta = self._metas[place]
+        chunk = ArrayKeys.of(prefix, meta.chunk_keys, len(meta.shape)).position(key)
+        return Finding(difference.kind, named(place), message, key, chunk)
+
+
+def _refuse_inside(store: Store, path: str, file: str | os.PathLike[str]) -> None:
+    """A manifest among the data would be a foreign file there, and lost with them."""
+    local = unwrapped(store)
+    data = LocalStore(outermost(local.root / path)) if isinstance(local, LocalStore) else local
+    if f"file:{os.path.realpath(file)}/".startswith(place_of(data).rstrip("/") + "/"):
+        raise PathError(f"expected a file outside of the data for the manifest, found {str(file)!r}", store=str(store))
+
+
+class _Halves:
+    """One progress of two things that are done one after the other."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._chunks = 0
+
+    def first(self, done: int, total: int) -> None:
+        self._chunks = total
+        if self._progress is not None:
+            self._progress(done, 2 * total)
+
+    def second(self, done: int, total: int) -> None:
+        # As many again, so that what is done never becomes less.
+        if self._progress is not None and total:
+            self._progress(self._chunks + self._chunks * done // total, 2 * self._chunks)
