@@ -39,6 +39,8 @@ class StorageTransformer(ABC):
     """The variant that documents of the draft name beside the URI."""
     spellings: ClassVar[tuple[str, ...]] = ()
     """Other names and URIs that mean the same; read, never written."""
+    once: ClassVar[bool] = False
+    """Whether an array has it at most once, as it could not tell its keys from those that another of it has made."""
 
     def __post_init__(self) -> None:
         problems = Problems()

@@ -57,6 +57,7 @@ class HashedTransformer(StorageTransformer):
     name: ClassVar[str] = "blizzarr.hashed"
     extension: ClassVar[str] = "https://purl.org/blizzarr/storage-transformers/hashed/1.0"
     type: ClassVar[str] = "crc32"
+    once: ClassVar[bool] = True
 
     levels: int = 2
     width: int = 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from blizzarr.problems import MISSING, Problems, describe, extension
@@ -70,7 +70,7 @@ def decode(
             problems.unknown(f"{here}.name" if type(item) is dict else here, _POINT, named[0], _NOT_HERE)
         else:
             found.append(row.from_configuration(named[1], here, problems, rank))
-    return tuple(transformer for transformer in found if transformer is not None)
+    return _stack(found, path, problems)
 
 
 def decode_draft(
@@ -102,7 +102,7 @@ def decode_draft(
         if kind != row.type:
             problems.add(f"{here}.type", describe(row.type), kind)
         found.append(row.from_configuration(configuration, here, problems, rank))
-    return tuple(transformer for transformer in found if transformer is not None)
+    return _stack(found, path, problems)
 
 
 def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
@@ -134,8 +134,18 @@ def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
             problems.add(here, f"a registered {_POINT} (see blizzarr.transformers.register)", repr(transformer))
         transformer.check(rank, here, problems)
         found.append(transformer)
+    stack = _stack(found, "storage_transformers", problems)
     problems.raise_any()
-    return tuple(found)
+    return stack
+
+
+def _stack(found: Sequence[StorageTransformer | None], path: str, problems: Problems) -> tuple[StorageTransformer, ...]:
+    """Those that were understood; a problem is added where one is there again that may not be."""
+    stack = tuple(transformer for transformer in found if transformer is not None)
+    names = [transformer.name for transformer in stack if transformer.once]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        problems.add(path, f"{name} at most once", names.count(name))
+    return stack
 
 
 def _from_user(item: Any, here: str, problems: Problems) -> StorageTransformer | None:
