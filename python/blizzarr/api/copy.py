@@ -102,7 +102,7 @@ def copy(
     for job in jobs:
         job.run(meter, resume=resume, overwrite=overwrite)
     flush = getattr(found, "flush", None)
-    if flush is not None:
+    if flush is not None and not getattr(found, "shows_at_once", False):
         flush()
     metadata = detect(found, place)
     assert metadata is not None

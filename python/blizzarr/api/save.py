@@ -110,6 +110,8 @@ def load(store: StoreLike, *, path: str | None = "") -> npt.NDArray[Any] | dict[
 
 def _finish(given: StoreLike, store: Store) -> None:
     """Complete what was written; close what was opened here."""
+    if getattr(store, "shows_at_once", False):
+        return
     method = getattr(store, "close" if given is not store and isinstance(given, str | os.PathLike) else "flush", None)
     if method is not None:
         method()

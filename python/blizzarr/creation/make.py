@@ -9,6 +9,8 @@ import numpy as np
 
 from blizzarr.array import Array
 from blizzarr.array.objects import check_objects
+from blizzarr.config import config
+from blizzarr.copying.array import size_of
 from blizzarr.copying.elements import copy_elements
 from blizzarr.creation.describe import ShapeLike, ZarrFormat, describe_array, lengths_of
 from blizzarr.creation.elements import as_data, type_of
@@ -53,6 +55,9 @@ def make_array(
         _check_convertible(source.metadata.dtype, metadata.dtype)
         if overwrite:
             refuse_to_lose(source, store, path)
+            if size_of(source) <= config.copy_bytes:
+                # Before anything is removed: what cannot be read is no reason to lose what it was to replace.
+                source = np.asarray(source[...], metadata.dtype.numpy)
     elif source is not None:
         source = np.asarray(source, metadata.dtype.numpy)
         check_objects(metadata, source)

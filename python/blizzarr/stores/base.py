@@ -41,6 +41,7 @@ class BaseStore(ABC):
     supports_delete: bool = True
     supports_list: bool = True
     deletes_at_once: bool = False
+    shows_at_once: bool = False
 
     @abstractmethod
     def get(self, key: str) -> Value | None:

@@ -17,6 +17,7 @@ class NativeStore(BaseStore):
     """Checks keys and permission, and hands the rest to a native handle, which releases the GIL."""
 
     deletes_at_once = True
+    shows_at_once = True
     native: Any
     """The handle that array data goes through."""
 

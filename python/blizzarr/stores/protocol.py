@@ -44,6 +44,7 @@ class Store(Protocol):
     - ``read_only``: True when `set` and `delete` will be refused; arrays look before they begin a write,
     - ``supports_delete``: False when `delete` will be refused (zip files),
     - ``supports_list``: False when `list` and `list_dir` will be refused,
+    - ``shows_at_once``: True when others see what is set without `flush`, which then is about power cuts alone,
     - ``deletes_at_once``: True when others see `delete_prefix` as one step,
     - ``native``: the handle that the engine should use instead of calling back into Python,
     - ``get_many(keys)``: many values in one request, None for each that is missing,

@@ -34,6 +34,7 @@ class StoreWrapper(BaseStore):
         self.store = store
         self.read_only = bool(getattr(store, "read_only", False))
         self.supports_delete = bool(getattr(store, "supports_delete", True))
+        self.shows_at_once = bool(getattr(store, "shows_at_once", False))
         self.deletes_at_once = bool(getattr(store, "deletes_at_once", False))
         self.supports_list = bool(getattr(store, "supports_list", True))
 
