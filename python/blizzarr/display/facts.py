@@ -30,6 +30,10 @@ def codec_text(document: Any) -> str:
     """
     if isinstance(document, str):
         return document
+    if "name" not in document:
+        # One of numcodecs among those that run together as v2 does them: its options stand beside its id.
+        given = {name: value for name, value in document.items() if name != "id"}
+        return codec_text({"name": document["id"], "configuration": given})
     options = []
     for name, value in document.get("configuration", {}).items():
         if name == "codecs":
