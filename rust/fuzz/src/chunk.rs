@@ -168,9 +168,10 @@ impl One {
     }
 }
 
-/// Keys of one chunk differ by their zeros only.
+/// Keys of one chunk differ by their zeros only. What panicked within the engine came here as an error.
 fn named(result: Result<()>) -> Result<()> {
     result.map_err(|mut error| {
+        assert!(error.kind != Kind::Internal, "{error:?} at {:?}", error.location());
         if error.key.as_ref().is_some_and(|key| key.trim_end_matches('0') == "c") {
             error.key = Some("c".into());
         }
