@@ -15,7 +15,13 @@ MODULES = {
     "limit": "limit",
 }
 # Not compared by default: what durability costs, and zarr-python as it comes.
-OPTIONAL = {"tensorstore fsync": "tensorstore", "zarr-python": "zarr_python"}
+OPTIONAL = {
+    "tensorstore fsync": "tensorstore",
+    "zarr-python": "zarr_python",
+    "blizzarr none": "blizzarr",
+    "blizzarr ordered": "blizzarr",
+    "blizzarr full": "blizzarr",
+}
 
 
 def load(name: str) -> Peer | str:

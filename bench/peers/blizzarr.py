@@ -7,6 +7,7 @@ from typing import Any
 
 import blizzarr
 from bench.peers.base import Library, Values
+from blizzarr.durability import Durability
 
 
 class Blizzarr(Library):
@@ -39,4 +40,26 @@ class Blizzarr(Library):
         return [(name, array.shape) for name, array in blizzarr.open_group(path, mode="r").members()]
 
 
-PEERS = {Blizzarr.name: Blizzarr}
+class WithLevel(Blizzarr):
+    """With a durability of its own, for what each of them costs."""
+
+    level: Durability
+
+    def write(self, array: Any, key: tuple[Any, ...], values: Values) -> None:
+        with blizzarr.durable(self.level):
+            array[key] = values
+
+
+class NotDurable(WithLevel):
+    name, level = "blizzarr none", "none"
+
+
+class Ordered(WithLevel):
+    name, level = "blizzarr ordered", "ordered"
+
+
+class FullyDurable(WithLevel):
+    name, level = "blizzarr full", "full"
+
+
+PEERS = {peer.name: peer for peer in (Blizzarr, NotDurable, Ordered, FullyDurable)}

@@ -8,6 +8,7 @@
 //! - `read`: one version of a value through one open file;
 //! - `publish` and `unnamed`: a value appears under its key at once, or not at all;
 //! - `remove`: deletion, of one value or of a tree;
+//! - `outgoing`: values that are held until it is on record that they have gone;
 //! - `temporary`: what writers that died have left;
 //! - `list`: which keys there are;
 //! - `lock`: one writer per chunk, among threads and processes.
@@ -18,6 +19,7 @@
 mod flush;
 mod list;
 mod lock;
+mod outgoing;
 mod path;
 mod process_lock;
 mod publish;
@@ -29,6 +31,7 @@ mod unnamed;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::OnceLock;
 
 pub use self::lock::Locking;
 use super::durability::{self, Level};
@@ -55,6 +58,8 @@ pub struct LocalStore {
     /// This file system has no unnamed temporary files: use named ones.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     named_only: AtomicBool,
+    /// What is replaced must be held until its directory is on the device; asked when it first matters.
+    reuses_blocks: OnceLock<bool>,
     locking: Locking,
 }
 
@@ -66,7 +71,7 @@ impl LocalStore {
     pub fn with(root: impl AsRef<Path>, options: LocalOptions) -> Result<Self> {
         let root = std::path::absolute(root).map_err(|cause| failed("", "find the store's root", &cause))?;
         let LocalOptions { durability, locking } = options;
-        Ok(LocalStore { root, durability, named_only: AtomicBool::new(false), locking })
+        Ok(LocalStore { root, durability, named_only: AtomicBool::new(false), reuses_blocks: OnceLock::new(), locking })
     }
 
     pub fn root(&self) -> &Path {

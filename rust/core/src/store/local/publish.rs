@@ -36,6 +36,7 @@ impl LocalStore {
         let level = self.level();
         let mut made_directories = false;
         let mut attempt = 0;
+        let outgoing = self.outgoing(path);
         let outcome = loop {
             attempt += 1;
             match self.try_publish(path, parts, existing, attempt, level >= Level::Ordered) {
@@ -48,6 +49,7 @@ impl LocalStore {
                 outcome => break outcome,
             }
         };
+        let outcome = outcome.and_then(|set| outgoing.release(path).map(|()| set));
         if level == Level::Full && outcome.is_ok() {
             self.note_directories(path, made_directories);
         }

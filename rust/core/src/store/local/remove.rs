@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 impl LocalStore {
     /// Removes the file and the directories that are empty without it; `false` when there was none.
     pub(super) fn remove(&self, key: &str, path: &Path) -> Result<bool> {
-        match fs::remove_file(path) {
+        let outgoing = self.outgoing(path);
+        match fs::remove_file(path).and_then(|()| outgoing.release(path)) {
             Ok(()) => {
                 self.forget(path);
                 Ok(true)
@@ -44,7 +45,7 @@ impl LocalStore {
     /// Removes what is under `prefix` at once as far as others can see: the directory loses its name first.
     pub(super) fn remove_tree(&self, prefix: &str, path: &Path) -> Result<()> {
         let outcome = match fs::symlink_metadata(path) {
-            Ok(metadata) if metadata.is_dir() => remove_directory(path),
+            Ok(metadata) if metadata.is_dir() => self.remove_directory(path),
             Ok(metadata) if metadata.is_symlink() && path.is_dir() => remove_link(path),
             Ok(_) => return Ok(()), // a value, not a prefix
             Err(cause) => Err(cause),
@@ -64,7 +65,7 @@ impl LocalStore {
                 let entry = entry?;
                 let path = entry.path();
                 let removed = match entry.file_type()? {
-                    kind if kind.is_dir() => remove_directory(&path),
+                    kind if kind.is_dir() => self.remove_directory(&path),
                     kind if kind.is_symlink() => remove_link(&path),
                     _ => fs::remove_file(&path),
                 };
@@ -85,20 +86,21 @@ impl LocalStore {
             }
         }
     }
-}
 
-fn remove_directory(path: &Path) -> io::Result<()> {
-    let doomed = temporary_beside(path);
-    // Until it is gone, so that nobody takes it for what a dead writer has left.
-    let _alive = temporary::mark_directory_alive(path);
-    match fs::rename(path, &doomed) {
-        // What cannot be removed gets its name back, so that it can be seen.
-        Ok(()) => fs::remove_dir_all(&doomed).inspect_err(|_| {
-            let _ = fs::rename(&doomed, path);
-        }),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Err(cause),
-        // A mount point, or a parent that may not be changed: empty it where it is.
-        Err(_) => fs::remove_dir_all(path),
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        let doomed = temporary_beside(path);
+        // Until it is gone, so that nobody takes it for what a dead writer has left.
+        let _alive = temporary::mark_directory_alive(path);
+        let outgoing = self.outgoing(path);
+        match fs::rename(path, &doomed).and_then(|()| outgoing.release(path)) {
+            // What cannot be removed gets its name back, so that it can be seen.
+            Ok(()) => fs::remove_dir_all(&doomed).inspect_err(|_| {
+                let _ = fs::rename(&doomed, path);
+            }),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Err(cause),
+            // A mount point, or a parent that may not be changed: empty it where it is.
+            Err(_) => fs::remove_dir_all(path),
+        }
     }
 }
 
