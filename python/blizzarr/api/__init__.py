@@ -20,6 +20,7 @@ from blizzarr.api.create import (
     zeros,
     zeros_like,
 )
+from blizzarr.api.diff import diff
 from blizzarr.api.open import open, open_array, open_consolidated, open_group
 from blizzarr.api.save import load, save, save_array, save_group
 from blizzarr.api.upgrade import upgrade
@@ -32,6 +33,7 @@ __all__ = [
     "create",
     "create_array",
     "create_group",
+    "diff",
     "empty",
     "empty_like",
     "full",

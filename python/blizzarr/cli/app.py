@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from blizzarr.cli import cat, check, copy, create, info, ls, rm, show, tree, upgrade
+from blizzarr.cli import cat, check, copy, create, diff, info, ls, rm, show, tree, upgrade
 from blizzarr.errors import BlizzarrError
 
 __all__ = ["app", "main"]
@@ -47,7 +47,7 @@ def _root(
     pass
 
 
-for _verb in (info, tree, ls, cat, show, create, copy, upgrade, check, rm):
+for _verb in (info, tree, ls, cat, show, create, copy, upgrade, check, diff, rm):
     app.command(name=_verb.__name__.rpartition(".")[2], epilog=_verb.EXAMPLES)(_verb.run)
 
 

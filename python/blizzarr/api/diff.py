@@ -1,0 +1,80 @@
+"""Comparing two arrays or hierarchies."""
+
+from __future__ import annotations
+
+from blizzarr import comparing
+from blizzarr.api.open import open
+from blizzarr.array import Array
+from blizzarr.comparing import Comparison, Progress, Tolerance
+from blizzarr.group import Group
+from blizzarr.stores import StoreLike
+
+__all__ = ["diff"]
+
+
+def diff(
+    a: StoreLike | Array | Group,
+    b: StoreLike | Array | Group,
+    *,
+    path_a: str = "",
+    path_b: str = "",
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    shown: int = 5,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare two arrays, or two groups with everything below them, whatever their formats and layouts.
+
+    Compared are which nodes there are, shapes, data types, fill values, attributes, dimension names, and every element,
+    part by part in bounded memory. Where both are laid out in the same way, chunks with the same bytes are not decoded;
+    where neither has stored anything, nothing is looked at. What cannot be read is told, and the rest compared.
+    Formats, chunks and codecs that are not the same are only noted.
+
+    Parameters
+    ----------
+    a, b
+        Paths, URLs, stores, mappings, arrays or groups.
+    path_a, path_b
+        The nodes in them; by default their roots.
+    rtol, atol
+        Numbers are the same when they differ by no more than ``atol + rtol * abs(b)``. Not a number equals itself.
+    shown
+        How many elements that differ are kept for each array, with their indices.
+    progress
+        Called with the bytes that are done, and how many there are.
+
+    Returns
+    -------
+    `same` says whether nothing differs, `differences` what does, `unreadable` what could not be compared, `notes` where
+    the same is stored in another way. Printed it is for people.
+
+    Raises
+    ------
+    NodeNotFoundError
+        When one of them is not there.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> a = blizzarr.create_array({}, data=[[1, 2, 3], [4, 5, 6]], chunks=(1, 3))
+    >>> b = blizzarr.create_array({}, data=[[1, 2, 3], [4, 9, 6]], chunks=(2, 1), zarr_format="v2")
+    >>> found = blizzarr.diff(a, b)
+    >>> [(difference.kind, difference.elements.first) for difference in found.differences]
+    [('elements', [((1, 1), np.int64(5), np.int64(9))])]
+    >>> print(found)
+    /: elements: 1 of 6 differ, in 1 chunk, within [1:2, 1:2], by at most 4
+        [1, 1]  5 against 9
+    1 array, 0 groups, 6 elements compared in ... s: 1 difference
+    """
+    if rtol < 0 or atol < 0:
+        raise ValueError(f"expected tolerances of zero or more, found rtol={rtol}, atol={atol}")
+    one, other = _node(a, path_a), _node(b, path_b)
+    return comparing.diff(one, other, Tolerance(rtol, atol), shown, progress)
+
+
+def _node(found: StoreLike | Array | Group, path: str) -> Array | Group:
+    if isinstance(found, Array | Group) and not path:
+        return found
+    if isinstance(found, Group):
+        return found[path]
+    return open(found.store if isinstance(found, Array) else found, mode="r", path=path)

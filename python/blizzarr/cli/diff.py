@@ -1,0 +1,72 @@
+"""``blizzarr diff``: do two arrays or hierarchies hold the same?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from blizzarr.cli.completion import complete_path
+from blizzarr.cli.info import JsonOption
+from blizzarr.cli.opened import open_node
+from blizzarr.cli.place import Place
+from blizzarr.cli.progress import Meter
+
+__all__ = ["EXAMPLES", "run"]
+
+EXAMPLES = (
+    "Examples:  blizzarr diff data.zarr copy.zarr   |   blizzarr diff data.zarr/brain old.zarr/brain --rtol 1e-6   |   "
+    "blizzarr diff --json data.zarr data.zip"
+)
+
+DIFFERENT = 1
+TROUBLE = 2
+
+
+def run(
+    a: Annotated[str, typer.Argument(metavar="A", help="An array or a group.", autocompletion=complete_path)],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another one.", autocompletion=complete_path)],
+    rtol: Annotated[float, typer.Option(min=0, help="How far numbers may be apart, as a part of that of B.")] = 0.0,
+    atol: Annotated[float, typer.Option(min=0, help="How far numbers may be apart, besides.")] = 0.0,
+    limit: Annotated[int, typer.Option(min=1, help="How much to show for each node, and of its elements.")] = 10,
+    threads: Annotated[int, typer.Option(min=0, help="Threads that work; 0 means one per core.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two arrays, or two groups with everything below them.
+
+    Nodes, shapes, data types, fill values, attributes, dimension names and every element are compared, whatever the
+    formats. How they are stored makes no difference and is only noted. What cannot be read is told, and the rest
+    compared.
+
+    The exit status is 0 if they are the same, 1 if they differ, 2 if something could not be compared.
+    """
+    from blizzarr import api
+    from blizzarr.config import config
+    from blizzarr.errors import BlizzarrError
+
+    nodes = []
+    for name, text in (("A", a), ("B", b)):
+        place = Place.parse(text)
+        if place.key is not None:
+            raise typer.BadParameter("expected a whole array or group, found a selection", param_hint=name)
+        try:
+            nodes.append(open_node(place))
+        except BlizzarrError as error:
+            raise typer.BadParameter(str(error), param_hint=name) from error
+    with config.set(threads=threads), Meter("diff") as meter:
+        found = api.diff(*nodes, rtol=rtol, atol=atol, shown=limit, progress=meter)
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), indent=2))
+    else:
+        from rich.console import Console
+
+        from blizzarr.display.comparison import comparison_lines
+
+        # What goes to a file or a program is not broken into lines of a terminal.
+        console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
+        for line in comparison_lines(found, limit):
+            console.print(line)
+    if not found.same:
+        raise typer.Exit(TROUBLE if found.unreadable else DIFFERENT)

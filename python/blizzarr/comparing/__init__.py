@@ -1,0 +1,11 @@
+"""Comparing two arrays or hierarchies, whatever their formats: what they hold, not how it is laid out.
+
+`diff` pairs the nodes, `metadata` compares what their documents say, `elements` what is in them: part by part
+(`parts`), by their values (`values`). The result is a `Comparison`.
+"""
+
+from blizzarr.comparing.comparison import Comparison, Difference, Elements
+from blizzarr.comparing.diff import Progress, diff
+from blizzarr.comparing.values import Tolerance
+
+__all__ = ["Comparison", "Difference", "Elements", "Progress", "Tolerance", "diff"]

@@ -1,0 +1,238 @@
+"""What differs between two nodes and everything below them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+__all__ = ["NOTES", "SCHEMA", "TITLES", "Comparison", "Difference", "Elements", "Kind"]
+
+SCHEMA: Final = 1
+"""Goes up when a member of `Comparison.to_dict` changes its meaning; new ones may come without."""
+
+SHOWN: Final = 50
+"""Differences that the text lists."""
+
+Kind: TypeAlias = Literal[
+    "unreadable",
+    "only-a",
+    "only-b",
+    "node-type",
+    "shape",
+    "data-type",
+    "fill-value",
+    "dimension-names",
+    "attributes",
+    "elements",
+    "format",
+    "layout",
+]
+
+TITLES: Final[dict[str, str]] = {
+    "unreadable": "could not be compared",
+    "only-a": "only in A",
+    "only-b": "only in B",
+    "node-type": "node type",
+    "shape": "shape",
+    "data-type": "data type",
+    "fill-value": "fill value",
+    "dimension-names": "dimension names",
+    "attributes": "attributes",
+    "elements": "elements",
+    "format": "format",
+    "layout": "layout",
+}
+"""All kinds; names are kept from release to release, new ones may come."""
+
+NOTES: Final = frozenset({"format", "layout"})
+"""How things are stored makes no difference between what is stored."""
+
+
+@dataclass(slots=True)
+class Elements:
+    """How the elements of two arrays differ."""
+
+    compared: int = 0
+    different: int = 0
+    chunks: int = 0
+    """Of A, with elements that differ."""
+    box: tuple[tuple[int, int], ...] | None = None
+    """The smallest box in which all of them are: start and stop along each axis."""
+    largest: float | int | None = None
+    """The largest absolute difference, where there are numbers on both sides."""
+    first: list[tuple[tuple[int, ...], Any, Any]] = field(default_factory=list)
+    """The first few: index, element of A, element of B."""
+    unread: int = 0
+    """Elements that could not be compared."""
+
+    def add(self, other: Elements, most: int) -> None:
+        """Take up what was found in another part."""
+        self.compared += other.compared
+        self.different += other.different
+        self.chunks += other.chunks
+        self.unread += other.unread
+        self.first += other.first[: most - len(self.first)]
+        if other.largest is not None:
+            self.largest = other.largest if self.largest is None else max(self.largest, other.largest)
+        if other.box is not None:
+            pairs = zip(self.box or other.box, other.box, strict=True)
+            self.box = tuple((min(a[0], b[0]), max(a[1], b[1])) for a, b in pairs)
+
+    def __str__(self) -> str:
+        said = f"{self.different:,} of {self.compared:,} differ, in {_count(self.chunks, 'chunk')}"
+        if self.box:
+            said += f", within [{', '.join(f'{start}:{stop}' for start, stop in self.box)}]"
+        if self.largest is not None:
+            said += f", by at most {self.largest:{'.6g' if isinstance(self.largest, float) else ','}}"
+        return said
+
+    def examples(self) -> Iterator[str]:
+        """The first few as text."""
+        for index, a, b in self.first:
+            yield f"[{', '.join(map(str, index))}]  {_text(a)} against {_text(b)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {
+            "compared": self.compared,
+            "different": self.different,
+            "chunks": self.chunks,
+            "box": None if self.box is None else [list(pair) for pair in self.box],
+            "largest": _plain(self.largest),
+            "first": [{"index": list(index), "a": _plain(a), "b": _plain(b)} for index, a, b in self.first],
+            "unread": self.unread,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not the same, or that could not be compared, or a note on how it is stored.
+
+    Examples
+    --------
+    >>> print(Difference("shape", "/a", "(2, 3) against (2, 4)"))
+    /a: shape: (2, 3) against (2, 4)
+    """
+
+    kind: Kind
+    path: str
+    """Of the node, below the two that are compared: ``/a/b``."""
+    message: str
+    elements: Elements | None = None
+    key: str | None = None
+    """Of the object that could not be read."""
+    chunk: tuple[int, ...] | None = None
+
+    def __str__(self) -> str:
+        said = f"{self.path}: {TITLES[self.kind]}: {self.message}"
+        examples = self.elements.examples() if self.elements is not None else ()
+        return "\n".join([said, *(f"    {example}" for example in examples)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {
+            "kind": self.kind,
+            "path": self.path,
+            "message": self.message,
+            "key": self.key,
+            "chunk": None if self.chunk is None else list(self.chunk),
+            "elements": None if self.elements is None else self.elements.to_dict(),
+        }
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What `diff` gives: printed it is for people, `to_dict` is for programs.
+
+    Examples
+    --------
+    >>> found = Comparison("a.zarr", "b.zarr", arrays=1)
+    >>> found.same
+    True
+    >>> found.differences.append(Difference("shape", "/", "(2,) against (3,)"))
+    >>> print(found)
+    /: shape: (2,) against (3,)
+    1 array, 0 groups, 0 elements compared in 0.0 s: 1 difference
+    """
+
+    a: str
+    b: str
+    arrays: int = 0
+    """On both sides."""
+    groups: int = 0
+    elements: int = 0
+    """That were compared, or are the same because what is stored is."""
+    seconds: float = 0.0
+    differences: list[Difference] = field(default_factory=list)
+    unreadable: list[Difference] = field(default_factory=list)
+    """What could not be compared, and why."""
+    notes: list[Difference] = field(default_factory=list)
+    """Where the same is stored in another way."""
+
+    @property
+    def same(self) -> bool:
+        """Whether everything could be compared, and nothing differs."""
+        return not self.differences and not self.unreadable
+
+    def add(self, difference: Difference) -> None:
+        """Take this up where it belongs."""
+        kinds = {"unreadable": self.unreadable} | dict.fromkeys(NOTES, self.notes)
+        kinds.get(difference.kind, self.differences).append(difference)
+
+    def verdict(self) -> str:
+        """How much differs."""
+        said = [_count(len(self.differences), "difference")] if self.differences else []
+        said += [f"{len(self.unreadable):,} could not be compared"] if self.unreadable else []
+        return ", ".join(said) or "the same"
+
+    def summary(self) -> str:
+        """What was compared, and how much differs, in a line."""
+        looked = f"{_count(self.arrays, 'array')}, {_count(self.groups, 'group')}, {_count(self.elements, 'element')}"
+        return f"{looked} compared in {self.seconds:.1f} s: {self.verdict()}"
+
+    def __str__(self) -> str:
+        found = [*self.unreadable, *self.differences]
+        lines = [str(difference) for difference in found[:SHOWN]]
+        lines += [f"and {len(found) - SHOWN:,} more"] if len(found) > SHOWN else []
+        return "\n".join([*lines, self.summary()])
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data: what ``blizzarr diff --json`` prints."""
+        return {
+            "blizzarr_diff": SCHEMA,
+            "a": self.a,
+            "b": self.b,
+            "same": self.same,
+            "arrays": self.arrays,
+            "groups": self.groups,
+            "elements": self.elements,
+            "seconds": round(self.seconds, 3),
+            "differences": [difference.to_dict() for difference in self.differences],
+            "unreadable": [difference.to_dict() for difference in self.unreadable],
+            "notes": [difference.to_dict() for difference in self.notes],
+        }
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _text(value: Any) -> str:
+    text = str(value) if isinstance(value, np.number | np.bool_ | np.datetime64 | np.timedelta64) else repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it; what it has no form for as text."""
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else str(value)

@@ -1,0 +1,105 @@
+"""`diff`: two nodes and everything below them, in order."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import TypeAlias
+
+from blizzarr.array import Array
+from blizzarr.comparing.comparison import Comparison, Difference
+from blizzarr.comparing.elements import compare_elements
+from blizzarr.comparing.metadata import metadata_differences
+from blizzarr.comparing.values import EXACT, Tolerance, comparable
+from blizzarr.copying.array import size_of
+from blizzarr.errors import BlizzarrError
+from blizzarr.group import Group
+
+__all__ = ["Progress", "diff"]
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the bytes that have been compared, as one of both has them in memory, and how many there are."""
+
+Node: TypeAlias = Array | Group
+
+
+def diff(
+    a: Node,
+    b: Node,
+    tolerance: Tolerance = EXACT,
+    shown: int = 5,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare two nodes and everything below them; what cannot be read is told, and the rest compared."""
+    began = time.monotonic()
+    made = Comparison(_name(a), _name(b))
+    sides = _nodes(a), _nodes(b)
+    pairs: list[tuple[str, Array, Array]] = []
+    for name in sorted({*sides[0], *sides[1]}):
+        path = f"/{name}"
+        one, other = (side.get(name) for side in sides)
+        failures = [(side, node) for side, node in (("A", one), ("B", other)) if isinstance(node, BlizzarrError)]
+        for side, error in failures:
+            made.add(Difference("unreadable", path, f"{side}: {error}", None, error.key))
+        if failures:
+            continue
+        if one is None or other is None:
+            there = one if one is not None else other
+            made.add(Difference("only-a" if other is None else "only-b", path, _what(there)))
+        elif isinstance(one, Array) and isinstance(other, Array):
+            made.arrays += 1
+            pairs.append((path, one, other))
+        elif isinstance(one, Group) and isinstance(other, Group):
+            made.groups += 1
+            _add_metadata(made, path, one, other)
+        else:
+            made.add(Difference("node-type", path, f"{_what(one)} against {_what(other)}"))
+    total, done = sum(size_of(one) for _, one, other in pairs if one.shape == other.shape), 0
+
+    def told(came: int) -> None:
+        nonlocal done
+        done += came
+        if progress is not None:
+            progress(done, total)
+
+    told(0)
+    for path, one, other in pairs:
+        _add_metadata(made, path, one, other)
+        if one.shape != other.shape:
+            continue
+        if not comparable(one.dtype, other.dtype):
+            told(size_of(one))
+            continue
+        elements, unreadable = compare_elements(path, one, other, tolerance, shown, told)
+        made.elements += elements.compared
+        made.unreadable += unreadable
+        if elements.different:
+            made.add(Difference("elements", path, str(elements), elements))
+    made.seconds = time.monotonic() - began
+    return made
+
+
+def _add_metadata(made: Comparison, path: str, a: Node, b: Node) -> None:
+    for difference in metadata_differences(path, a.metadata, b.metadata):
+        made.add(difference)
+
+
+def _name(node: Node) -> str:
+    return f"{node.store}{'' if not node.path else '/' + node.path}"
+
+
+def _nodes(node: Node) -> dict[str, Node | BlizzarrError]:
+    """The node and everything below it, by path; of what cannot be read the reason."""
+    found: dict[str, Node | BlizzarrError] = {"": node}
+    if isinstance(node, Group):
+        with warnings.catch_warnings():
+            # The library warns of what is left out; here it is told.
+            warnings.simplefilter("ignore")
+            found.update(node.walk())
+        found.update(node.unreadable(None))
+    return found
+
+
+def _what(node: object) -> str:
+    return f"an array {node.shape} {node.metadata.dtype}" if isinstance(node, Array) else "a group"

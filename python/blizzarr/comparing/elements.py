@@ -1,0 +1,169 @@
+"""The elements of two arrays, part by part; what cannot be read is told, and the rest compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.array import Array
+from blizzarr.comparing.comparison import Difference, Elements
+from blizzarr.comparing.parts import Parts, cut, plan, stored_alike
+from blizzarr.comparing.values import Mask, Tolerance, differing, is_number, largest
+from blizzarr.copying.regions import Region
+from blizzarr.errors import BlizzarrError
+
+__all__ = ["compare_elements"]
+
+TOLD = 1000
+"""Objects of one array that cannot be read, and are told one by one."""
+
+
+def compare_elements(
+    path: str, a: Array, b: Array, tolerance: Tolerance, shown: int, told: Callable[[int], None]
+) -> tuple[Elements, list[Difference]]:
+    """How the elements of two arrays of one shape differ, and what could not be read."""
+    return _Comparing(path, a, b, tolerance, shown).run(told)
+
+
+class _Comparing:
+    """Two arrays while they are compared."""
+
+    def __init__(self, path: str, a: Array, b: Array, tolerance: Tolerance, shown: int) -> None:
+        self.path, self.a, self.b = path, a, b
+        self.tolerance, self.shown = tolerance, shown
+        self.unreadable: dict[tuple[str, str | None, tuple[int, ...] | None], Difference] = {}
+
+    def run(self, told: Callable[[int], None]) -> tuple[Elements, list[Difference]]:
+        total = Elements()
+        if not self.a.size:
+            return total, []
+        parts = plan(self.a, self.b)
+        size = self.a.dtype.itemsize
+        for region, alike in self._visited(parts):
+            count = prod(part.stop - part.start for part in region)
+            if alike:
+                total.compared += count
+            else:
+                for found in self._compare(region):
+                    total.add(found, self.shown)
+            told(count * size)
+        left = self.a.size - total.compared - total.unread
+        if left:
+            total.add(self._left(parts, left), self.shown)
+            told(left * size)
+        return total, list(self.unreadable.values())
+
+    def _visited(self, parts: Parts) -> Iterator[tuple[Region, bool]]:
+        if parts.alone and parts.cells is not None:
+            for cell, alike in stored_alike(self.a, self.b, parts.cells):
+                yield parts.region(cell), alike
+        else:
+            yield from ((region, False) for region in parts.visited())
+
+    def _left(self, parts: Parts, count: int) -> Elements:
+        """What neither has stored: fill values against fill values, all alike."""
+        found = Elements(compared=count)
+        region = parts.first_left()
+        if region is None:
+            return found
+        # One element stands for all of them.
+        corner = tuple(slice(part.start, part.start + 1) for part in region)
+        one = next(self._compare(corner))
+        if one.different:
+            found.different, found.largest, found.first = count, one.largest, one.first
+            found.box = parts.box_left()
+            visited = sum(self._chunks(region) for region in parts.visited())
+            found.chunks = self._chunks(tuple(slice(0, length) for length in self.a.shape)) - visited
+        return found
+
+    def _chunks(self, region: Region) -> int:
+        """How many chunks of A a region has, which cuts none."""
+        return prod(
+            -(-(part.stop - part.start) // step) for part, step in zip(region, self.a.metadata.chunk_shape, strict=True)
+        )
+
+    def _compare(self, region: Region) -> Iterator[Elements]:
+        """Compare a region; where something in it cannot be read, chunk by chunk."""
+        sides = []
+        for name, side in (("A", self.a), ("B", self.b)):
+            try:
+                sides.append(np.asarray(side[region]))
+            except BlizzarrError as error:
+                pieces = cut(region, side.metadata.chunk_shape)
+                if len(pieces) > 1:
+                    for piece in pieces:
+                        yield from self._compare(piece)
+                else:
+                    self._tell(name, error)
+                    yield Elements(unread=prod(part.stop - part.start for part in region))
+                return
+        yield self._differing(region, *sides)
+
+    def _tell(self, name: str, error: BlizzarrError) -> None:
+        key = (name, error.key, error.chunk)
+        if key not in self.unreadable and len(self.unreadable) < TOLD:
+            said = f"{error.codec}: {error.reason}" if error.codec else error.reason
+            place = f" {error.key}" if error.key else ""
+            self.unreadable[key] = Difference(
+                "unreadable", self.path, f"{name}{place}: {said}", None, error.key, error.chunk
+            )
+
+    def _differing(self, region: Region, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Elements:
+        found = Elements(compared=a.size)
+        if _alike(a, b):
+            return found
+        mask = differing(a, b, self.tolerance)
+        found.different = int(np.count_nonzero(mask))
+        if not found.different:
+            return found
+        start = [part.start for part in region]
+        found.box, found.chunks = _box(mask, start), _cells(mask, start, self.a.metadata.chunk_shape)
+        for index in _first(mask, self.shown):
+            place = tuple(int(at) + begin for at, begin in zip(index, start, strict=True))
+            found.first.append((place, a[index], b[index]))
+        if is_number(a.dtype) and is_number(b.dtype):
+            found.largest = largest(a[mask], b[mask])
+        return found
+
+
+def _alike(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+    """Whether they are the same to the bit, which takes no more than a look at the memory."""
+    if a.dtype != b.dtype or a.dtype.hasobject or a.dtype.kind == "T" or not a.size:
+        return False
+    if not (a.flags.c_contiguous and b.flags.c_contiguous):
+        return False
+    one, other = (side.reshape(-1).view(np.uint8).data for side in (a, b))
+    return bool(one == other)
+
+
+def _box(mask: Mask, start: list[int]) -> tuple[tuple[int, int], ...]:
+    box = []
+    for axis, begin in enumerate(start):
+        there = np.flatnonzero(mask.any(axis=tuple(other for other in range(mask.ndim) if other != axis)))
+        box.append((begin + int(there[0]), begin + int(there[-1]) + 1))
+    return tuple(box)
+
+
+def _cells(mask: Mask, start: list[int], chunk_shape: tuple[int, ...]) -> int:
+    """In how many chunks there is something."""
+    for axis, (begin, step) in enumerate(zip(start, chunk_shape, strict=True)):
+        borders = [0, *range(step - begin % step, mask.shape[axis], step)]
+        mask = np.logical_or.reduceat(mask, borders, axis=axis)
+    return int(np.count_nonzero(mask))
+
+
+def _first(mask: Mask, count: int) -> Iterator[tuple[Any, ...]]:
+    """The first few, without a list of all."""
+    flat, at = mask.reshape(-1), 0
+    for _ in range(count):
+        at += int(flat[at:].argmax())
+        if not flat[at]:
+            return
+        yield np.unravel_index(at, mask.shape)
+        at += 1
+        if at == flat.size:
+            return

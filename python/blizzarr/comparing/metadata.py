@@ -1,0 +1,81 @@
+"""What the documents of two nodes say: what they mean, and as notes how things are laid out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from blizzarr.comparing.comparison import Difference
+from blizzarr.formats.dimension_names import ATTRIBUTE, names_in
+from blizzarr.model import ArrayMeta, GroupMeta
+
+__all__ = ["metadata_differences"]
+
+
+def metadata_differences(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -> Iterator[Difference]:
+    """Everything but the elements; both are arrays, or both are groups."""
+    if isinstance(a, ArrayMeta) and isinstance(b, ArrayMeta):
+        if a.shape != b.shape:
+            yield Difference("shape", path, f"{a.shape} against {b.shape}; elements were not compared")
+        if a.dtype != b.dtype:
+            yield Difference("data-type", path, f"{a.dtype} against {b.dtype}")
+        else:
+            yield from _fill_values(path, a, b)
+        if a.dimension_names != b.dimension_names:
+            yield Difference("dimension-names", path, f"{_names(a)} against {_names(b)}")
+    yield from _attributes(path, a, b)
+    if a.format != b.format:
+        yield Difference("format", path, f"{a.format} against {b.format}")
+    if isinstance(a, ArrayMeta) and isinstance(b, ArrayMeta):
+        yield from _layouts(path, a, b)
+
+
+def _fill_values(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
+    identities = [None if side.fill_undefined else side.dtype.fill_identity(side.fill_value) for side in (a, b)]
+    if identities[0] != identities[1]:
+        values = [None if side.fill_undefined else side.fill_value for side in (a, b)]
+        yield Difference("fill-value", path, f"{values[0]} against {values[1]}")
+
+
+def _names(meta: ArrayMeta) -> str:
+    names = meta.dimension_names
+    return "none" if names is None else f"({', '.join(name if name is not None else 'none' for name in names)})"
+
+
+def _attributes(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -> Iterator[Difference]:
+    one, other = _said(a), _said(b)
+    both = sorted(one.keys() & other.keys())
+    told = {
+        "only in A": sorted(one.keys() - other.keys()),
+        "only in B": sorted(other.keys() - one.keys()),
+        # As text, in which a number is not a truth value, and not a number is itself.
+        "differ": [name for name in both if _text(one[name]) != _text(other[name])],
+    }
+    said = [f"{what}: {', '.join(map(repr, names))}" for what, names in told.items() if names]
+    if said:
+        yield Difference("attributes", path, "; ".join(said))
+
+
+def _said(meta: ArrayMeta | GroupMeta) -> Mapping[str, Any]:
+    """The attributes, without the one that has the names of the dimensions where a format has no other place."""
+    if not isinstance(meta, ArrayMeta) or names_in(meta.attributes, len(meta.shape)) != meta.dimension_names:
+        return meta.attributes
+    return {name: value for name, value in meta.attributes.items() if name != ATTRIBUTE}
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=repr)
+
+
+def _layouts(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
+    facts = (
+        ("chunks", a.chunk_shape, b.chunk_shape),
+        ("shards", a.shard_shape, b.shard_shape),
+        ("codecs", a.codecs.to_json(), b.codecs.to_json()),
+        ("storage transformers", len(a.storage_transformers), len(b.storage_transformers)),
+    )
+    for name, one, other in facts:
+        if one != other:
+            said = "not the same" if name == "codecs" else f"{one or 'none'} against {other or 'none'}"
+            yield Difference("layout", path, f"{name}: {said}")

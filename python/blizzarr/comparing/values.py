@@ -1,0 +1,123 @@
+"""Which elements differ, and by how much."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["EXACT", "Tolerance", "comparable", "differing", "is_number", "largest"]
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+_OF_OTHERS: Final = 256
+"""Data types with such numbers are not NumPy's own, which knows no sums of them with others."""
+
+
+class Tolerance(NamedTuple):
+    """Numbers are the same when they differ by no more than ``atol + rtol * abs(b)``."""
+
+    rtol: float = 0.0
+    atol: float = 0.0
+
+
+EXACT: Final = Tolerance()
+
+
+def is_number(dtype: np.dtype[Any]) -> bool:
+    """Whether these are numbers that have a difference.
+
+    Examples
+    --------
+    >>> [is_number(np.dtype(name)) for name in ("int8", "complex64", "bool", "S3", "M8[s]")]
+    [True, True, False, False, False]
+    """
+    # The types of machine learning are void to NumPy.
+    return dtype.kind in "iufc" or (dtype.kind == "V" and dtype.names is None and np.can_cast(dtype, np.float64))
+
+
+def comparable(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
+    """Whether elements of these types can be held against each other."""
+    if a.names or b.names:
+        return a.names == b.names and all(
+            comparable(a[name].base, b[name].base) and a[name].shape == b[name].shape for name in a.names or ()
+        )
+    numbers = [is_number(dtype) or dtype.kind == "b" for dtype in (a, b)]
+    texts = [dtype.kind in "OTU" for dtype in (a, b)]
+    return all(numbers) or all(texts) or (a.kind == b.kind and (a.kind != "V" or a.itemsize == b.itemsize))
+
+
+def differing(a: npt.NDArray[Any], b: npt.NDArray[Any], tolerance: Tolerance = EXACT) -> Mask:
+    """Where elements differ. Not a number equals not a number.
+
+    Examples
+    --------
+    >>> differing(np.array([1.0, np.nan, 2.0]), np.array([1.0, np.nan, 2.5]))
+    array([False, False,  True])
+    """
+    if a.dtype.names:
+        found = np.zeros(a.shape, np.bool_)
+        for name in a.dtype.names:
+            field = differing(a[name], b[name], tolerance)
+            found |= field.any(axis=tuple(range(a.ndim, field.ndim)))
+        return found
+    if a.dtype.kind in "OTU" and not a.dtype.kind == b.dtype.kind == "U":
+        pairs = zip(a.ravel(), b.ravel(), strict=True)
+        return np.fromiter((not _same(x, y) for x, y in pairs), np.bool_, a.size).reshape(a.shape)
+    if a.dtype.kind == "V" and not is_number(a.dtype):
+        shape = (*a.shape, a.dtype.itemsize)
+        bytes_of = (np.frombuffer(side.tobytes(), np.uint8).reshape(shape) for side in (a, b))
+        return np.asarray(np.not_equal(*bytes_of).any(axis=-1), np.bool_)
+    a, b = _known(a), _known(b)
+    if any(tolerance) and a.dtype.kind not in "SUMm":
+        return np.asarray(~np.isclose(a, b, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True))
+    found = np.asarray(a != b)
+    if a.dtype.kind in "fc" and b.dtype.kind in "fc" and found.any():
+        found &= ~(_alike(a.real, b.real) & _alike(a.imag, b.imag) if a.dtype.kind == "c" else _alike(a, b))
+    elif a.dtype.kind in "mM" and found.any():
+        found &= ~(np.isnat(a) & np.isnat(b))
+    return found
+
+
+def largest(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float | int | None:
+    """The largest absolute difference of numbers; None where there is none because all are not a number.
+
+    Examples
+    --------
+    >>> largest(np.array([-128, 0], np.int8), np.array([127, 1], np.int8))
+    255
+    """
+    a, b = _known(a), _known(b)
+    common = np.result_type(a, b)
+    if common.kind in "iu":
+        a, b = a.astype(common, copy=False), b.astype(common, copy=False)
+        # Modulo its width a difference of integers has the right bits, read without a sign.
+        unsigned = np.dtype(f"u{a.dtype.itemsize}")
+        return int(np.subtract(np.maximum(a, b), np.minimum(a, b)).view(unsigned).max(initial=0))
+    wide = np.complex128 if "c" in (a.dtype.kind, b.dtype.kind) else np.float64
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = np.abs(a.astype(wide) - b.astype(wide))
+    found = found[~np.isnan(found)]
+    return float(found.max()) if found.size else None
+
+
+def _known(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The types of machine learning as those of NumPy that have all their values."""
+    return values.astype(np.float64) if values.dtype.num >= _OF_OTHERS and is_number(values.dtype) else values
+
+
+def _alike(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Mask:
+    """The same parts of complex numbers, or numbers."""
+    return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two Python objects are the same."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.shape == b.shape and comparable(a.dtype, b.dtype) and not differing(a, b).any()
+    if isinstance(a, list | tuple) and type(a) is type(b):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    return a is b or bool(a == b) or bool(a != a and b != b)
