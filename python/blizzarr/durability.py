@@ -26,7 +26,7 @@ def durable(level: Durability = "full") -> Iterator[None]:
 
     ``"none"``
         What was written in the last half minute may be lost; chunks may be found empty. That is an error when they are
-        read, and `blizzarr.check` finds them.
+        read, and `blizzarr.check` finds them. Metadata documents are as with ``"ordered"``.
     ``"ordered"``
         Each chunk, shard and document is the old or the new one, as after the death of a process. What was written last
         may be lost. Its bytes are on the device before it gets its name.

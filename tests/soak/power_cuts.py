@@ -55,19 +55,18 @@ def _until_the_cut(disk: Disk, level: str, chance: random.Random, memory: Memory
     """Write until the power goes; gives how many writes were done."""
     order = {"root": str(disk.place / "x.zarr"), "level": level, "seed": chance.randrange(1 << 30)}
     order["threads"] = chance.choice([1, 2, 4])
-    writer = subprocess.Popen(
-        [sys.executable, "-m", "soak.power.load", json.dumps(order)], stdout=subprocess.PIPE, text=True, cwd=TESTS
-    )
-    assert writer.stdout is not None
-    said = [writer.stdout.readline()]
-    # Beside us, as the writer would wait for a full pipe.
-    reading = threading.Thread(target=lambda: said.extend(writer.stdout or ()))
-    reading.start()
-    # Now and then so late that the journal has been written by itself: names without bytes, if nobody takes care.
-    time.sleep(chance.uniform(1, 3) if level == "none" or chance.random() < 0.25 else chance.uniform(0, 0.5))
-    disk.cut()
-    status = writer.wait(timeout=60)
-    reading.join()
+    command = [sys.executable, "-m", "soak.power.load", json.dumps(order)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=TESTS) as writer:
+        assert writer.stdout is not None
+        said = [writer.stdout.readline()]
+        # Beside us, as the writer would wait for a full pipe.
+        reading = threading.Thread(target=said.extend, args=(writer.stdout,))
+        reading.start()
+        # Now and then so late that the journal has been written by itself: names without bytes, if nobody takes care.
+        time.sleep(chance.uniform(1, 3) if level == "none" or chance.random() < 0.25 else chance.uniform(0, 0.5))
+        disk.cut()
+        status = writer.wait(timeout=60)
+        reading.join()
     assert status == 0, f"the writer ended with {status}"
     told = [json.loads(line) for line in said]
     for line in told:

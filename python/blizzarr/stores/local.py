@@ -86,15 +86,30 @@ class LocalStore(NativeStore):
         """
         self._check_writable(check_key(other))
         old, new = self.root / check_key(key), self.root / other
+        chosen, gathers = _native.durability_choice()
+        level = chosen or self.durability or config.durability
         try:
+            if level != "none":
+                _synchronise(old)
             new.parent.mkdir(parents=True, exist_ok=True)
             os.link(old, new)
+            if level == "full":
+                self._note_directories(new.parent, gathers)
         except FileExistsError:
             return os.path.samefile(old, new)
         except OSError:
             # Whatever stands against it, the value can still be copied, or says what is wrong when it is.
             return False
         return True
+
+    def _note_directories(self, directory: Path, gathers: bool) -> None:
+        """Have this directory and those above it, as far as they may be new, survive a power cut."""
+        for above in (directory, *directory.parents):
+            _native.durability_note(str(above))
+            if above == self.root.parent:
+                break
+        if not gathers:
+            _native.durability_commit()
 
     def flush(self) -> None:
         """Wait until everything that was stored so far, whatever its durability, would survive a power cut.
@@ -143,6 +158,15 @@ class LocalStore(NativeStore):
 
     def _facts(self) -> tuple[str, bool, Literal["required", "threads"]]:
         return self._root, self.read_only, self._locking
+
+
+def _synchronise(path: Path) -> None:
+    """Have the bytes of a file on the device."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _mode(path: str) -> int | None:

@@ -75,6 +75,12 @@ fn durability_commit(py: Python<'_>) -> PyResult<()> {
     errors::entry(py, "commit", None, || py.detach(durability::commit).map_err(|error| errors::raise(py, error, None)))
 }
 
+/// The entries of a directory have changed: the next commit makes sure of them.
+#[pyfunction]
+fn durability_note(directory: std::path::PathBuf) {
+    durability::note(&directory);
+}
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Before there are other threads, one of which could fork while the handler is being registered.
@@ -96,5 +102,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(durability_choose, module)?)?;
     module.add_function(wrap_pyfunction!(durability_choice, module)?)?;
     module.add_function(wrap_pyfunction!(durability_commit, module)?)?;
+    module.add_function(wrap_pyfunction!(durability_note, module)?)?;
     Ok(())
 }

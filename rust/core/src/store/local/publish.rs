@@ -35,11 +35,13 @@ impl LocalStore {
     pub(super) fn publish(&self, key: &str, path: &Path, parts: &[&[u8]], existing: Existing) -> Result<bool> {
         let level = self.level();
         let mut made_directories = false;
+        // Without its document an array is lost, and there are few of them.
+        let sync = level >= Level::Ordered || is_document(key);
         let mut attempt = 0;
         let outgoing = self.outgoing(path);
         let outcome = loop {
             attempt += 1;
-            match self.try_publish(path, parts, existing, attempt, level >= Level::Ordered) {
+            match self.try_publish(path, parts, existing, attempt, sync) {
                 Err(cause) if cause.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {
                     made_directories = true;
                     if let Err(cause) = make_directory(directory_of(path)) {
@@ -177,6 +179,12 @@ fn is_blocked(directory: &Path) -> bool {
     })
 }
 
+/// Whether this is the name of a node's metadata, in any format; chunks have no such names.
+fn is_document(key: &str) -> bool {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    name.ends_with(".json") || name.starts_with(".z") || matches!(name, "meta" | "attrs")
+}
+
 pub(super) fn directory_of(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
@@ -190,4 +198,19 @@ pub(super) fn temporary_beside(path: &Path) -> PathBuf {
     // Differs between forked siblings too, which share the counter and the random state.
     let owner = RandomState::new().hash_one((std::process::id(), count));
     directory_of(path).join(format!("{RESERVED}{owner:016x}-{count:x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_document;
+
+    #[test]
+    fn documents_are_known_by_their_names() {
+        for key in ["zarr.json", "a/b/zarr.json", "a/.zarray", ".zattrs", "meta/root/a.array.json", "a/meta", "attrs"] {
+            assert!(is_document(key), "{key}");
+        }
+        for key in ["c/0/0", "a/0.0", "data/root/a/c0", "c", "meta/0.0", "a.json/0"] {
+            assert!(!is_document(key), "{key}");
+        }
+    }
 }
