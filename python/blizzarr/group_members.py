@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from blizzarr.array import Array
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError
-from blizzarr.formats import Child, format_of, read_node
+from blizzarr.formats import Child, format_of, read_node, settled
 from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.members import consolidated_below, member_names, read_members
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -155,6 +155,9 @@ class GroupMembers(Node, ABC):
         """The member with this metadata."""
         path = join(self._path, name)
         if isinstance(meta, ArrayMeta):
+            if self._metadata.consolidated is not None:
+                # Copies of documents leave open what the documents do; nobody has looked at the chunks yet.
+                meta = settled(self._store, path, meta)
             return Array(self._store, path, meta)
         if self._metadata.consolidated is not None:
             meta = meta.with_consolidated(consolidated_below(self._metadata.consolidated, name))

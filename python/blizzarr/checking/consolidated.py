@@ -8,7 +8,7 @@ from dataclasses import replace
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.nodes import Nodes, named
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import format_of, own_copies_differ
+from blizzarr.formats import as_documented, format_of, own_copies_differ
 from blizzarr.hierarchy.documents import Node
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
@@ -80,6 +80,7 @@ def _differences(nodes: Nodes, path: str, meta: GroupMeta, start: str) -> list[s
 def _bare(node: Node) -> Node:
     """A node without what it says of others. In copies of groups of v2 zarr-python 3 has a member for that, too."""
     if not isinstance(node, GroupMeta):
-        return node
+        # What the chunks of an array had to tell, its document does not say, nor does the copy.
+        return as_documented(node)
     extra = {name: value for name, value in node.extra.items() if name != "consolidated_metadata"}
     return replace(node, consolidated=None, extra=extra)

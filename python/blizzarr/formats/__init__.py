@@ -24,12 +24,14 @@ from blizzarr.formats.nodes import (
 from blizzarr.formats.remembered import forget_documents
 from blizzarr.formats.table import FORMATS, format_named, format_of, relatives
 from blizzarr.formats.translate import translate
+from blizzarr.formats.v2_separator import as_documented, settled
 
 __all__ = [
     "FORMATS",
     "Child",
     "Format",
     "Found",
+    "as_documented",
     "below",
     "children",
     "chunk_prefix",
@@ -52,6 +54,7 @@ __all__ = [
     "own_copies_differ",
     "read_node",
     "relatives",
+    "settled",
     "translate",
     "write_node",
 ]

@@ -12,7 +12,7 @@ from errno import EISDIR, ENOTDIR
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, StoreError
-from blizzarr.formats import draft, v3, v3_implicit
+from blizzarr.formats import draft, v2_separator, v3, v3_implicit
 from blizzarr.formats.format import Child, Format, Found, Node, Store
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import what_is_there, what_was_sought
@@ -91,11 +91,23 @@ def find_many(
         open_ = [number for number in open_ if found[number] is None]
         if not open_:
             break
+    _settle(store, paths, found)
     if searched and open_ and not any(isinstance(one, Found) and _is_alone(one) for one in found):
         for search in _SEARCHES:
             for number, other in zip(open_, search(store, [paths[number] for number in open_]), strict=True):
                 found[number] = found[number] or other
     return found
+
+
+def _settle(store: Store, paths: Sequence[str], found: list[Found | BlizzarrError | None]) -> None:
+    """Have the chunks tell what documents leave open."""
+    unsaid = {
+        number: one.meta for number, one in enumerate(found) if type(one) is Found and v2_separator.is_unsaid(one.meta)
+    }
+    if unsaid:
+        settled = v2_separator.settled_many(store, [(paths[number], meta) for number, meta in unsaid.items()])
+        for number, meta in zip(unsaid, settled, strict=True):
+            found[number] = found[number]._replace(meta=meta)  # type: ignore[union-attr]  # those are all `Found`
 
 
 def _is_alone(found: Found) -> bool:
@@ -148,6 +160,8 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
     if form is not None and found is None and form.entry_key is not None:
         found = find(store, path)
         return found if found is not None and format_of(found.meta) == form else None
+    if found is not None:
+        v2_separator.warn_of_slashes(store, path, found.meta, stacklevel=3)
     if form is not None or found is None:
         return found
     _warn_of_others(store, path, found, known)

@@ -15,6 +15,7 @@ from blizzarr.dtypes.typestr import to_typestr
 from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
 from blizzarr.formats.v2_elements import decode_codecs, decode_dtype, decode_fill
 from blizzarr.formats.v2_group import check_format, other_members
+from blizzarr.formats.v2_separator import is_unsaid
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems
 
@@ -135,7 +136,11 @@ def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any
         "filters": elements,
         "dimension_separator": original.chunk_keys == meta.chunk_keys,
     }
-    if all(same.values()) and original.extra == meta.extra:
+    changed = {name for name, is_same in same.items() if not is_same}
+    if is_unsaid(meta):
+        # What only the chunks told is no reason to touch the document, but is in it when something else is changed.
+        changed.discard("dimension_separator")
+    if not changed and original.extra == meta.extra:
         return source
     kept = {}
     for name, value in source.items():

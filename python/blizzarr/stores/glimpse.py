@@ -1,0 +1,47 @@
+"""A few names of what is directly below a prefix, without a listing of all of it, which may be millions of chunks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from blizzarr.stores.failures import failures
+from blizzarr.stores.local import LocalStore
+from blizzarr.stores.mapping import MappingStore
+from blizzarr.stores.memory import MemoryStore
+from blizzarr.stores.readonly import ReadOnlyStore
+from blizzarr.stores.zip import ZipStore
+
+__all__ = ["glimpse"]
+
+
+def glimpse(store: Any, prefix: str, most: int) -> list[tuple[str, bool]] | None:
+    """Up to `most` names below a prefix, in any order, each with whether it is a prefix itself.
+
+    None for stores that might take long: those that are not on this machine, or of which nobody knows.
+
+    Examples
+    --------
+    >>> glimpse(MappingStore({"a/b": b"", "a/c/d": b""}), "a/", 10)
+    [('b', False), ('c', True)]
+    """
+    while isinstance(store, ReadOnlyStore):
+        store = store.store
+    if isinstance(store, LocalStore):
+        with failures("list", prefix, store):
+            try:
+                with os.scandir(store.root / prefix) as entries:
+                    return [(entry.name, entry.is_dir()) for entry in islice(entries, most)]
+            except (FileNotFoundError, NotADirectoryError):
+                return []
+    if isinstance(store, MemoryStore | ZipStore) or (isinstance(store, MappingStore) and type(store.mapping) is dict):
+        return list(islice(_listed(store, prefix), most))
+    return None
+
+
+def _listed(store: MemoryStore | ZipStore | MappingStore, prefix: str) -> Iterator[tuple[str, bool]]:
+    keys, prefixes = store.list_dir(prefix)
+    yield from ((key[len(prefix) :], False) for key in keys)
+    yield from ((inner[len(prefix) :].rstrip("/"), True) for inner in prefixes)
