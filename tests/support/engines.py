@@ -47,7 +47,9 @@ def bind(engine: str, array: npt.NDArray[Any], draw: st.DrawFn) -> Binding:
     chunk_shape, steps = draw(layouts(array.ndim, array.itemsize))
     fill = np.zeros((), array.dtype).tobytes()
     chain = _native.Chain(chunk_shape, array.itemsize, fill, array.dtype == bool, steps)
-    handle = _native.ArrayHandle(_native.MemoryStore(), "/a", "a/", "a/zarr.json", array.shape, chain, "c/", "/", "c")
+    store = _native.MemoryStore()
+    store.set("a/zarr.json", b"{}")  # what writers lock
+    handle = _native.ArrayHandle(store, "/a", "a/", "a/zarr.json", array.shape, chain, "c/", "/", "c")
     binding = Binding(handle, array.dtype)
     write(binding, whole(array.shape), array)
     return binding

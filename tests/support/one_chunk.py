@@ -27,6 +27,7 @@ def encoded(chain: CodecChain, data: npt.ArrayLike, dtype: DataType | None = Non
     dtype = dtype or DataType.parse(array.dtype)
     array = np.ascontiguousarray(array, dtype.numpy).reshape(array.shape)
     store = MemoryStore()
+    store.set("zarr.json", b"{}")  # what writers lock
     _handle(store, prepared(chain, dtype, array.shape), array.shape).write(array, _axes(array.shape), True)
     stored = store.get(_key(array.ndim))
     assert stored is not None
