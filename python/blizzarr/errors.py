@@ -172,12 +172,23 @@ class Problem(NamedTuple):
     def __str__(self) -> str:
         return f"{self.path or 'the document'}: expected {self.expected}, found {self.found}"
 
+    def of_node(self, path: str) -> Problem:
+        """The same problem in a list of those of several nodes.
+
+        Examples
+        --------
+        >>> print(Problem("shape", "a list", "null").of_node("a/b"), Problem("", "an array", "a group").of_node("c"))
+        /a/b: shape: expected a list, found null /c: expected an array, found a group
+        """
+        return self._replace(path=f"/{path}: {self.path}" if self.path else f"/{path}")
+
 
 class MetadataError(BlizzarrError, ValueError):
     """A metadata document does not conform; `problems` holds everything that is wrong with it.
 
     `document` is what was parsed, as far as it could be, so that the attributes of a node stay readable when
-    the node itself is not.
+    the node itself is not. `wanted_format` is the format that something could not be converted to, for errors about
+    that: then nothing is wrong with what is stored.
 
     Examples
     --------
@@ -188,7 +199,7 @@ class MetadataError(BlizzarrError, ValueError):
       codecs: expected a list, found null
     """
 
-    fields = (*BlizzarrError.fields, "problems", "document")
+    fields = (*BlizzarrError.fields, "problems", "document", "wanted_format")
     verdict: ClassVar[str] = "does not conform"
     """What is said of the document."""
 
@@ -198,11 +209,13 @@ class MetadataError(BlizzarrError, ValueError):
         *,
         problems: Sequence[Problem] = (),
         document: Mapping[str, Any] | None = None,
+        wanted_format: str | None = None,
         **place: Any,
     ) -> None:
         super().__init__(reason, **place)
         self.problems = tuple(Problem(*problem) for problem in problems)
         self.document = document
+        self.wanted_format = wanted_format
 
     def __str__(self) -> str:
         if not self.problems:
@@ -223,7 +236,8 @@ class MetadataError(BlizzarrError, ValueError):
 
     def _head(self) -> str:
         where = self.key or (f"the metadata of {self.array}" if self.array else "the metadata")
-        return f"{where}{f' in {self.store}' if self.store else ''} {self.verdict}"
+        verdict = self.verdict if self.wanted_format is None else f"would not conform to {self.wanted_format}"
+        return f"{where}{f' in {self.store}' if self.store else ''} {verdict}"
 
 
 class UnknownExtensionError(MetadataError):

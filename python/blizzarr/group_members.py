@@ -42,8 +42,12 @@ class GroupMembers(Node, ABC):
         if self._metadata.consolidated is None:
             return self._node(path, read_node(self._store, full))
         if path not in self._metadata.consolidated:
+            above = path.rpartition("/")[0]
+            names = [repr(name) for name in self._metadata.consolidated if name.rpartition("/")[0] == above]
+            more = [f"{len(names) - 6} more"] if len(names) > 6 else []
+            beside = ", but " + ", ".join(names[:6] + more) if names else ""
             raise NodeNotFoundError(
-                f"the consolidated metadata of /{self._path} list no {path!r}; open the group with "
+                f"the consolidated metadata of /{self._path} list no {path!r}{beside}; open the group with "
                 "use_consolidated=False to look into the store",
                 array=f"/{full}",
                 store=str(self._store),

@@ -74,7 +74,7 @@ def test_row_097_arrays_are_sources_of_dask(target: blizzarr.Array) -> None:
 
 
 def test_row_110_a_buffer_that_changes_while_it_is_written(tmp_path: Path) -> None:
-    """Each element is one that the buffer had at some moment; the chunk can be read, whatever its codec."""
+    """Each byte is one that the buffer had at some moment; the chunk can be read, whatever its codec."""
     for number, layout in enumerate(({"compressors": None}, {}, {"shards": 4096, "chunks": 512})):
         array = blizzarr.create_array(
             tmp_path / str(number), shape=4096, dtype="uint32", **{"chunks": 4096, **layout}, fill_value=9
@@ -94,7 +94,8 @@ def test_row_110_a_buffer_that_changes_while_it_is_written(tmp_path: Path) -> No
             for _ in range(100):
                 array[...] = buffer
                 found = array[...]
-                assert np.isin(found, (0, 0xFFFFFFFF)).all()
+                # Not each element: memory is copied in pieces that end within elements.
+                assert np.isin(found.view("uint8"), (0, 0xFF)).all()
         finally:
             over.set()
             changer.join()

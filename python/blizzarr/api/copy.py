@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -97,6 +97,8 @@ def copy(
         jobs, groups = _plan_group(what, found, place, form, options)
     meter = _Meter(progress, sum(size_of(job.source) for job in jobs))
     if groups:
+        if not (resume or overwrite):
+            _refuse_interrupted(found, place, jobs)
         _place_groups(found, place, groups, resume=resume, overwrite=overwrite)
         overwrite = False
     for job in jobs:
@@ -165,9 +167,9 @@ def _plan_group(
             else:
                 jobs.append(ArrayCopy.plan(node, store, path, options))
         except MetadataError as error:
-            problems += [problem._replace(path=f"/{path}: {problem.path}") for problem in error.problems]
+            problems += [problem.of_node(path) for problem in error.problems]
     if problems:
-        raise MetadataError(problems=problems, store=str(store))
+        raise MetadataError(problems=problems, store=str(store), wanted_format=form.name)
     return jobs, groups
 
 
@@ -197,6 +199,16 @@ def _place_groups(store: Store, place: str, groups: dict[str, GroupMeta], *, res
             raise NodeExistsError("expected an interrupted copy of a group, found an array", array=f"/{path}")
         if here is None:
             place_node(store, path, metadata, overwrite=overwrite and path == place)
+
+
+def _refuse_interrupted(store: Store, place: str, jobs: Sequence[ArrayCopy]) -> None:
+    """Say how to go on, where a copy of the same arrays was interrupted."""
+    if jobs and detect(store, place) is not None and any(job.interrupted for job in jobs):
+        raise NodeExistsError(
+            "an interrupted copy is here; resume=True finishes it, overwrite=True begins again",
+            array=f"/{place}",
+            store=str(store),
+        )
 
 
 def _refuse_overlap(source: Array | Group, store: Store, place: str) -> None:

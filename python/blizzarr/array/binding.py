@@ -36,7 +36,7 @@ def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
 
     handle: Handle
     if metadata.dtype.kind is Kind.OBJECT:
-        handle = ObjectHandle.of(metadata, open)
+        handle = ObjectHandle.of(metadata, open, path)
     else:
         fill = metadata.dtype.fill_bytes(metadata.fill_value)
         handle = open(_chain(metadata.write_shape, metadata.dtype, fill, metadata.codecs), metadata.shape)

@@ -18,6 +18,7 @@ from blizzarr import _native
 from blizzarr.codecs import Step
 from blizzarr.codecs.objects import ObjectCodec, Table
 from blizzarr.dtypes import Kind
+from blizzarr.errors import UnknownExtensionError
 from blizzarr.indexing import Axes
 from blizzarr.model import ArrayMeta
 from blizzarr.transfer import Binding, Handle
@@ -42,17 +43,19 @@ class ObjectHandle:
     fill: Any
     steps: tuple[Step, ...]
     open: Open
+    path: str
+    """Of the array, for errors."""
 
     @classmethod
-    def of(cls, metadata: ArrayMeta, open: Open) -> Self:
-        """The handle for an array; `open` makes those of the engine."""
+    def of(cls, metadata: ArrayMeta, open: Open, path: str) -> Self:
+        """The handle for the array at a path; `open` makes those of the engine."""
         shape = metadata.write_shape
         steps = tuple(metadata.codecs.steps(metadata.dtype, shape))
-        return cls(metadata.shape, shape, _object_codec(metadata), metadata.fill_value, steps, open)
+        return cls(metadata.shape, shape, _object_codec(metadata), metadata.fill_value, steps, open, path)
 
     def read(self, out: npt.NDArray[Any], axes: Axes, /) -> None:
         """Fill `out` with what the axes pick."""
-        table = self.codec.table(self.fill)
+        table = self._table()
         tokens = np.empty(out.shape, FILL_TOKEN.dtype)
         self._handle(table).read(tokens, axes)
         elements = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
@@ -62,7 +65,7 @@ class ObjectHandle:
 
     def write(self, source: npt.NDArray[Any], axes: Axes, write_empty: bool = False, /) -> None:
         """Put `source` where the axes point; chunks of nothing but fill are stored if `write_empty`."""
-        table = self.codec.table(self.fill)
+        table = self._table()
         tokens = _tokens(self.codec, table, source)
         self._handle(table).write(tokens, axes, write_empty)
 
@@ -71,11 +74,18 @@ class ObjectHandle:
 
         The numbers mean nothing outside of it.
         """
-        return Binding(self._handle(self.codec.table(self.fill)), FILL_TOKEN.dtype)
+        return Binding(self._handle(self._table()), FILL_TOKEN.dtype)
 
     def resized(self, shape: tuple[int, ...], /) -> ObjectHandle:
         """The same chunks under another shape."""
         return replace(self, shape=shape)
+
+    def _table(self) -> Table:
+        try:
+            return self.codec.table(self.fill)
+        except UnknownExtensionError as error:
+            error.array = f"/{self.path}"
+            raise
 
     def _handle(self, table: Table) -> Handle:
         steps = _over(table, self.steps)

@@ -31,7 +31,7 @@ _BARE: Final = ("c", "0")
 """Chunks whose names are anybody's, beside the document of a group."""
 _RECORDS: Final = {
     PROGRESS: "a copy into this array was interrupted; the same copy with resume=True goes on",
-    UPGRADE: "an upgrade was interrupted; the same upgrade goes on",
+    UPGRADE: "an upgrade was interrupted; the same upgrade goes on. Other findings may come from it",
 }
 
 

@@ -48,7 +48,9 @@ def _root(
 
 
 for _verb in (info, tree, ls, cat, show, create, copy, upgrade, check, diff, rm):
-    app.command(name=_verb.__name__.rpartition(".")[2], epilog=_verb.EXAMPLES)(_verb.run)
+    _paragraphs = [" ".join(paragraph.split()) for paragraph in (_verb.run.__doc__ or "").split("\n\n")]
+    # As wide as the terminal is, and not as the source.
+    app.command(name=_verb.__name__.rpartition(".")[2], epilog=_verb.EXAMPLES, help="\n\n".join(_paragraphs))(_verb.run)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
@@ -67,6 +69,7 @@ def _say(colour: str, message: object) -> None:
 def _as_options(text: str) -> str:
     """What to do about an error, in words of the command line."""
     text = text.replace("set config.keep_foreign_files=True", "say --keep-foreign")
+    text = text.replace("shards=None", "--shards none")
     return re.sub(r"\b(overwrite|resume)=True", r"--\1", text)
 
 

@@ -13,10 +13,27 @@ __all__ = [
     "CodecOption",
     "FormatOption",
     "ShardsOption",
+    "UpgradeOption",
     "codec_arguments",
     "parse_lengths",
     "parse_value",
 ]
+
+_FORMATS: Final = "v3, v2, v1, v3_draft, or v3_draft_zarr_python"
+
+
+def _known_format(text: str | None) -> str | None:
+    """What was given, if it is a format."""
+    if text is not None:
+        from blizzarr.errors import UnknownExtensionError
+        from blizzarr.formats import format_named
+
+        try:
+            format_named(int(text) if text.isdecimal() else text)
+        except UnknownExtensionError:
+            raise typer.BadParameter(f"expected {_FORMATS}, found {text!r}") from None
+    return text
+
 
 ChunksOption: TypeAlias = Annotated[
     str | None,
@@ -40,8 +57,13 @@ FormatOption: TypeAlias = Annotated[
     typer.Option(
         "--format",
         "-f",
-        help="v3, v2, v1, v3_draft, or v3_draft_zarr_python (the draft as zarr-python spelled it).",
+        help=f"{_FORMATS} (the draft as zarr-python spelled it).",
+        callback=_known_format,
     ),
+]
+
+UpgradeOption: TypeAlias = Annotated[
+    str, typer.Option("--to", help="The format that it will have, see copy --help.", callback=_known_format)
 ]
 
 _MAIN_OPTION: Final = {

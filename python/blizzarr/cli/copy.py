@@ -42,7 +42,7 @@ def run(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     keep_foreign: KeepForeignOption = False,
     memory: Annotated[
-        str | None, typer.Option(help="How much of an array to hold in memory, like 512MB; 256MiB by default.")
+        str | None, typer.Option(help="How much of an array to hold in memory, like 512MB; 128MiB by default.")
     ] = None,
     threads: Annotated[int, typer.Option(min=0, help="Threads that work; 0 means one per core.")] = 0,
 ) -> None:

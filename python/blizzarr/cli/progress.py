@@ -15,6 +15,8 @@ __all__ = ["Meter", "duration_text"]
 _QUIET: Final = 2.0
 """Seconds before anything is printed where there is no terminal."""
 _PAUSE: Final = 5.0
+_TELLING: Final = 0.002
+"""The part of the work after which its speed means something."""
 
 
 def duration_text(seconds: float) -> str:
@@ -93,10 +95,15 @@ class Meter:
         if now - self._started < _QUIET or now - self._said < _PAUSE or not total:
             return
         self._said = now
-        speed = max(1.0, self.came / (now - self._started))
-        left = duration_text((total - done) / speed)
-        said = f"{100 * done / total:.0f} %, {self._text(done)} of {self._text(total)}"
-        print(f"{self._what}: {said}, {self._text(int(speed))}/s, {left} left", file=sys.stderr, flush=True)
+        said = f"{self._what}: {100 * done / total:.0f} %, {self._ratio(done, total)}"
+        # From the first steps of many nobody can tell how long the others take.
+        if self.came >= _TELLING * (total - (self._before or 0)):
+            speed = max(1.0, self.came / (now - self._started))
+            said += f", {self._text(int(speed))}/s, {duration_text((total - done) / speed)} left"
+        print(said, file=sys.stderr, flush=True)
+
+    def _ratio(self, done: int, total: int) -> str:
+        return f"{done:,} of {self._text(total)}" if self._unit else f"{self._text(done)} of {self._text(total)}"
 
     def _text(self, count: int) -> str:
         from blizzarr.display.sizes import bytes_text

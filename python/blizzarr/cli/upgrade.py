@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from blizzarr.cli.codecs import UpgradeOption
 from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.progress import Meter, duration_text
 
@@ -20,7 +21,7 @@ INTERRUPTED = 130
 
 def run(
     path: PathArgument,
-    to: Annotated[str, typer.Option("--to", help="The format that it will have.")] = "v3",
+    to: UpgradeOption = "v3",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", "-n", help="Only say what would happen; exit status 1 if it cannot.")
     ] = False,

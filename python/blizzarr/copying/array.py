@@ -70,6 +70,11 @@ class ArrayCopy:
         encode(metadata, path)
         return cls(source, store, path, metadata)
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether a copy to the same place was begun and not finished."""
+        return Record(self.store, self.path).read() is not None
+
     def run(self, told: Told, *, resume: bool = False, overwrite: bool = False) -> Array:
         """Copy, or go on with a copy that was interrupted."""
         target = Array(self.store, self.path, self.metadata)

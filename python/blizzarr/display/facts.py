@@ -63,6 +63,9 @@ def rows(meta: ArrayMeta, found: Stored | None) -> list[tuple[str, str]]:
         listed.append(("Shards", _parts(meta, meta.shard_shape, math.prod(grid))))
     codecs = meta.codecs.to_json()
     listed.append(("Codecs", " \N{RIGHTWARDS ARROW} ".join(map(codec_text, codecs))))
+    if meta.storage_transformers:
+        stack = [codec_text(transformer.to_json()) for transformer in meta.storage_transformers]
+        listed.append(("Transformers", " \N{RIGHTWARDS ARROW} ".join(stack)))
     if meta.order != "C":
         listed.append(("Order", meta.order))
     listed += [
@@ -119,6 +122,7 @@ def as_document(path: str, meta: ArrayMeta | GroupMeta, found: Stored | None) ->
             "chunks": list(meta.chunk_shape),
             "shards": None if meta.shard_shape is None else list(meta.shard_shape),
             "codecs": meta.codecs.to_json(),
+            "storage_transformers": [transformer.to_json() for transformer in meta.storage_transformers],
             "order": meta.order,
             "fill_value": _fill_value(meta),
             "raw_bytes": raw_bytes(meta),

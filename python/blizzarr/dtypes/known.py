@@ -11,7 +11,8 @@ _SUBBYTE = "a complex number with parts narrower than 16 bits; zarrs reads it"
 _KNOWN: Final[dict[str, str]] = {
     "swapped": "fields of both byte orders in one struct; a copy of the array has one",
     "subarray": "a field of several elements, which only v1, v2 and the draft have",
-    "object": "any objects of Python, which only v2 has (zarr_format=2); here there are string and bytes",
+    "object": "any objects of Python, which only v2 has (zarr_format=2), and the draft as zarr-python spelled it; "
+    "for texts and bytes there are string and bytes",
     "complex_bfloat16": "a complex number with bfloat16 parts; zarrs reads it",
     "complex_float16": "a complex number with float16 parts; zarrs reads it",
     "complex_float4_e2m1fn": _SUBBYTE,

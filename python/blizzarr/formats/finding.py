@@ -213,11 +213,21 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
         )
         return implied.meta
     sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
+    there = (None if form is None else _of_another_format(store, path)) or what_is_there(store, path, detect)
     raise NodeNotFoundError(
-        f"no array or group here: {what_is_there(store, path, detect)}; looked for {sought}",
+        f"no array or group here: {there}; looked for {sought}",
         array=f"/{path}",
         store=str(store),
     )
+
+
+def _of_another_format(store: Store, path: str) -> str | None:
+    """What to tell somebody who asked for a node of one format, where there is one of another."""
+    try:
+        there = detect(store, path)
+    except BlizzarrError:
+        return None
+    return None if there is None else f"there is one of format {there.format}, which opens if no format is named"
 
 
 def find_implied(store: Store, path: str) -> Found | None:

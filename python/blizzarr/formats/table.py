@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from blizzarr.errors import Problem, UnknownExtensionError
+from blizzarr.errors import UnknownExtensionError
 from blizzarr.formats import draft, v1, v2, v3, v3_implicit
 from blizzarr.formats.format import Format, Node
 
@@ -33,8 +33,12 @@ def format_named(value: Any) -> Format:
     named = draft.draft_named(value) if isinstance(value, str) else None
     if named is not None:
         return named
-    problem = Problem("zarr_format", f"one of {', '.join(map(repr, FORMATS))}, or a number", repr(value))
-    raise UnknownExtensionError(problems=[problem], extensions=(f"zarr_format {value}",))
+    numbers = sorted({form.zarr_format for form in FORMATS.values()}, reverse=True)
+    names = ", ".join(map(repr, FORMATS))
+    raise UnknownExtensionError(
+        f"expected zarr_format to be one of {names}, or {', '.join(map(str, numbers))}; found {value!r}",
+        extensions=(f"zarr_format {value}",),
+    )
 
 
 def format_of(meta: Node) -> Format:

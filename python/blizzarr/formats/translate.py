@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from blizzarr.formats.dimension_names import ATTRIBUTE
@@ -39,7 +40,8 @@ def translate(meta: Node, form: Format) -> tuple[Node, list[str]]:
         attributes = {name: value for name, value in attributes.items() if name != ATTRIBUTE}
         notes.append(f"the attribute {ATTRIBUTE} becomes the names of the dimensions")
     if meta.fill_undefined and not form.has_null_fill:
-        notes.append(f"the fill value, which was null, becomes {meta.fill_value!r}")
+        becomes = json.dumps(meta.dtype.fill_to_json(meta.fill_value))
+        notes.append(f"the fill value, which was null, becomes {becomes}")
     made = replace(
         meta,
         format=form.name,

@@ -43,6 +43,9 @@ def register(transformer: type[T]) -> type[T]:
     >>> transformers_of("example.planes", rank=3)
     (PlanesTransformer(),)
     """
+    missing = [member for member in ("name", "extension", "type") if not hasattr(transformer, member)]
+    if missing:
+        raise TypeError(f"expected {transformer.__qualname__} to have {', '.join(missing)}, see StorageTransformer")
     names = (transformer.name, transformer.extension, *transformer.spellings)
     for name in names:
         there = _REGISTRY.get(name, transformer)

@@ -85,7 +85,7 @@ class Upgrade:
             With a problem for each member of each node.
         """
         if self.problems:
-            raise MetadataError(problems=self.problems, store=str(self.store))
+            raise MetadataError(problems=self.problems, store=str(self.store), wanted_format=self.new.name)
 
     def to_dict(self) -> dict[str, Any]:
         """The same in plain types, for JSON."""
@@ -106,14 +106,15 @@ class Upgrade:
             "problems": [problem._asdict() for problem in self.problems],
         }
 
+    def _nodes_text(self) -> str:
+        counts = ((self.arrays, "array"), (self.groups, "group"))
+        return " and ".join(_count(number, what) for number, what in counts if number) or "nothing"
+
     def __str__(self) -> str:
         if not self.nodes and not self.problems:
             return f"nothing to do: {self.store} has format {self.new.name}"
         verb = "upgraded" if self.done else "to upgrade"
-        lines = [
-            f"{_count(self.arrays, 'array')} and {_count(self.groups, 'group')} {verb} "
-            f"from {self.old.name} to {self.new.name} in {self.store}"
-        ]
+        lines = [f"{self._nodes_text()} {verb} from {self.old.name} to {self.new.name} in {self.store}"]
         moving = sum(node.moves_chunks for node in self.nodes)
         if moving:
             lines.append(f"the chunks of {_count(moving, 'array')} get other keys")
@@ -154,7 +155,7 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
             nodes.append(_translated(path, found, old, new))
             problems += _immovable(store, nodes[-1])
         except MetadataError as error:
-            problems += [problem._replace(path=f"/{path}: {problem.path}") for problem in error.problems]
+            problems += [problem.of_node(path) for problem in error.problems]
         except BlizzarrError as error:
             problems.append(Problem(f"/{path}", "a node that can be read", str(error)))
     if consolidated and not problems:

@@ -123,8 +123,8 @@ def test_what_takes_long_shows_how_far_it_has_come(run: Run, stored: Path, monke
     monkeypatch.setattr(progress, "_QUIET", 0.0)
     monkeypatch.setattr(progress, "_PAUSE", 0.0)
     err = run("check", stored)[2]
-    assert "check: 50 %, 4 objects of 8 objects" in err
-    assert "check: 100 %, 8 objects of 8 objects" in err
+    assert "check: 50 %, 4 of 8 objects" in err
+    assert "check: 100 %, 8 of 8 objects" in err
 
 
 def test_wrong_usage(run: Run, stored: Path) -> None:

@@ -126,6 +126,21 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(
     ]
 
 
+def test_the_first_steps_of_many_say_nothing_about_the_others(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    with progress.Meter("upgrade", unit="steps") as meter:
+        meter(0, 66_000)
+        for now in (6.0, 12.0):
+            meter({6.0: 1, 12.0: 33_000}[now], 66_000)
+    assert capsys.readouterr().err.splitlines() == [
+        "upgrade: 0 %, 1 of 66,000 steps",
+        "upgrade: 50 %, 33,000 of 66,000 steps, 2,750 steps/s, 12.0 s left",
+    ]
+
+
 def test_what_an_earlier_run_has_done_is_no_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     with progress.Meter("copy", going_on=True) as meter:
         meter(0, 100)

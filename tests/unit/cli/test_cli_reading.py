@@ -28,6 +28,13 @@ def test_info_of_an_array(run: Run, data: Path) -> None:
     assert found["Attribute units"] == '"a.u."'
 
 
+def test_info_of_an_array_with_storage_transformers(run: Run, tmp_path: Path) -> None:
+    place, stack = tmp_path / "a.zarr", {"name": "blizzarr.hashed", "configuration": {"levels": 1, "width": 2}}
+    blizzarr.create_array(place, shape=2, dtype="int8", storage_transformers=stack)
+    assert "  Transformers  blizzarr.hashed(levels 1, width 2)\n" in run("info", place).out
+    assert json.loads(run("info", place, "--json").out)["storage_transformers"] == [stack]
+
+
 def test_info_as_json(run: Run, data: Path) -> None:
     code, out, _, _ = run("info", "--json", f"{data}/brain/t1")
     document = json.loads(out)
@@ -44,6 +51,7 @@ def test_info_as_json(run: Run, data: Path) -> None:
         "dimension_names": ["z", "y", "x"],
         "chunks": [2, 4, 5],
         "shards": [4, 8, 10],
+        "storage_transformers": [],
         "order": "C",
         "fill_value": 0,
         "raw_bytes": 960,

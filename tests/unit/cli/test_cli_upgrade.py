@@ -55,7 +55,40 @@ def test_refusals(run: Run, tmp_path: Path) -> None:
     nothing = run("upgrade", tmp_path / "nothing")
     assert (nothing.code, "no array or group here" in nothing.err) == (1, True)
     unknown = run("upgrade", place, "--to", "v9")
-    assert (unknown.code, "'v9'" in unknown.err) == (1, True)
+    assert (unknown.code, "expected v3, v2, v1," in unknown.err, "'v9'" in unknown.err) == (2, True, True)
+    assert run("copy", place, tmp_path / "copy.zarr", "--format", "zarr3").code == 2
+    assert run("create", tmp_path / "new.zarr", "--format", "4").code == 2
+
+
+def test_what_cannot_be_expressed(run: Run, tmp_path: Path) -> None:
+    """It is the new format that has no words for it; nothing is wrong with what is stored."""
+    place = tmp_path / "old.zarr"
+    blizzarr.create_group(place, zarr_format=2).create_array("a", shape=2, dtype=object, filters={"id": "json2"})
+    for made in (run("upgrade", place), run("copy", place, tmp_path / "new.zarr", "--format", "v3")):
+        assert made.code == 1
+        assert "would not conform to v3: /a: data_type: expected a data type that is supported here" in made.err
+    group = run("copy", place, tmp_path / "new.zarr", "--format", "v1")
+    assert "\n  /: expected an array: v1 has no groups, found a group\n" in group.err
+    sharded = tmp_path / "sharded.zarr"
+    blizzarr.create_array(sharded, shape=4, dtype="int8", chunks=2, shards=4)
+    assert "(--shards none leaves them out)" in run("copy", sharded, tmp_path / "new.zarr", "--format", "v2").err
+
+
+def test_a_node_of_another_format_than_the_one_that_was_named(tmp_path: Path) -> None:
+    place = a_hierarchy(tmp_path / "old.zarr")
+    with pytest.raises(FileNotFoundError, match=r"there is one of format v2, .*; looked for zarr.json \(v3\)$"):
+        blizzarr.open(place, mode="r", zarr_format=3)
+
+
+def test_what_is_said_of_one_array(run: Run, tmp_path: Path) -> None:
+    """No groups are not counted, and a fill value is a plain number."""
+    place = tmp_path / "old.zarr"
+    blizzarr.create_array(place, shape=2, dtype="float32", zarr_format=2, fill_value=None)
+    document = json.loads((place / ".zarray").read_text()) | {"fill_value": None}
+    (place / ".zarray").write_text(json.dumps(document))
+    planned = run("upgrade", place, "--dry-run").out.splitlines()
+    assert planned[0].startswith("1 array to upgrade from v2 to v3 in ")
+    assert planned[1] == "/: the fill value, which was null, becomes 0.0"
 
 
 @pytest.mark.parametrize("new", ["v3", "v2", "1", "v3_draft"])

@@ -186,6 +186,18 @@ def test_interrupted_copy_says_how_to_go_on_and_goes_on(
     assert sorted(path.name for path in Path("b.zarr").iterdir()) == ["c", "zarr.json"]
 
 
+def test_a_group_whose_copy_was_interrupted_says_how_to_go_on(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    root = blizzarr.create_group("a.zarr")
+    root.create_array("b", data=np.arange(1000), chunks=10)
+    assert run("copy", "a.zarr", "b.zarr").code == 0
+    Path("b.zarr/b/blizzarr-copy.json").write_text("{}")
+    code, _, err, _ = run("copy", "a.zarr", "b.zarr")
+    assert (code, "--resume finishes it, --overwrite begins again" in err) == (1, True)
+
+
 def test_rm(run: Run, data: Path) -> None:
     notes = Path(f"{data}/brain/notes.txt")
     notes.write_text("mine")

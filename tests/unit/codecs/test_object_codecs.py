@@ -55,6 +55,18 @@ def pickles_allowed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+def test_pickles_that_are_not_allowed() -> None:
+    """Which array has them is said, and what to do."""
+    options: dict[str, Any] = {"data": objects({1, 2}), "filters": PickleCodec(), "zarr_format": 2}
+    array = blizzarr.create_group({}, zarr_format=2).create_array("a/b", **options)
+    with (
+        blizzarr.config.set(allowed_codecs=()),
+        pytest.raises(UnknownExtensionError, match=r"^/a/b: the elements are pickles") as caught,
+    ):
+        array[...]
+    assert caught.value.array == "/a/b"
+
+
 def made(name: str, *, store: Any = None, data: Any = None, **options: Any) -> blizzarr.Array:
     codec, elements = CODECS[name]
     options = {"chunks": 3, "compressors": None, "zarr_format": 2} | options

@@ -235,7 +235,7 @@ def test_what_users_may_give(words: type[WordTransformer]) -> None:
     assert transformers_of(words("x"), 2) == (words("x"),)
     assert transformers_of({"name": "example.word", "configuration": {"word": "x"}}, 2) == (words("x", (1, 2)),)
     assert transformers_of(["blizzarr.hashed", words("x")], 2) == (HashedTransformer(), words("x"))
-    with pytest.raises(UnknownExtensionError, match=r"there are blizzarr\.hashed, .*example\.word, sharding"):
+    with pytest.raises(UnknownExtensionError, match=r"there are blizzarr\.hashed, .*example\.word, .*sharding"):
         transformers_of("hashed", 2)
     with pytest.raises(MetadataError, match="at most 2 dimensions"):
         transformers_of(words("x"), 3)
@@ -268,6 +268,17 @@ def test_names_are_not_taken_away(words: type[WordTransformer]) -> None:
     again = type("WordTransformer", (WordTransformer,), {"__module__": __name__, "__qualname__": "WordTransformer"})
     assert register(again) is again
     assert type(transformers_of({"name": "example.word", "configuration": {"word": "x"}}, 1)[0]) is again
+
+
+def test_a_transformer_without_a_uri_is_not_registered() -> None:
+    with pytest.raises(TypeError, match="Nameless to have extension, type, "):
+
+        @register
+        class Nameless(StorageTransformer):
+            name = "example.nameless"
+
+            def wrap(self, store: Store, keys: ArrayKeys) -> Store:
+                return store
 
 
 def test_a_transformer_without_options_needs_no_dataclass() -> None:
