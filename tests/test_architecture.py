@@ -16,12 +16,13 @@ PACKAGE = Path(blizzarr.__file__).parent
 FLOORS: list[set[str]] = [
     {"errors", "_native"},
     {"durability"},
-    {"problems", "config"},
-    {"dtypes", "indexing", "stores"},
-    {"codecs", "transformers"},
+    {"problems", "config", "json_values"},
+    {"dtypes", "indexing", "stores", "caching"},
+    {"codecs", "transformers", "views"},
     {"model"},
     {"formats", "transfer"},
     {"hierarchy"},
+    {"spec"},
     {
         "node",
         "array",
@@ -39,6 +40,7 @@ FLOORS: list[set[str]] = [
     {"checking"},
     {"display"},
     {"api"},
+    {"tensorstore"},
     {"cli", "testing", "integrations"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

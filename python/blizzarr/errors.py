@@ -6,6 +6,7 @@
     ├── MetadataError (ValueError)              a document does not conform; lists every problem
     │   └── UnknownExtensionError               it names a codec, data type, ... that is not supported here
     ├── PathError (ValueError)                  a name or key that may not be used
+    ├── SpecError (ValueError)                  a spec, schema or constraint that cannot be, or cannot be met
     ├── NodeNotFoundError (FileNotFoundError, KeyError)
     ├── NodeExistsError (FileExistsError)
     ├── NodeTypeError (TypeError)               an array where a group is expected, or the reverse
@@ -51,6 +52,7 @@ __all__ = [
     "ReadOnlyError",
     "SelectionError",
     "ShardIndexError",
+    "SpecError",
     "StoreError",
     "UnknownExtensionError",
     "UnsupportedOperationError",
@@ -256,6 +258,13 @@ class UnknownExtensionError(MetadataError):
 
 class PathError(BlizzarrError, ValueError):
     """A node name, path or key that may not be used: ``..``, absolute, with NUL, with an empty segment, ..."""
+
+
+class SpecError(BlizzarrError, ValueError):
+    """A spec, schema, transform or context that cannot be, contradicts itself, or is not what is stored.
+
+    The text is that of TensorStore, as far as it has one.
+    """
 
 
 class _NumberedError(BlizzarrError):

@@ -1,0 +1,135 @@
+"""Values that can be said in JSON, from what a user passes; and how they are quoted in errors."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from operator import index
+from typing import Any, Final
+
+import numpy as np
+
+from blizzarr.errors import SpecError
+
+__all__ = ["MISSING", "dump", "expected", "plain", "quote"]
+
+
+class _Missing:
+    """A member that is not there, which is not the same as one that is null."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = _Missing()
+
+_DEPTH = 100
+
+
+def plain(value: Any, depth: int = _DEPTH) -> Any:
+    """The value in dicts, lists, texts, integers, floats, booleans and None: all that JSON has.
+
+    Objects that have `to_json` are asked; sequences and arrays become lists, names of members become texts.
+
+    Examples
+    --------
+    >>> plain({"shape": (2, np.int64(3)), 1: True})
+    {'shape': [2, 3], '1': True}
+    """
+    kind = type(value)
+    if value is None or kind is str or kind is bool:
+        return value
+    if depth <= 0:
+        raise SpecError("Recursion limit exceeded converting value to JSON")
+    if isinstance(value, int):
+        return _integer(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, str):
+        return str(value)
+    if hasattr(value, "to_json"):
+        return plain(value.to_json(), depth - 1)
+    if isinstance(value, Mapping):
+        return {str(name): plain(member, depth - 1) for name, member in value.items()}
+    if isinstance(value, Sequence | np.ndarray):
+        return [plain(element, depth - 1) for element in list(value)]
+    if not isinstance(value, np.bool_) and hasattr(value, "__index__"):
+        return _integer(index(value))
+    if hasattr(value, "__float__"):
+        return float(value)
+    raise TypeError(f"Object '{kind.__name__}' does not support conversion to JSON")
+
+
+def _integer(value: int) -> int:
+    # What 64 bits hold, with and without sign, as the engine and every other reader of such documents has it.
+    if not -(1 << 63) <= value < 1 << 64:
+        raise OverflowError("int too big to convert")
+    return int(value)
+
+
+def dump(value: Any) -> str:
+    """The value as JSON in one line, members sorted.
+
+    Examples
+    --------
+    >>> dump({"b": 1.0, "a": [None, True, float("nan")]})
+    '{"a":[null,true,null],"b":1.0}'
+    """
+    return json.dumps(_finite(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {name: _finite(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_finite(element) for element in value]
+    return value
+
+
+def quote(text: str, mark: str = '"') -> str:
+    r"""The text in quotation marks, with what is not ASCII escaped byte by byte.
+
+    Examples
+    --------
+    >>> print(quote('a"\n'), quote("é", "'"))
+    "a\"\n" '\xc3\xa9'
+    """
+    return f"{mark}{_escaped(text)}{mark}"
+
+
+_SHORT = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x22: '\\"', 0x27: "\\'", 0x5C: "\\\\"}
+
+
+def _escaped(text: str) -> str:
+    if text.isalnum() and text.isascii():
+        return text
+    parts: list[str] = []
+    hexed = False
+    for byte in text.encode("utf-8", "surrogateescape"):
+        # A hex digit behind a hex escape would be taken for a part of it.
+        if byte in _SHORT:
+            parts.append(_SHORT[byte])
+            hexed = False
+        elif 0x20 <= byte < 0x7F and not (hexed and chr(byte) in "0123456789abcdefABCDEF"):
+            parts.append(chr(byte))
+            hexed = False
+        else:
+            parts.append(f"\\x{byte:02x}")
+            hexed = True
+    return "".join(parts)
+
+
+def expected(value: Any, what: str) -> SpecError:
+    """The error that something else was expected where `value` was found.
+
+    Examples
+    --------
+    >>> expected(5, "object"), expected(MISSING, "string")
+    (SpecError('Expected object, but received: 5'), SpecError('Expected string, but member is missing'))
+    """
+    if value is MISSING:
+        return SpecError(f"Expected {what}, but member is missing")
+    return SpecError(f"Expected {what}, but received: {dump(value)}")

@@ -1,0 +1,1 @@
+"""What to open or create, said in JSON: specs, schemas, contexts and key-value stores, as TensorStore has them."""

@@ -1,0 +1,103 @@
+"""The members of a JSON object, taken out one by one: each error names the member, and what is left over is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from blizzarr.errors import BlizzarrError, SpecError
+from blizzarr.json_values import MISSING, dump, expected, plain, quote
+
+__all__ = ["Members", "as_bool", "as_integer", "as_object", "as_text", "one_of"]
+
+T = TypeVar("T")
+
+
+class Members:
+    """What is left of an object while its members are taken.
+
+    Examples
+    --------
+    >>> members = Members({"driver": "memory", "path": "a", "x": 1})
+    >>> members.take("driver", as_text), members.take("path", as_text, default="")
+    ('memory', 'a')
+    >>> members.end()
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Object includes extra members: "x"
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.left = dict(as_object(plain(value)))
+
+    def take(self, name: str, parse: Callable[[Any], T], default: Any = MISSING) -> T:
+        """The member, parsed; `default` if it is not there, without which that is an error."""
+        value = self.left.pop(name, MISSING)
+        if value is MISSING and default is not MISSING:
+            return default  # type: ignore[no-any-return]
+        try:
+            return parse(value)
+        except (SpecError, ValueError, IndexError) as error:
+            said = error.reason if isinstance(error, BlizzarrError) else str(error)
+            raise SpecError(f"Error parsing object member {quote(name)}: {said}") from error
+
+    def end(self) -> None:
+        """Refuse members that nobody took."""
+        if self.left:
+            raise SpecError(f"Object includes extra members: {','.join(map(quote, sorted(self.left)))}")
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """The value, which has to be an object."""
+    if not isinstance(value, dict):
+        raise expected(value, "object")
+    return value
+
+
+def as_text(value: Any) -> str:
+    """The value, which has to be a text."""
+    if not isinstance(value, str):
+        raise expected(value, "string")
+    return value
+
+
+def as_bool(value: Any) -> bool:
+    """The value, which has to be a boolean."""
+    if not isinstance(value, bool):
+        raise expected(value, "boolean")
+    return value
+
+
+def as_integer(least: int, most: int, name: str = "") -> Callable[[Any], int]:
+    """What takes integers of a range, also those that are written as a float.
+
+    Examples
+    --------
+    >>> as_integer(1, 9)(5.0)
+    5
+    >>> as_integer(1, 9)(True)
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Expected integer in the range [1, 9], but received: true
+    """
+
+    def parse(value: Any) -> int:
+        if not isinstance(value, bool):
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)
+            if isinstance(value, int) and least <= value <= most:
+                return value
+        raise expected(value, name or f"integer in the range [{least}, {most}]")
+
+    return parse
+
+
+def one_of(*choices: str) -> Callable[[Any], str]:
+    """What takes one of these texts."""
+
+    def parse(value: Any) -> str:
+        if value not in choices:
+            raise expected(value, f"one of {', '.join(map(dump, choices))}")
+        return str(value)
+
+    return parse
