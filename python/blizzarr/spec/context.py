@@ -1,0 +1,309 @@
+"""Contexts: the resources, like caches and memory, that several stores share.
+
+A *resource spec* says a resource in JSON, or refers to another by its key, ``kind`` or ``kind#tag``. A context is asked
+for a resource by its key; it looks in its own specs, then in those above it, and makes what is said there once. What is
+said nowhere is made with its defaults by the topmost context.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import dump, plain, quote
+from blizzarr.spec.members import as_object
+from blizzarr.spec.pretty import pretty
+from blizzarr.spec.resources import RESOURCES, ResourceKind
+
+__all__ = ["Context", "ContextResource", "ContextSpec", "ResourceSpec", "default_resource", "resource_spec"]
+
+
+class ResourceSpec:
+    """A resource as it is said: with its members, or as a reference to another.
+
+    `referent` is the key of the other one; an empty one means what the context above has. `immediate` marks one that
+    was bound before it was written down, so that it is bound again when it is read.
+    """
+
+    __slots__ = ("config", "immediate", "is_default", "key", "kind", "referent")
+
+    def __init__(
+        self,
+        kind: ResourceKind,
+        *,
+        config: Any = None,
+        referent: str | None = None,
+        key: str = "",
+        is_default: bool = False,
+        immediate: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.config = config
+        self.referent = referent
+        self.key = key
+        self.is_default = is_default
+        self.immediate = immediate
+
+    def to_json(self, include_defaults: bool = False) -> Any:
+        """The members, or the key of the other resource."""
+        if self.referent is not None:
+            return self.referent or None
+        return self.kind.show(self.config, include_defaults)
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it says no more than that the kind is needed."""
+        return self.referent == self.kind.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled_spec, (self.kind.name, self.config, self.referent, self.key, self.is_default, self.immediate)
+
+
+def _unpickled_spec(
+    kind: str, config: Any, referent: str | None, key: str, is_default: bool, immediate: bool
+) -> ResourceSpec:
+    return ResourceSpec(
+        RESOURCES[kind], config=config, referent=referent, key=key, is_default=is_default, immediate=immediate
+    )
+
+
+def kind_of(key: str) -> ResourceKind:
+    """The kind that a key, ``kind`` or ``kind#tag``, is of."""
+    name = key.partition("#")[0]
+    if name not in RESOURCES:
+        raise SpecError(f"Invalid context resource identifier: {quote(name)}")
+    return RESOURCES[name]
+
+
+def default_resource(name: str) -> ResourceSpec:
+    """The reference to what the context has under the name of the kind."""
+    return ResourceSpec(RESOURCES[name], referent=name)
+
+
+def resource_spec(kind: ResourceKind, value: Any, key: str = "") -> ResourceSpec:
+    """What JSON says: null for that of the context above, a key, or members."""
+    if value is None:
+        return ResourceSpec(kind, referent="", key=key)
+    if isinstance(value, str):
+        if value.partition("#")[0] == kind.name:
+            return ResourceSpec(kind, referent=value, key=key)
+        try:
+            return ResourceSpec(kind, config=kind.parse(value), key=key)
+        except SpecError as error:
+            raise SpecError(
+                f"Invalid spec or reference to {quote(kind.name)} resource: {quote(value)} ({error.reason})"
+            ) from error
+    return ResourceSpec(kind, config=kind.parse(value), key=key)
+
+
+class ContextSpec:
+    """What a context is made from: resources by their keys.
+
+    Examples
+    --------
+    >>> ContextSpec({"cache_pool": {"total_bytes_limit": 1000}, "cache_pool#b": "cache_pool"})
+    Context.Spec({'cache_pool': {'total_bytes_limit': 1000}, 'cache_pool#b': 'cache_pool'})
+    """
+
+    __slots__ = ("_resources",)
+
+    def __init__(self, json: Any) -> None:
+        self._resources: dict[str, ResourceSpec] = {}
+        for key, value in sorted(as_object(plain(json)).items()):
+            if key.partition("#")[0] not in RESOURCES:
+                raise SpecError(f"Invalid context resource identifier: {quote(key)}")
+            self._resources[key] = resource_spec(kind_of(key), value, key)
+
+    @classmethod
+    def of(cls, resources: dict[str, ResourceSpec]) -> ContextSpec:
+        """The spec of these resources."""
+        spec = cls({})
+        spec._resources.update(sorted(resources.items()))
+        return spec
+
+    @property
+    def resources(self) -> dict[str, ResourceSpec]:
+        """The resources by their keys."""
+        return self._resources
+
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The resources as JSON.
+
+        Parameters
+        ----------
+        include_defaults
+            Whether members that are as they are by default are shown, too.
+        """
+        return {key: spec.to_json(include_defaults) for key, spec in sorted(self._resources.items())}
+
+    def __repr__(self) -> str:
+        return pretty(self.to_json(), "Context.Spec(", ")")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ContextSpec.of, (self._resources,)
+
+
+ContextSpec.__qualname__ = "Context.Spec"
+
+
+class ContextResource:
+    """A resource that was made; those that are the same are identical.
+
+    `value` is what works: a store, a pool, a number.
+    """
+
+    __slots__ = ("__weakref__", "_creator", "spec", "value")
+
+    def __init__(self, spec: ResourceSpec, creator: Context | None) -> None:
+        self.spec = spec
+        self.value = spec.kind.make(spec.config)
+        self._creator = None if creator is None else weakref.ref(creator)
+
+    def to_json(self, include_defaults: bool = False) -> Any:
+        """What the resource was made from.
+
+        Parameters
+        ----------
+        include_defaults
+            Whether members that are as they are by default are shown, too.
+        """
+        return self.spec.to_json(include_defaults)
+
+    def __repr__(self) -> str:
+        return pretty(self.to_json(), "Context.Resource(", ")")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What is shared in memory is not copied along: the other process, or the copy, makes its own.
+        creator = None if self._creator is None else self._creator()
+        if creator is not None:
+            return Context.__getitem__, (creator, self.spec.key)
+        return ContextResource, (self.spec, None)
+
+
+ContextResource.__qualname__ = "Context.Resource"
+
+
+class Context:
+    """Resources, like caches and memory, that stores share.
+
+    Stores that are opened with the same context share what is in it; each call makes another context.
+
+    Parameters
+    ----------
+    spec
+        The resources by their keys, ``kind`` or ``kind#tag``, as `Context.Spec` or as JSON; without it all have their
+        defaults.
+    parent
+        The context that has what this one does not say.
+
+    Examples
+    --------
+    >>> parent = Context({"cache_pool": {"total_bytes_limit": 1000}})
+    >>> child = Context({"cache_pool#small": {"total_bytes_limit": 10}}, parent)
+    >>> child["cache_pool#small"], child["cache_pool"]
+    (Context.Resource({'total_bytes_limit': 10}), Context.Resource({'total_bytes_limit': 1000}))
+    >>> child["cache_pool"] is parent["cache_pool"]
+    True
+    """
+
+    Spec = ContextSpec
+    Resource = ContextResource
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        spec, parent = _arguments(args, named)
+        self._spec = spec
+        self._parent = parent
+        self._resources: dict[str, ContextResource] = {}
+        self._making: list[tuple[Context, str, ResourceSpec]] = [] if parent is None else parent._making
+        self._lock: Any = threading.RLock() if parent is None else parent._lock
+
+    @property
+    def parent(self) -> Context | None:
+        """The context that has what this one does not say; None for the topmost."""
+        return self._parent
+
+    @property
+    def spec(self) -> ContextSpec | None:
+        """What this context was made from; None if it was made from nothing."""
+        return self._spec
+
+    def __getitem__(self, key: str) -> ContextResource:
+        """The resource of this key, made if need be.
+
+        Parameters
+        ----------
+        key
+            ``kind`` or ``kind#tag``.
+        """
+        return self.make(ResourceSpec(kind_of(key), referent=key))
+
+    def make(self, spec: ResourceSpec) -> ContextResource:
+        """The resource that `spec` says or refers to, which is made only once if it has a key."""
+        with self._lock:
+            return self._follow(spec) if spec.referent is not None else self._made(spec)
+
+    def _follow(self, spec: ResourceSpec) -> ContextResource:
+        """What a reference means, here or above."""
+        at: Context = self
+        referent = spec.referent
+        if not referent:
+            referent = spec.kind.name
+            if self._parent is None:
+                return ContextResource(_with_defaults(spec.kind, spec.key), self)
+            at = self._parent
+        while True:
+            if referent in at._resources:
+                return at._resources[referent]
+            said = None if at._spec is None else at._spec.resources.get(referent)
+            if said is not None:
+                return at._made(said)
+            if at._parent is None:
+                if referent != spec.kind.name:
+                    raise SpecError(f"Resource not defined: {quote(referent)}")
+                return at._made(_with_defaults(spec.kind, referent))
+            at = at._parent
+
+    def _made(self, spec: ResourceSpec) -> ContextResource:
+        """What a spec of this very context says, kept under its key."""
+        if not spec.key:
+            return ContextResource(spec, None)
+        cycle = [number for number, (at, key, _) in enumerate(self._making) if at is self and key == spec.key]
+        if cycle:
+            parts = (f"{quote(key)}:{dump(other.to_json(True))}" for _, key, other in self._making[cycle[0] :])
+            raise SpecError(f"Context resource reference cycle: {' -> '.join(parts)}")
+        self._making.append((self, spec.key, spec))
+        try:
+            made = self._follow(spec) if spec.referent is not None else ContextResource(spec, self)
+        finally:
+            self._making.pop()
+        self._resources[spec.key] = made
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled_context, (self._spec, self._parent)
+
+
+def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:
+    return ResourceSpec(kind, config=kind.default, key=key, is_default=True)
+
+
+def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpec | None, Context | None]:
+    """The spec and parent, of a call that names the first `spec` or `json` or neither."""
+    if not args and not named:
+        return None, None
+    names = ("spec" if "spec" in named else "json", "parent")
+    given = dict(zip(names, args, strict=False))
+    extra = [name for name in named if name not in names or name in given]
+    if extra or len(args) > len(names) or names[0] not in {**given, **named}:
+        raise TypeError("Context() takes a spec or JSON and a parent")
+    given.update(named)
+    spec, parent = given[names[0]], given.get("parent")
+    if parent is not None and not isinstance(parent, Context):
+        raise TypeError(f"expected a Context as parent, found {type(parent).__name__}")
+    return spec if isinstance(spec, ContextSpec) else ContextSpec(spec), parent
+
+
+def _unpickled_context(spec: ContextSpec | None, parent: Context | None) -> Context:
+    return Context() if spec is None else Context(spec, parent)

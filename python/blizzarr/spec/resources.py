@@ -1,0 +1,164 @@
+"""The kinds of resources that a context holds: what each is said with in JSON, and what it is made into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import expected
+from blizzarr.spec.duration import duration_text, parse_duration
+from blizzarr.spec.members import Members, as_bool, as_integer, as_text, one_of
+from blizzarr.stores.memory import MemoryStore
+
+__all__ = ["RESOURCES", "ResourceKind"]
+
+Parse = Callable[[Any], Any]
+
+_UINT64 = as_integer(0, 2**64 - 1, "64-bit unsigned integer")
+
+
+@dataclass(frozen=True)
+class ResourceKind:
+    """One kind: how its JSON is read, shown, and made into something that works.
+
+    `config_only` kinds are values: specs say them where they are used, without naming a place in the context that
+    several share.
+    """
+
+    name: str
+    parse: Parse
+    show: Callable[[Any, bool], Any]
+    default: Any
+    make: Callable[[Any], Any] = lambda config: config
+    config_only: bool = False
+
+
+@dataclass(frozen=True)
+class _Member:
+    """One member of a resource: how it is read and written, and when it is left out."""
+
+    parse: Parse
+    default: Any = None
+    show: Callable[[Any], Any] = lambda value: value
+    optional: bool = False
+    """Whether it is left out when it is the default even where defaults are asked for."""
+
+
+def _of_members(
+    name: str, members: dict[str, _Member], make: Callable[[Any], Any] | None = None, config_only: bool = False
+) -> ResourceKind:
+    def parse(value: Any) -> dict[str, Any]:
+        left = Members(value)
+        config = {member: left.take(member, row.parse, default=row.default) for member, row in members.items()}
+        left.end()
+        return config
+
+    def show(config: dict[str, Any], include_defaults: bool) -> dict[str, Any]:
+        return {
+            member: row.show(config[member])
+            for member, row in sorted(members.items())
+            if config[member] != row.default or (include_defaults and not row.optional)
+        }
+
+    default = {member: row.default for member, row in members.items()}
+    return ResourceKind(name, parse, show, default, make or (lambda config: config), config_only)
+
+
+def _limit(value: Any) -> Any:
+    return value if value == "shared" else as_integer(1, 2**64 - 1)(value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise expected(value, "64-bit floating-point number")
+    return float(value)
+
+
+def _concurrency(name: str) -> ResourceKind:
+    def make(config: dict[str, Any]) -> int | None:
+        return None if config["limit"] == "shared" else int(config["limit"])
+
+    return _of_members(name, {"limit": _Member(_limit, "shared")}, make)
+
+
+def _retries(name: str, most: int) -> ResourceKind:
+    second = 10**9
+    return _of_members(
+        name,
+        {
+            "max_retries": _Member(as_integer(0, 2**31 - 1), most),
+            "initial_delay": _Member(parse_duration, second, duration_text),
+            "max_delay": _Member(parse_duration, 32 * second, duration_text),
+        },
+        config_only=True,
+    )
+
+
+def _rate_limiter(name: str) -> ResourceKind:
+    return _of_members(
+        name,
+        {
+            "read_rate": _Member(_number, optional=True),
+            "write_rate": _Member(_number, optional=True),
+            "doubling_time": _Member(parse_duration, None, duration_text, optional=True),
+        },
+    )
+
+
+_CREDENTIALS = ("default", "anonymous", "environment", "imds", "profile", "ecs")
+
+
+def _credentials() -> ResourceKind:
+    def parse(value: Any) -> dict[str, Any]:
+        left = Members(value)
+        kind = left.take("type", as_text, default="default")
+        if kind not in _CREDENTIALS:
+            raise SpecError(
+                f"Failed to parse AWS credentials spec: Failed to parse tag name, expected one of: "
+                f"{', '.join(_CREDENTIALS)}, but received: {kind}"
+            )
+        names = ("profile", "config_file", "credentials_file", "endpoint", "auth_token_file")
+        config = {name: left.take(name, as_text) for name in names if name in left.left}
+        left.end()
+        return {"type": kind, **config}
+
+    return ResourceKind("aws_credentials", parse, lambda config, _: config, {"type": "default"}, config_only=True)
+
+
+def _choice(name: str, members: dict[str, _Member]) -> ResourceKind:
+    return _of_members(name, members, config_only=True)
+
+
+_MINUTE = 60 * 10**9
+
+_ROWS = [
+    _of_members("cache_pool", {"total_bytes_limit": _Member(_UINT64, 0)}),
+    _concurrency("data_copy_concurrency"),
+    _concurrency("file_io_concurrency"),
+    _choice(
+        "file_io_locking",
+        {
+            "mode": _Member(one_of("os", "lockfile", "none", "non_atomic"), "os", optional=True),
+            "acquire_timeout": _Member(parse_duration, _MINUTE, duration_text, optional=True),
+        },
+    ),
+    _choice("file_io_mode", {"mode": _Member(one_of("default", "memmap", "direct"), "default", optional=True)}),
+    _retries("file_io_retries", 0),
+    ResourceKind("file_io_sync", as_bool, lambda config, _: config, True, config_only=True),
+    _of_members("memory_key_value_store", {}, lambda _: MemoryStore()),
+    _concurrency("http_request_concurrency"),
+    _retries("http_request_retries", 32),
+    _concurrency("gcs_request_concurrency"),
+    _retries("gcs_request_retries", 32),
+    _of_members("gcs_user_project", {"project_id": _Member(as_text, optional=True)}, config_only=True),
+    _rate_limiter("experimental_gcs_rate_limiter"),
+    _concurrency("s3_request_concurrency"),
+    _retries("s3_request_retries", 32),
+    _rate_limiter("experimental_s3_rate_limiter"),
+    _credentials(),
+]
+
+RESOURCES: dict[str, ResourceKind] = {kind.name: kind for kind in _ROWS}
+"""All kinds, by name."""
