@@ -8,7 +8,17 @@ from typing import Any, TypeVar
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.json_values import MISSING, dump, expected, plain, quote
 
-__all__ = ["Members", "as_bool", "as_integer", "as_object", "as_text", "one_of"]
+__all__ = [
+    "Members",
+    "as_bool",
+    "as_float",
+    "as_integer",
+    "as_list",
+    "as_object",
+    "as_text",
+    "at_position",
+    "one_of",
+]
 
 T = TypeVar("T")
 
@@ -90,6 +100,43 @@ def as_integer(least: int, most: int, name: str = "") -> Callable[[Any], int]:
         raise expected(value, name or f"integer in the range [{least}, {most}]")
 
     return parse
+
+
+def as_float(value: Any) -> float:
+    """The value, which has to be a number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise expected(value, "64-bit floating-point number")
+    return float(value)
+
+
+def at_position(position: int, values: list[Any], parse: Callable[[Any], T]) -> T:
+    """One element of an array, parsed; errors name its position."""
+    try:
+        return parse(values[position])
+    except (SpecError, ValueError, IndexError) as error:
+        said = error.reason if isinstance(error, BlizzarrError) else str(error)
+        raise SpecError(f"Error parsing value at position {position}: {said}") from error
+
+
+def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any], tuple[T, ...]]:
+    """What takes arrays, of at most so many elements where they are dimensions.
+
+    Examples
+    --------
+    >>> as_list(as_text)(["a", 5])
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Error parsing value at position 1: Expected string, but received: 5
+    """
+
+    def parse_all(value: Any) -> tuple[T, ...]:
+        if not isinstance(value, list):
+            raise expected(value, "array")
+        if most is not None and len(value) > most:
+            raise SpecError(f"Rank {len(value)} is outside valid range [0, {most}]")
+        return tuple(at_position(position, value, parse) for position in range(len(value)))
+
+    return parse_all
 
 
 def one_of(*choices: str) -> Callable[[Any], str]:

@@ -1,0 +1,185 @@
+"""The data types of TensorStore, by its names, and the NumPy dtypes that hold their elements."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import plain, quote
+from blizzarr.spec.members import as_text
+
+__all__ = ["DTYPES", "DType", "DTypeLike", "as_dtype", "dtype_json"]
+
+DTypeLike: TypeAlias = Any
+"""A `DType`, a name of one, a NumPy dtype, or a Python type that NumPy has a dtype for."""
+
+_NUMPY: Final[dict[str, str]] = {
+    "bool": "?",
+    "char": "S",
+    "byte": "V",
+    "int8": "int8",
+    "uint8": "uint8",
+    "int16": "int16",
+    "uint16": "uint16",
+    "int32": "int32",
+    "uint32": "uint32",
+    "int64": "int64",
+    "uint64": "uint64",
+    "float16": "float16",
+    "float32": "float32",
+    "float64": "float64",
+    "complex64": "complex64",
+    "complex128": "complex128",
+    "string": "O",
+    "ustring": "O",
+    "json": "O",
+}
+_ML: Final = (
+    "int2",
+    "int4",
+    "bfloat16",
+    "float4_e2m1fn",
+    "float8_e3m4",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e4m3b11fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+)
+"""Those that NumPy lacks; the ``ml_dtypes`` package brings them, and is imported when one is asked for its dtype."""
+
+_TYPES: Final[dict[str, type]] = {"string": bytes, "ustring": str}
+
+
+class DType:
+    """A data type, like ``ts.int32`` or ``ts.dtype("bfloat16")``.
+
+    Equal to whatever means the same data type; anything that means none cannot be compared with it.
+
+    Examples
+    --------
+    >>> DType("int32"), DType(np.dtype(">f8")), DType(bool), DType(str)
+    (dtype("int32"), dtype("float64"), dtype("bool"), dtype("ustring"))
+    >>> DType("uint8") == np.uint8, DType("uint8")(5)
+    (True, np.uint8(5))
+    """
+
+    __slots__ = ("_name",)
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self._name = _name_of(dtype)
+
+    @property
+    def name(self) -> str:
+        """The name, which is also how it is said in JSON."""
+        return self._name
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """What holds the elements in NumPy; that of objects, where elements have no fixed length.
+
+        Examples
+        --------
+        >>> DType("int4").numpy_dtype, DType("json").numpy_dtype
+        (dtype(int4), dtype('O'))
+        """
+        if self._name in _NUMPY:
+            return np.dtype(_NUMPY[self._name])
+        try:
+            dtype: np.dtype[Any] = np.dtype(getattr(importlib.import_module("ml_dtypes"), self._name))
+        except (ImportError, AttributeError) as error:
+            reason = f"{self._name} needs the ml_dtypes package: install `blizzarr[ml]`"
+            raise SpecError(reason) from error
+        return dtype
+
+    @property
+    def type(self) -> type:
+        """The Python type of an element.
+
+        Examples
+        --------
+        >>> DType("float32").type, DType("string").type
+        (<class 'numpy.float32'>, <class 'bytes'>)
+        """
+        return _TYPES.get(self._name) or self.numpy_dtype.type
+
+    def __call__(self, arg: Any) -> Any:
+        """Make an element of this type."""
+        if self._name == "json":
+            return plain(arg)
+        return self.type(arg)
+
+    def to_json(self) -> str:
+        """The name."""
+        return self._name
+
+    def __eq__(self, other: object) -> bool:
+        return self._name == (other._name if isinstance(other, DType) else _name_of(other))
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+    def __repr__(self) -> str:
+        return f'dtype("{self._name}")'
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DType, (self._name,)
+
+
+def _name_of(value: DTypeLike) -> str:
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, str):
+        if value in _NUMPY or value in _ML:
+            return value
+        raise SpecError(f"No TensorStore data type with name: {quote(value)}")
+    if value is str:
+        return "ustring"
+    if value is bytes:
+        return "string"
+    if not isinstance(value, np.dtype | type):
+        raise TypeError(f"expected a data type, its name, a NumPy dtype or a type of Python, found {value!r}")
+    dtype = np.dtype(value)
+    if (dtype.name in _NUMPY and dtype.kind != "O") or dtype.name in _ML:
+        return dtype.name
+    # Whatever their length, also where they have fields.
+    if dtype.type is np.bytes_:
+        return "char"
+    if dtype.type is np.void:
+        return "byte"
+    raise SpecError(f"No TensorStore data type corresponding to NumPy dtype: {dtype!r}")
+
+
+DTYPES: Final = {name: DType(name) for name in (*_NUMPY, *_ML)}
+"""All data types by their names."""
+
+
+def as_dtype(value: DTypeLike) -> DType:
+    """The data type that is meant.
+
+    Examples
+    --------
+    >>> as_dtype("int4")
+    dtype("int4")
+    """
+    return value if isinstance(value, DType) else DTYPES[_name_of(value)]
+
+
+def dtype_json(value: Any) -> DType:
+    """The data type that JSON names.
+
+    Examples
+    --------
+    >>> dtype_json("float")
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Unsupported data type: "float"
+    """
+    name = as_text(value)
+    if name not in DTYPES:
+        raise SpecError(f"Unsupported data type: {quote(name)}")
+    return DTYPES[name]

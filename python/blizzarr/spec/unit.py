@@ -1,0 +1,153 @@
+"""Physical units of dimensions: a number times a base unit, which is a text that nobody interprets."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import MISSING, expected, plain, quote
+from blizzarr.spec.members import as_float, as_text, at_position
+
+__all__ = ["Unit", "UnitLike", "as_unit", "unit_json"]
+
+UnitLike: TypeAlias = "Unit | float | str | tuple[float, str]"
+
+_NUMBER = re.compile(r"([-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)[\t\n\f\r ]*")
+_BLANK = " \t\n\v\f\r"
+
+
+class Unit:
+    """A physical quantity, like 4 nm.
+
+    Examples
+    --------
+    >>> Unit("4nm"), Unit(4, "nm"), Unit((4, "nm")), Unit(json=[4, "nm"]), Unit(3.5), Unit()
+    (Unit(4, "nm"), Unit(4, "nm"), Unit(4, "nm"), Unit(4, "nm"), Unit(3.5, ""), Unit(1, ""))
+    >>> Unit("3.5nm") * 2, Unit("7nm") / 2, str(Unit("7nm"))
+    (Unit(7, "nm"), Unit(3.5, "nm"), '7 nm')
+    """
+
+    __slots__ = ("_base_unit", "_multiplier")
+
+    def __init__(
+        self, multiplier: UnitLike = 1, base_unit: str | None = None, *, unit: Any = MISSING, json: Any = MISSING
+    ) -> None:
+        if json is not MISSING:
+            self._multiplier, self._base_unit = _of_json(plain(json))
+        elif base_unit is None:
+            self._multiplier, self._base_unit = _of_argument(multiplier if unit is MISSING else unit)
+        else:
+            self._multiplier, self._base_unit = _pair((multiplier, base_unit))
+
+    @property
+    def multiplier(self) -> float:
+        """How many of the base unit."""
+        return self._multiplier
+
+    @property
+    def base_unit(self) -> str:
+        """What is counted; empty for a quantity without a dimension."""
+        return self._base_unit
+
+    def to_json(self) -> list[Any]:
+        """The number and the base unit.
+
+        Examples
+        --------
+        >>> Unit("3nm").to_json()
+        [3.0, 'nm']
+        """
+        return [self._multiplier, self._base_unit]
+
+    def __mul__(self, multiplier: float) -> Unit:
+        return Unit(self._multiplier * float(multiplier), self._base_unit)
+
+    def __truediv__(self, divisor: float) -> Unit:
+        return Unit(self._multiplier / float(divisor), self._base_unit)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Unit):
+            raise TypeError(f"a Unit cannot be compared with {other!r}")
+        return (self._multiplier, self._base_unit) == (other._multiplier, other._base_unit)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Unit({self._multiplier:g}, {quote(self._base_unit)})"
+
+    def __str__(self) -> str:
+        if not self._base_unit:
+            return f"{self._multiplier:g}"
+        return self._base_unit if self._multiplier == 1 else f"{self._multiplier:g} {self._base_unit}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Unit, (self._multiplier, self._base_unit)
+
+
+def _of_argument(value: Any) -> tuple[float, str]:
+    if isinstance(value, str | bytes):
+        return _of_text(value if isinstance(value, str) else value.decode())
+    if isinstance(value, Sequence):
+        return _pair(value)
+    if isinstance(value, SupportsFloat | SupportsIndex):
+        return float(value), ""
+    raise TypeError(f"expected a unit: a number, a text, or a pair of them; found {value!r}")
+
+
+def _pair(value: Any) -> tuple[float, str]:
+    if len(value) != 2 or not isinstance(value[0], SupportsFloat | SupportsIndex) or not isinstance(value[1], str):
+        raise TypeError(f"expected a number and a base unit, found {value!r}")
+    return float(value[0]), value[1]
+
+
+def _of_text(text: str) -> tuple[float, str]:
+    text = text.strip(_BLANK)
+    number = _NUMBER.match(text)
+    # What no float can hold is a part of the base unit.
+    if number is None or math.isinf(multiplier := float(number[1])):
+        return 1.0, text
+    return multiplier, text[number.end() :]
+
+
+def _of_json(value: Any) -> tuple[float, str]:
+    if isinstance(value, str):
+        return _of_text(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value), ""
+    if not isinstance(value, list):
+        raise expected(value, "array")
+    if len(value) != 2:
+        raise SpecError(f"Array has length {len(value)} but should have length 2")
+    return at_position(0, value, _positive), at_position(1, value, as_text)
+
+
+def _positive(value: Any) -> float:
+    number = as_float(value)
+    if not (number > 0 and math.isfinite(number)):
+        raise expected(number, "finite positive number")
+    return number
+
+
+def as_unit(value: UnitLike) -> Unit:
+    """The unit that is meant by a number, a text or a pair.
+
+    Examples
+    --------
+    >>> as_unit("3nm"), as_unit((3, "nm")), as_unit(3)
+    (Unit(3, "nm"), Unit(3, "nm"), Unit(3, ""))
+    """
+    return value if isinstance(value, Unit) else Unit(value)
+
+
+def unit_json(value: Any) -> Unit:
+    """The unit that JSON says.
+
+    Examples
+    --------
+    >>> unit_json([3.5, "nm"])
+    Unit(3.5, "nm")
+    """
+    return Unit(json=value)
