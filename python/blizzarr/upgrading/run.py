@@ -11,10 +11,10 @@ Each step can be done again, so an upgrade that was interrupted is finished by r
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
+from typing import Final
 
 from blizzarr.array.info import stored_chunks
 from blizzarr.durability import as_durable_as_here, durable
@@ -30,6 +30,10 @@ __all__ = ["Told", "run"]
 
 Told = Callable[[int, int], None]
 """Called with the steps that are done and the steps in all."""
+
+
+_THREADS: Final = 32
+"""They wait for the device more than they work: it writes what many wait for in one go."""
 
 
 class _Counter:
@@ -50,7 +54,7 @@ def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False) -
     store, nodes = upgrade.store, upgrade.nodes
     moves = [move for node in nodes if node.moves_chunks for move in _moves(store, node)]
     count = _Counter((1 if switched else 2) * (len(moves) + len(nodes)), told)
-    with ThreadPoolExecutor(min(16, 4 * (os.cpu_count() or 1))) as pool:
+    with ThreadPoolExecutor(_THREADS) as pool:
 
         def each(work: Callable[..., None], items: Iterable[tuple[object, ...]]) -> None:
             def one(item: tuple[object, ...]) -> None:

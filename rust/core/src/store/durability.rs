@@ -7,7 +7,7 @@
 //! [`commit`] synchronises each of them once, at the end of a call however many chunks that has stored.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
@@ -126,8 +126,8 @@ pub fn commit() -> Result<()> {
         std::mem::take(&mut *directories)
     };
     let mut outcome = Ok(());
-    for directory in taken {
-        if let Err(cause) = sync_directory(&directory) {
+    for (directory, synchronised) in synchronise(taken) {
+        if let Err(cause) = synchronised {
             pending.failures.fetch_add(1, Ordering::Release);
             outcome = outcome.and(Err(failed(&directory, &cause)));
         }
@@ -137,6 +137,54 @@ pub fn commit() -> Result<()> {
         return Err(failed(Path::new("the store"), &io::Error::from_raw_os_error(libc::EIO)));
     }
     outcome
+}
+
+/// Directories of one file system from which on all of it is synchronised instead.
+///
+/// That writes what others have left to be written, too, but is one commit of its journal, and not as many as directories.
+const MANY: usize = 256;
+
+/// Synchronises directories; gives those for which it was tried, and how that went.
+fn synchronise(directories: BTreeSet<PathBuf>) -> Vec<(PathBuf, io::Result<()>)> {
+    if directories.len() < MANY {
+        return each(directories);
+    }
+    let mut devices: BTreeMap<Option<u64>, BTreeSet<PathBuf>> = BTreeMap::new();
+    for directory in directories {
+        devices.entry(device(&directory)).or_default().insert(directory);
+    }
+    let mut outcomes = Vec::new();
+    for (device, directories) in devices {
+        let at_once = device.is_some() && directories.len() >= MANY;
+        // What cannot be synchronised as a whole is, one by one.
+        if !(at_once && directories.first().is_some_and(|first| super::local::synchronise(first).is_ok())) {
+            outcomes.extend(each(directories));
+        }
+    }
+    outcomes
+}
+
+fn each(directories: BTreeSet<PathBuf>) -> Vec<(PathBuf, io::Result<()>)> {
+    directories
+        .into_iter()
+        .map(|directory| {
+            let outcome = sync_directory(&directory);
+            (directory, outcome)
+        })
+        .collect()
+}
+
+/// The file system of a directory, where all of it can be synchronised at once.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn device(directory: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+
+    std::fs::metadata(directory).ok().map(|found| found.dev())
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn device(_directory: &Path) -> Option<u64> {
+    None
 }
 
 fn failed(directory: &Path, cause: &io::Error) -> Error {
@@ -204,6 +252,21 @@ mod tests {
             assert_eq!(Level::from_number(level as u8), Some(level));
         }
         assert_eq!(Level::named("fully"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn many_directories_are_synchronised_at_once() {
+        let root = std::env::temp_dir().join(format!("blizzarr-many-{}", std::process::id()));
+        let all: BTreeSet<PathBuf> = (0..MANY).map(|number| root.join(number.to_string())).collect();
+        for directory in &all {
+            std::fs::create_dir_all(directory).expect("there is room");
+        }
+        let few = all.iter().take(3).cloned().collect();
+        let tried: Vec<PathBuf> = synchronise(few).into_iter().map(|(directory, _)| directory).collect();
+        assert_eq!(tried, all.iter().take(3).cloned().collect::<Vec<_>>());
+        assert!(synchronise(all).into_iter().all(|(_, outcome)| outcome.is_ok()));
+        std::fs::remove_dir_all(&root).expect("they are there");
     }
 
     #[cfg(unix)]

@@ -15,8 +15,9 @@ pub fn flush(root: &Path) -> Result<()> {
     }
 }
 
+/// The whole file system of `root`.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn synchronise(root: &Path) -> io::Result<()> {
+pub fn synchronise(root: &Path) -> io::Result<()> {
     use std::os::fd::AsRawFd;
 
     let root = std::fs::File::open(root)?;
@@ -29,7 +30,7 @@ fn synchronise(root: &Path) -> io::Result<()> {
 
 /// Other systems have no such call for one file system: the entries of all directories, and all files.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn synchronise(directory: &Path) -> io::Result<()> {
+pub fn synchronise(directory: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(directory)? {
         let entry = entry?;
         let kind = entry.file_type()?;

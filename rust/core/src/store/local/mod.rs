@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::OnceLock;
 
+pub(super) use self::flush::synchronise;
 pub use self::lock::Locking;
 use super::durability::{self, Level};
 use super::{key, Guard, ListableStore, Listing, Locker, Reader, Store};
