@@ -1,0 +1,176 @@
+"""Binding the resources that a spec names to a context, and the way back.
+
+A node of a spec holds resources as it says them, *unbound*, or as what a context gave for them, *bound*. Unbinding
+names all that are shared: the spec then has a context of its own, in which each is said once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
+
+from blizzarr.spec.context import Context, ContextResource, ContextSpec, ResourceSpec, default_resource
+
+__all__ = ["Bindable", "Held", "bind", "resource_json", "same", "strip", "unbind"]
+
+Held: TypeAlias = ContextResource | ResourceSpec
+"""A resource of a node: bound, or as it is said."""
+
+
+class Bindable(Protocol):
+    """A node of a spec: its resources, its inner nodes, and the context that it says for all of them."""
+
+    @property
+    def resources(self) -> dict[str, Held]:
+        """The resources by the names of their members."""
+        ...
+
+    @property
+    def context(self) -> ContextSpec | None:
+        """What the node says for itself and its inner nodes."""
+        ...
+
+    @property
+    def inner(self) -> tuple[Bindable, ...]:
+        """The nodes within this one."""
+        ...
+
+    def with_resources(self, resources: dict[str, Held], inner: tuple[Any, ...], context: ContextSpec | None) -> Self:
+        """The same node with other resources, inner nodes and context."""
+        ...
+
+
+Node = TypeVar("Node", bound=Bindable)
+
+
+def bind(node: Node, context: Context) -> Node:
+    """The node with every resource that is only said as `context` has it."""
+    here = context if node.context is None else Context(node.context, context)
+    held: dict[str, Held] = {
+        name: here.make(resource) if isinstance(resource, ResourceSpec) else resource
+        for name, resource in node.resources.items()
+    }
+    return node.with_resources(held, tuple(bind(inner, here) for inner in node.inner), None)
+
+
+def strip(node: Node) -> Node:
+    """The node with no more than the kinds of its resources."""
+    held: dict[str, Held] = {name: default_resource(_kind_name(held)) for name, held in node.resources.items()}
+    return node.with_resources(held, tuple(map(strip, node.inner)), None)
+
+
+def unbind(node: Node, record: bool = False) -> Node:
+    """The node with every bound resource said; those that are shared in its context.
+
+    With `record` it stays visible which were bound.
+    """
+    if not _is_bound(node):
+        return node
+    (said,) = _unbound((node,), record)
+    return said
+
+
+def same(one: Node, other: Node, to_json: Callable[[Node], Any]) -> bool:
+    """Whether both say the same in JSON, where bound resources are the same only if they are identical."""
+    one, other = _unbound((one, other), True)
+    return bool(to_json(one) == to_json(other))
+
+
+def resource_json(held: Held, include_defaults: bool) -> Any:
+    """What a node says of a resource that is not bound."""
+    said = held.to_json(include_defaults)
+    return [said] if isinstance(held, ResourceSpec) and held.immediate else said
+
+
+def _kind_name(held: Held) -> str:
+    return held.kind.name if isinstance(held, ResourceSpec) else held.spec.kind.name
+
+
+def _is_bound(node: Bindable) -> bool:
+    return any(isinstance(held, ContextResource) for held in node.resources.values()) or any(map(_is_bound, node.inner))
+
+
+@dataclass
+class _Entry:
+    """A bound resource that was met, and how it will be said."""
+
+    resource: ContextResource
+    shared: bool
+    key: str = ""
+
+
+@dataclass
+class _Names:
+    """The bound resources of some nodes in the order in which they were met, and the keys that are taken."""
+
+    entries: dict[int, _Entry] = field(default_factory=dict)
+    taken: Counter[str] = field(default_factory=Counter)
+
+    def meet(self, held: Held) -> None:
+        """Count a resource."""
+        if isinstance(held, ResourceSpec):
+            if held.referent:
+                self.taken[held.referent] += 1
+        elif id(held) in self.entries:
+            self.entries[id(held)].shared = True
+        else:
+            shared = held.spec.is_default or bool(held.spec.key)
+            self.entries[id(held)] = _Entry(held, shared)
+
+    def give_keys(self) -> dict[str, ResourceSpec]:
+        """The shared resources by the keys they get, each its own if no other has it."""
+        shared = [entry for entry in self.entries.values() if entry.shared and not entry.resource.spec.kind.config_only]
+        self.taken.update(entry.resource.spec.key for entry in self.entries.values() if entry.resource.spec.key)
+        said = {}
+        for entry in shared:
+            spec = entry.resource.spec
+            key = spec.key
+            if not key or self.taken[key] != 1:
+                number = 0
+                while self.taken[f"{spec.kind.name}#{number}"]:
+                    number += 1
+                key = f"{spec.kind.name}#{number}"
+                self.taken[key] += 1
+            entry.key = key
+            said[key] = ResourceSpec(spec.kind, config=spec.config, key=key)
+        return said
+
+    def said(self, held: Held, record: bool) -> ResourceSpec:
+        """How a node says the resource."""
+        if isinstance(held, ResourceSpec):
+            return held
+        entry = self.entries[id(held)]
+        kind = held.spec.kind
+        if entry.key:
+            return ResourceSpec(kind, referent=entry.key, immediate=record)
+        return ResourceSpec(kind, config=held.spec.config, immediate=record)
+
+
+def _unbound(nodes: tuple[Node, ...], record: bool) -> tuple[Node, ...]:
+    names = _Names()
+    for node in nodes:
+        for part in _parts(node):
+            if part.context is not None:
+                for key, spec in part.context.resources.items():
+                    names.taken[key] += 1
+                    names.meet(spec)
+            for held in part.resources.values():
+                names.meet(held)
+    shared = names.give_keys()
+
+    def say(node: Any, context: ContextSpec | None) -> Any:
+        said = {name: names.said(held, record) for name, held in node.resources.items()}
+        return node.with_resources(said, tuple(say(inner, inner.context) for inner in node.inner), context)
+
+    return tuple(
+        say(node, ContextSpec.of({**(node.context.resources if node.context else {}), **shared})) for node in nodes
+    )
+
+
+def _parts(node: Bindable) -> Iterator[Bindable]:
+    """The nodes, inner ones first, in the order in which numbers are given."""
+    for inner in node.inner:
+        yield from _parts(inner)
+    yield node

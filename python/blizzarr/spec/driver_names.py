@@ -1,0 +1,39 @@
+"""What arrays can be: the names of their drivers, and the schemes that URLs have for them."""
+
+from __future__ import annotations
+
+__all__ = ["FORMATS", "array_schemes", "is_array_driver"]
+
+FORMATS: dict[str, str] = {
+    "zarr3": "v3",
+    "zarr": "v2",
+    "zarr1": "v1",
+    "zarr3_draft": "v3-draft",
+}
+"""The drivers of arrays that are stored, and the formats that they read and write."""
+
+_SCHEMES = {"zarr3": "zarr3", "zarr2": "zarr", "zarr": "zarr", "zarr1": "zarr1", "zarr3_draft": "zarr3_draft"}
+
+_OTHERS = ("array", "auto", "cast", "downsample", "stack")
+
+
+def array_schemes() -> dict[str, str]:
+    """URL schemes of arrays, and the driver that each means.
+
+    Examples
+    --------
+    >>> array_schemes()["zarr2"]
+    'zarr'
+    """
+    return _SCHEMES
+
+
+def is_array_driver(name: str) -> bool:
+    """Whether a driver of this name makes arrays, not key-value stores.
+
+    Examples
+    --------
+    >>> is_array_driver("zarr3"), is_array_driver("memory")
+    (True, False)
+    """
+    return name in FORMATS or name in _OTHERS

@@ -1,0 +1,172 @@
+"""Key-value stores said in JSON or as a URL, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import MISSING, expected, plain, quote
+from blizzarr.spec.binding import Held, resource_json
+from blizzarr.spec.context import ContextSpec, ResourceSpec, default_resource, resource_spec
+from blizzarr.spec.driver_names import array_schemes, is_array_driver
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.members import Members, as_text
+from blizzarr.spec.places import PLACES, SCHEMES
+from blizzarr.spec.resources import RESOURCES
+from blizzarr.spec.urls import split_url
+
+__all__ = ["kvstore_from_json", "kvstore_from_url", "kvstore_json", "kvstore_url", "resources_json", "take_resources"]
+
+
+def kvstore_from_json(value: Any) -> KvNode:
+    """The place that JSON or a URL says.
+
+    Examples
+    --------
+    >>> kvstore_from_json("memory://a").path, kvstore_from_json({"driver": "file", "path": "/tmp"}).driver
+    ('a', 'file')
+    """
+    value = plain(value)
+    if isinstance(value, str):
+        return kvstore_from_url(value)
+    members = Members(value)
+    driver = members.take("driver", _driver)
+    place = PLACES[driver]
+    context = members.take("context", ContextSpec, default=None)
+    path = members.take("path", as_text, default="")
+    base = members.take("base", _base) if place.on_top else None
+    options = {name: members.take(name, row.parse, default=row.default) for name, row in place.options.items()}
+    resources = take_resources(members, place.resources, place.optional_resources)
+    members.end()
+    return place.normalize(KvNode(driver, path, options, resources, base, context))
+
+
+def _base(value: Any) -> KvNode:
+    if value is MISSING:
+        raise expected(value, "object")
+    return kvstore_from_json(value)
+
+
+def _driver(value: Any) -> str:
+    name = as_text(value)
+    if name not in PLACES:
+        if is_array_driver(name):
+            raise SpecError(f"{quote(name)} is a TensorStore driver, not a KvStore driver")
+        raise SpecError(f"{quote(name)} is not a registered KvStore driver")
+    return name
+
+
+def take_resources(members: Members, names: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Held]:
+    """The resources of a node, each as it is said, or the one of the context."""
+    present = [*names, *(name for name in optional if name in members.left)]
+    return {name: members.take(name, partial(_resource, name), default=default_resource(name)) for name in present}
+
+
+def _resource(name: str, value: Any) -> ResourceSpec:
+    if isinstance(value, list):
+        # What was bound when it was written down.
+        if len(value) != 1:
+            raise expected(value, "single-element array")
+        value = value[0]
+    if value is None:
+        raise expected(value, "non-null value")
+    return resource_spec(RESOURCES[name], value)
+
+
+def resources_json(resources: dict[str, Held], include_defaults: bool) -> dict[str, Any]:
+    """What is said of the resources of a node that is not bound."""
+    return {
+        name: resource_json(held, include_defaults)
+        for name, held in resources.items()
+        if include_defaults or not isinstance(held, ResourceSpec) or held.immediate or not held.is_usual
+    }
+
+
+def kvstore_json(node: KvNode, include_defaults: bool = False) -> dict[str, Any]:
+    """What JSON says of a place that is not bound."""
+    place = PLACES[node.driver]
+    said: dict[str, Any] = {"driver": node.driver}
+    if node.context is not None:
+        context = node.context.to_json(include_defaults)
+        if context or include_defaults:
+            said["context"] = context
+    elif include_defaults:
+        said["context"] = {}
+    if node.path or include_defaults:
+        said["path"] = node.path
+    if node.base is not None:
+        said["base"] = kvstore_json(node.base, include_defaults)
+    for name, row in place.options.items():
+        value = node.options.get(name, row.default)
+        if value != row.default or (include_defaults and not row.optional):
+            said[name] = value
+    said.update(resources_json(node.resources, include_defaults))
+    return said
+
+
+def kvstore_from_url(text: str) -> KvNode:
+    """The place of a URL: one that stands alone, and behind each ``|`` one that is made from it.
+
+    Examples
+    --------
+    >>> kvstore_from_url("file:///data/a.zip|zip:b").base.path
+    '/data/a.zip'
+    """
+    if not text:
+        raise SpecError("URL must be non-empty")
+    node: KvNode | None = None
+    for part in text.split("|"):
+        try:
+            node = url_part(part, node)
+        except SpecError as error:
+            raise SpecError(f"Parsing spec from url: {quote(text)}: {error.reason}") from error
+    assert node is not None
+    return node
+
+
+def url_part(part: str, base: KvNode | None) -> KvNode:
+    """The place that one part of a URL says, on top of `base` if there is one."""
+    if not part:
+        raise SpecError("URL must be non-empty")
+    if ":" not in part:
+        if base is None:
+            raise SpecError(f"URL scheme must be specified in {quote(part)}")
+        part += ":"
+    scheme = part.partition(":")[0]
+    place = SCHEMES.get(scheme)
+    if place is None or place.on_top != (base is not None):
+        raise unsupported_scheme(scheme, part)
+    try:
+        node = place.from_url(split_url(part), part)
+    except SpecError as error:
+        raise SpecError(f"Invalid kvstore URL component {quote(part)}: {error.reason}") from error
+    options = {name: node.options.get(name, row.default) for name, row in place.options.items()}
+    resources: dict[str, Held] = {name: default_resource(name) for name in place.resources}
+    return place.normalize(replace(node, options=options, resources=resources, base=base))
+
+
+def unsupported_scheme(scheme: str, part: str) -> SpecError:
+    """The error about a scheme that does not belong where it is; says what it is, if it is known at all."""
+    place = SCHEMES.get(scheme)
+    kind = ""
+    if place is not None:
+        kind = "kvstore adapter" if place.on_top else "root kvstore"
+    elif scheme in array_schemes():
+        kind = "kvstore-based TensorStore"
+    known = f": {quote(scheme)} is a {kind} URL scheme" if kind else ""
+    return SpecError(f"unsupported URL scheme {quote(scheme)} in {quote(part)}{known}")
+
+
+def kvstore_url(node: KvNode) -> str:
+    """The URL of a place.
+
+    Examples
+    --------
+    >>> kvstore_url(kvstore_from_url("memory://a b|zip:c"))
+    'memory://a%20b|zip:c'
+    """
+    said = PLACES[node.driver].to_url(node)
+    return said if node.base is None else f"{kvstore_url(node.base)}|{said}"

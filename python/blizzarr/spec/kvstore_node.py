@@ -1,0 +1,47 @@
+"""A key-value store as it is said: which kind, which path in it, on top of which other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from blizzarr.spec.binding import Held
+from blizzarr.spec.context import ContextSpec
+
+__all__ = ["KvNode"]
+
+
+@dataclass(frozen=True)
+class KvNode:
+    """One place: a driver with its options and resources, a path in it, and the place it is made from, if any."""
+
+    driver: str
+    path: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    resources: dict[str, Held] = field(default_factory=dict)
+    base: KvNode | None = None
+    context: ContextSpec | None = None
+
+    @property
+    def inner(self) -> tuple[KvNode, ...]:
+        """The place it is made from, if any."""
+        return () if self.base is None else (self.base,)
+
+    def with_resources(
+        self, resources: dict[str, Held], inner: tuple[KvNode, ...], context: ContextSpec | None
+    ) -> Self:
+        """The same place with other resources."""
+        return replace(self, resources=resources, base=inner[0] if inner else None, context=context)
+
+    def below(self, component: str) -> Self:
+        """The place at a path below this one.
+
+        Examples
+        --------
+        >>> [KvNode("memory", path).below("b").path for path in ("a", "a/", "")]
+        ['a/b', 'a/b', 'b']
+        """
+        path = self.path
+        if path and component and not path.endswith("/") and not component.startswith("/"):
+            path += "/"
+        return replace(self, path=path + component)

@@ -1,0 +1,161 @@
+"""The spec of a key-value store, as users hold it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from blizzarr.spec.binding import bind, same, strip, unbind
+from blizzarr.spec.context import Context
+from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.pretty import pretty
+
+__all__ = ["KvStoreSpec", "changed_context", "text_of"]
+
+
+class KvStoreSpec:
+    """What to open as a key-value store: JSON, taken apart.
+
+    Parameters
+    ----------
+    json
+        A URL like ``file:///data/``, or an object with a member ``driver``.
+
+    Examples
+    --------
+    >>> spec = KvStoreSpec({"driver": "file", "path": "/data"})
+    >>> spec / "a", spec.url
+    (KvStore.Spec({'driver': 'file', 'path': '/data/a'}), 'file:///data')
+    """
+
+    __slots__ = ("__weakref__", "node")
+    node: KvNode
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, json: Any) -> None:
+        self.node = json.node if isinstance(json, KvStoreSpec) else kvstore_from_json(json)
+
+    @classmethod
+    def of(cls, node: KvNode) -> KvStoreSpec:
+        """The spec of what is said already."""
+        spec = cls.__new__(cls)
+        spec.node = node
+        return spec
+
+    @property
+    def path(self) -> str:
+        """The path in the store; what is read and written is below it."""
+        return path_of(self.node)
+
+    @path.setter
+    def path(self, value: str | bytes) -> None:
+        self.node = replace(self.node, path=text_of(value))
+
+    @property
+    def url(self) -> str:
+        """The spec as a URL."""
+        return kvstore_url(self.node)
+
+    @property
+    def base(self) -> KvStoreSpec | None:
+        """What the store is made from, for one that is; None for others."""
+        return None if self.node.base is None else KvStoreSpec.of(self.node.base)
+
+    def update(
+        self, *, unbind_context: bool | None = None, strip_context: bool | None = None, context: Context | None = None
+    ) -> None:
+        """Change the spec in place.
+
+        Parameters
+        ----------
+        unbind_context
+            Say the resources that were bound in the spec itself.
+        strip_context
+            Forget what was said of resources, and which were bound.
+        context
+            Bind the resources that are not.
+
+        Examples
+        --------
+        >>> spec = KvStoreSpec("memory://a")
+        >>> spec.update(context=Context())
+        >>> spec.to_json()
+        {'driver': 'memory', 'context': {'memory_key_value_store': {}}, 'path': 'a'}
+        """
+        self.node = changed_context(self.node, unbind_context, strip_context, context)
+
+    def copy(self) -> KvStoreSpec:
+        """A spec that says the same and can be changed alone."""
+        return KvStoreSpec.of(self.node)
+
+    def to_json(self, include_defaults: bool = False) -> Any:
+        """The spec as JSON.
+
+        Parameters
+        ----------
+        include_defaults
+            Whether members that are as they are by default are shown, too.
+        """
+        return kvstore_json(unbind(self.node), include_defaults)
+
+    def __add__(self, suffix: str | bytes) -> KvStoreSpec:
+        return KvStoreSpec.of(replace(self.node, path=self.node.path + text_of(suffix)))
+
+    def __truediv__(self, component: str | bytes) -> KvStoreSpec:
+        return KvStoreSpec.of(self.node.below(text_of(component)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, KvStoreSpec):
+            return NotImplemented
+        return same(self.node, other.node, kvstore_json)
+
+    def __repr__(self) -> str:
+        return pretty(kvstore_json(unbind(self.node, record=True)), "KvStore.Spec(", ")")
+
+    def __copy__(self) -> KvStoreSpec:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> KvStoreSpec:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.node,)
+
+
+KvStoreSpec.__qualname__ = "KvStore.Spec"
+
+
+def _unpickled(node: KvNode) -> KvStoreSpec:
+    return KvStoreSpec.of(node)
+
+
+def text_of(value: Any) -> str:
+    """A key or path, which may be given as bytes.
+
+    Examples
+    --------
+    >>> text_of(b"a"), text_of("a")
+    ('a', 'a')
+    """
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    if not isinstance(value, str):
+        raise TypeError(f"expected str or bytes, found {type(value).__name__}")
+    return value
+
+
+def path_of(node: KvNode) -> str:
+    """The path as a text, if it is one."""
+    return node.path.encode("utf-8", "surrogateescape").decode("utf-8")
+
+
+def changed_context(node: Any, unbind_it: bool | None, strip_it: bool | None, context: Any) -> Any:
+    """A node with its resources changed as `update` says: the stronger of both changes, and then what is bound."""
+    if context is not None and not isinstance(context, Context):
+        raise TypeError(f"expected a Context, found {type(context).__name__}")
+    if strip_it:
+        node = strip(node)
+    elif unbind_it:
+        node = unbind(node)
+    return node if context is None else bind(node, context)

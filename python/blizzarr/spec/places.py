@@ -1,0 +1,273 @@
+"""The places that stores are in: one table of what each is called in JSON and in URLs, and what it needs.
+
+Stores of other machines can be said here and taken apart, but not opened by this release: `Place.missing` names what
+will be needed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.json_values import MISSING, expected, quote
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.members import as_bool, as_text, one_of
+from blizzarr.spec.urls import Url, decoded, encoded, split_url
+
+__all__ = ["PLACES", "SCHEMES", "Option", "Place"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """A member of a place that is no resource; without a default it has to be there."""
+
+    parse: Callable[[Any], Any]
+    default: Any = MISSING
+    optional: bool = False
+    """Whether it is left out when it is the default even where defaults are asked for."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A kind of key-value store."""
+
+    driver: str
+    schemes: tuple[str, ...]
+    from_url: Callable[[Url, str], KvNode]
+    """The node of a URL, without a base; also given the whole text, for errors."""
+    to_url: Callable[[KvNode], str]
+    options: dict[str, Option] = field(default_factory=dict)
+    resources: tuple[str, ...] = ()
+    optional_resources: tuple[str, ...] = ()
+    """Resources that are only there when they are said."""
+    on_top: bool = False
+    """Whether it is made from what is in another place."""
+    normalize: Callable[[KvNode], KvNode] = lambda node: node
+    missing: str | None = None
+    """What this release would need to open it; None if it can."""
+
+
+# Memory.
+
+
+def _memory_url(url: Url, text: str) -> KvNode:
+    url.require_slashes(text)
+    url.refuse_query()
+    return KvNode("memory", decoded(url.authority + url.path))
+
+
+_MEMORY = Place(
+    "memory",
+    ("memory",),
+    _memory_url,
+    lambda node: f"memory://{encoded(node.path)}",
+    {"atomic": Option(as_bool, True)},
+    ("memory_key_value_store",),
+)
+
+
+# Directories.
+
+
+def _file_url(url: Url, text: str) -> KvNode:
+    url.require_slashes(text)
+    url.refuse_query()
+    if url.authority not in ("", "localhost"):
+        raise SpecError(f"file: URIs do not support authority: {quote(url.authority)}")
+    path = decoded(url.path)
+    if not path.startswith("/"):
+        raise SpecError(f"file: URIs do not support relative paths: {quote(path)}")
+    return KvNode("file", path)
+
+
+def _to_file_url(node: KvNode) -> str:
+    if not node.path.startswith("/"):
+        raise SpecError(f"file: URIs do not support relative paths: {quote(node.path)}")
+    return f"file://{encoded(node.path)}"
+
+
+def _file_path(node: KvNode) -> KvNode:
+    # A slash at either end is fine; all that is between slashes must be the name of a file or directory.
+    inner = node.path.removeprefix("/").removesuffix("/")
+    names = inner.split("/")
+    lock = any(name.endswith(".__lock") for name in names)
+    if "\0" in node.path or lock or (inner and not {"", ".", ".."}.isdisjoint(names)):
+        raise SpecError(f"Invalid file path: {quote(node.path)}")
+    return node
+
+
+_FILE = Place(
+    "file",
+    ("file",),
+    _file_url,
+    _to_file_url,
+    {},
+    ("file_io_concurrency", "file_io_locking", "file_io_mode", "file_io_retries", "file_io_sync"),
+    normalize=_file_path,
+)
+
+
+# Zip files, which are in a file of another place.
+
+
+def _zip_url(url: Url, text: str) -> KvNode:
+    url.refuse_slashes()
+    url.refuse_query()
+    return KvNode("zip", decoded(url.path))
+
+
+_ZIP = Place(
+    "zip",
+    ("zip",),
+    _zip_url,
+    lambda node: f"zip:{encoded(node.path)}",
+    {"compression": Option(one_of("store", "deflate", "zstd", "xz"), "deflate")},
+    ("cache_pool", "data_copy_concurrency"),
+    on_top=True,
+)
+
+
+# Object stores and web servers.
+
+
+def _bucket_url(driver: str, option: Option) -> Callable[[Url, str], KvNode]:
+    def parse(url: Url, text: str) -> KvNode:
+        url.require_slashes(text)
+        url.refuse_query()
+        bucket = option.parse(url.authority)
+        return KvNode(driver, decoded(url.path.removeprefix("/")), {"bucket": bucket})
+
+    return parse
+
+
+def _bucket(pattern: str, name: str) -> Option:
+    valid = re.compile(pattern)
+
+    def parse(value: Any) -> str:
+        text = as_text(value)
+        if not valid.fullmatch(text):
+            raise SpecError(f"Invalid {name} bucket name: {quote(text)}")
+        return text
+
+    return Option(parse)
+
+
+_GCS_BUCKET = _bucket(r"(?!goog|.*\.\.)[a-z0-9](?:[a-z0-9._-]{1,220}[a-z0-9])", "GCS")
+_S3_BUCKET = _bucket(r"(?!.*\.\.)[a-zA-Z0-9](?:[a-zA-Z0-9._-]{1,253}[a-zA-Z0-9])", "S3")
+
+
+def _gcs_url(node: KvNode) -> str:
+    return f"gs://{node.options['bucket']}/{encoded(node.path)}"
+
+
+def _s3_url(node: KvNode) -> str:
+    if node.options.get("endpoint"):
+        raise UnsupportedOperationError("S3 URL syntax not supported with explicit endpoint")
+    return f"s3://{node.options['bucket']}/{encoded(node.path)}"
+
+
+def _s3_headers(node: KvNode) -> KvNode:
+    if node.options.get("host_header") and not node.options.get("endpoint"):
+        raise SpecError('"host_header" cannot be set without also setting "endpoint"')
+    return node
+
+
+_GCS = Place(
+    "gcs",
+    ("gs",),
+    _bucket_url("gcs", _GCS_BUCKET),
+    _gcs_url,
+    {"bucket": _GCS_BUCKET},
+    ("data_copy_concurrency", "gcs_request_concurrency", "gcs_request_retries", "gcs_user_project"),
+    ("experimental_gcs_rate_limiter",),
+    missing="Google Cloud Storage needs the stores of obstore",
+)
+
+_S3 = Place(
+    "s3",
+    ("s3",),
+    _bucket_url("s3", _S3_BUCKET),
+    _s3_url,
+    {
+        "bucket": _S3_BUCKET,
+        "aws_region": Option(as_text, ""),
+        "endpoint": Option(as_text, None, optional=True),
+        "host_header": Option(as_text, None, optional=True),
+        "requester_pays": Option(as_bool, False),
+    },
+    ("aws_credentials", "data_copy_concurrency", "s3_request_concurrency", "s3_request_retries"),
+    ("experimental_s3_rate_limiter",),
+    normalize=_s3_headers,
+    missing="S3 needs the stores of obstore",
+)
+
+
+def _base_url(value: Any) -> str:
+    url = split_url(as_text(value)) if ":" in as_text(value) else None
+    if url is None or url.scheme not in ("http", "https"):
+        raise SpecError(f'Expected scheme of "http" or "https" but received: {quote(url.scheme if url else "")}')
+    url.refuse_fragment()
+    return as_text(value)
+
+
+def _headers(value: Any) -> list[str]:
+    if not isinstance(value, list):
+        raise expected(value, "array")
+    return [as_text(header) for header in value]
+
+
+def _http_from_url(url: Url, text: str) -> KvNode:
+    url.refuse_fragment()
+    query = "" if url.query is None else f"?{url.query}"
+    return KvNode("http", decoded(url.path), {"base_url": f"{url.scheme}://{url.authority}{query}"})
+
+
+def _http_path(node: KvNode) -> KvNode:
+    """The path of the base URL goes into the path, if that says none."""
+    url = split_url(node.options["base_url"])
+    if url.path in ("", "/") or not node.path:
+        if not url.path:
+            return node
+        query = "" if url.query is None else f"?{url.query}"
+        base = f"{url.scheme}://{url.authority}{query}"
+        path = decoded(url.path) if not node.path else node.path
+        return replace(node, options={**node.options, "base_url": base}, path=path)
+    if node.path.startswith("/"):
+        raise SpecError(
+            f"Cannot specify absolute path {quote(node.path)} in conjunction with base URL "
+            f"{quote(node.options['base_url'])} which already includes the path component {quote(url.path)}"
+        )
+    query = "" if url.query is None else f"?{url.query}"
+    base = f"{url.scheme}://{url.authority}{query}"
+    path = KvNode("http", decoded(url.path)).below(node.path).path
+    return replace(node, options={**node.options, "base_url": base}, path=path)
+
+
+def _to_http_url(node: KvNode) -> str:
+    url = split_url(node.options["base_url"])
+    path = encoded(node.path)
+    slash = "" if not path or path.startswith("/") else "/"
+    query = "" if url.query is None else f"?{url.query}"
+    return f"{url.scheme}://{url.authority}{slash}{path}{query}"
+
+
+_HTTP = Place(
+    "http",
+    ("http", "https"),
+    _http_from_url,
+    _to_http_url,
+    {"base_url": Option(_base_url), "headers": Option(_headers, [])},
+    ("data_copy_concurrency", "http_request_concurrency", "http_request_retries"),
+    normalize=_http_path,
+    missing="HTTP needs the stores of obstore or fsspec",
+)
+
+
+PLACES: dict[str, Place] = {place.driver: place for place in (_MEMORY, _FILE, _ZIP, _GCS, _S3, _HTTP)}
+"""Every place by the name of its driver."""
+
+SCHEMES: dict[str, Place] = {scheme: place for place in PLACES.values() for scheme in place.schemes}
+"""Every place by its URL schemes."""

@@ -1,0 +1,92 @@
+"""URLs taken apart, and paths as they are written in them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import quote as percent_quote
+from urllib.parse import unquote
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import quote
+
+__all__ = ["Url", "decoded", "encoded", "split_url"]
+
+_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+class Url(NamedTuple):
+    """The parts of ``scheme://authority/path?query#fragment``; None for a query or fragment that is not there."""
+
+    scheme: str
+    has_slashes: bool
+    authority: str
+    path: str
+    query: str | None
+    fragment: str | None
+
+    def require_slashes(self, text: str) -> None:
+        """Refuse a URL of a place that is not on top of another without ``//``."""
+        if not self.has_slashes:
+            raise SpecError(f"Scheme {quote(self.scheme + '://')} not present in url")
+
+    def refuse_slashes(self) -> None:
+        """Refuse ``//`` in the URL of a place that is on top of another."""
+        if self.has_slashes:
+            raise SpecError(f"Scheme {quote(self.scheme + ':')} not present in url")
+
+    def refuse_query(self) -> None:
+        """Refuse what none of the places here takes."""
+        if self.query is not None:
+            raise SpecError("Query string not supported")
+        self.refuse_fragment()
+
+    def refuse_fragment(self) -> None:
+        """Refuse a fragment, which has no meaning in a place."""
+        if self.fragment is not None:
+            raise SpecError("Fragment identifier not supported")
+
+
+def split_url(text: str) -> Url:
+    """The parts of a URL, percent signs as they are.
+
+    Examples
+    --------
+    >>> split_url("gs://bucket/a/b?c#d")
+    Url(scheme='gs', has_slashes=True, authority='bucket', path='/a/b', query='c', fragment='d')
+    >>> split_url("zip:a/b")
+    Url(scheme='zip', has_slashes=False, authority='', path='a/b', query=None, fragment=None)
+    """
+    scheme, _, rest = text.partition(":")
+    rest, hash_mark, fragment = rest.partition("#")
+    rest, mark, query = rest.partition("?")
+    has_slashes = rest.startswith("//")
+    authority, path = "", rest
+    if has_slashes:
+        authority, slash, path = rest[2:].partition("/")
+        path = slash + path
+    return Url(scheme, has_slashes, authority, path, query if mark else None, fragment if hash_mark else None)
+
+
+def decoded(text: str) -> str:
+    """The text with ``%20`` and the like as what they mean.
+
+    Examples
+    --------
+    >>> decoded("a%20b")
+    'a b'
+    """
+    if bad := _PERCENT.search(text):
+        raise SpecError(f"Invalid percent-encoding at position {bad.start()}: {quote(text)}")
+    return unquote(text, errors="surrogateescape")
+
+
+def encoded(text: str) -> str:
+    """The path as it is written in a URL.
+
+    Examples
+    --------
+    >>> encoded("a b/c#é")
+    'a%20b/c%23%C3%A9'
+    """
+    return percent_quote(text, safe="/:@!$&'()*+,;=-._~", errors="surrogateescape")
