@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -25,18 +26,20 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
     """
     prefix = chunk_prefix(path, metadata)
     keys = metadata.chunk_keys
-    if not metadata.shape:
-        pattern = re.compile(re.escape(prefix + keys.scalar))
-    else:
-        # As numbers are written: an index has no zeros in front.
-        index = re.escape(keys.separator).join([r"(0|[1-9]\d*)"] * len(metadata.shape))
-        pattern = re.compile(re.escape(prefix + keys.head) + index)
+    head = prefix + (keys.head if metadata.shape else keys.scalar)
+    pattern = _indices(keys.separator, len(metadata.shape))
     # The narrowest prefix that all of them have, so that documents and nodes beside them are not listed.
     within = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
     for key in chunk_store(store, path, metadata).list(within.rstrip("/")):
-        found = pattern.fullmatch(key)
-        if found is not None:
+        found = pattern.fullmatch(key, len(head))
+        if found is not None and key.startswith(head):
             yield key, tuple(map(int, found.groups()))
+
+
+@cache
+def _indices(separator: str, rank: int) -> re.Pattern[str]:
+    """As numbers are written: an index has no zeros in front."""
+    return re.compile(re.escape(separator).join([r"(0|[1-9]\d*)"] * rank))
 
 
 def stored_bytes(store: Store, path: str, metadata: ArrayMeta) -> int:

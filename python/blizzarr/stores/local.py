@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -85,16 +85,17 @@ class LocalStore(NativeStore):
         As no value is ever changed in place, the two are as good as copies.
         """
         self._check_writable(check_key(other))
-        old, new = self.root / check_key(key), self.root / other
+        old, new = f"{self._root}/{check_key(key)}", f"{self._root}/{other}"
+        directory = os.path.dirname(new)
         chosen, gathers = _native.durability_choice()
         level = chosen or self.durability or config.durability
         try:
             if level != "none":
                 _synchronise(old)
-            new.parent.mkdir(parents=True, exist_ok=True)
+            os.makedirs(directory, exist_ok=True)
             os.link(old, new)
             if level == "full":
-                self._note_directories(new.parent, gathers)
+                self._note_directories(directory, gathers)
         except FileExistsError:
             return os.path.samefile(old, new)
         except OSError:
@@ -102,11 +103,11 @@ class LocalStore(NativeStore):
             return False
         return True
 
-    def _note_directories(self, directory: Path, gathers: bool) -> None:
+    def _note_directories(self, directory: str, gathers: bool) -> None:
         """Have this directory and those above it, as far as they may be new, survive a power cut."""
-        for above in (directory, *directory.parents):
-            _native.durability_note(str(above))
-            if above == self.root.parent:
+        for above in _upwards(directory):
+            _native.durability_note(above)
+            if len(above) < len(self._root):
                 break
         if not gathers:
             _native.durability_commit()
@@ -160,7 +161,16 @@ class LocalStore(NativeStore):
         return self._root, self.read_only, self._locking
 
 
-def _synchronise(path: Path) -> None:
+def _upwards(directory: str) -> Iterator[str]:
+    """The directory, the one above it, and so on."""
+    above = os.path.dirname(directory)
+    while above != directory:
+        yield directory
+        directory, above = above, os.path.dirname(above)
+    yield directory
+
+
+def _synchronise(path: str) -> None:
     """Have the bytes of a file on the device."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
