@@ -1,0 +1,103 @@
+"""Places opened: the store that a node of a spec means, and where in it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import NamedTuple
+
+from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.json_values import quote
+from blizzarr.spec.context import ContextResource
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.places import PLACES
+from blizzarr.stores.local import LocalStore
+from blizzarr.stores.protocol import Store
+from blizzarr.stores.zip import ZipStore
+
+__all__ = ["Opened", "open_directory", "open_place"]
+
+
+class Opened(NamedTuple):
+    """A store, and the path in it; keys are below both."""
+
+    store: Store
+    path: str
+
+
+def open_place(node: KvNode) -> Opened:
+    """The store of a bound node, rooted where keys that continue its path are keys of the store.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.binding import bind
+    >>> from blizzarr.spec.context import Context
+    >>> from blizzarr.spec.kvstore_json import kvstore_from_json
+    >>> open_place(bind(kvstore_from_json("file:///data/a"), Context()))[1]
+    'a'
+    """
+    if node.driver == "file":
+        # A key may continue the last name of the path: the store is that of the directory around it.
+        directory, slash, name = node.path.rpartition("/")
+        return Opened(_directory(node, directory + slash), name)
+    return Opened(_store(node), node.path)
+
+
+def open_directory(node: KvNode) -> Opened:
+    """The store of a bound node and the path in it, a directory whether it ends with a slash or not."""
+    if node.driver == "file":
+        return Opened(_directory(node, node.path), "")
+    return Opened(_store(node), node.path.rstrip("/"))
+
+
+def _store(node: KvNode) -> Store:
+    missing = PLACES[node.driver].missing
+    if missing is not None:
+        raise UnsupportedOperationError(
+            f"this release cannot open places of the driver {quote(node.driver)}: {missing}. Until then, pass a store "
+            f"to blizzarr.open, for example one of obstore or fsspec"
+        )
+    if node.driver == "memory":
+        store: Store = bound(node, "memory_key_value_store").value
+        return store
+    return _zip(node)
+
+
+def bound(node: KvNode, name: str) -> ContextResource:
+    """The resource of a bound node."""
+    held = node.resources[name]
+    if not isinstance(held, ContextResource):
+        raise SpecError(f"Unbound context resource {quote(name)}")
+    return held
+
+
+def _directory(node: KvNode, path: str) -> LocalStore:
+    locks = bound(node, "file_io_locking").value["mode"]
+    return LocalStore(
+        path or ".",
+        durability="full" if bound(node, "file_io_sync").value else None,
+        locking="threads" if locks in ("none", "non_atomic") else None,
+    )
+
+
+_archives: dict[str, ZipStore] = {}
+"""The zip files that this process has open: one store for each file, as only one may write it."""
+
+_lock = threading.Lock()
+
+
+def _archive(path: str) -> ZipStore:
+    """The store of this zip file as it is now."""
+    with _lock:
+        store = _archives.get(path)
+        if store is None or not store.is_current:
+            store = _archives[path] = ZipStore(path, "a")
+        return store
+
+
+def _zip(node: KvNode) -> ZipStore:
+    base = node.base
+    if base is None or base.driver != "file":
+        where = "nowhere" if base is None else f"in a place of the driver {quote(base.driver)}"
+        raise UnsupportedOperationError(f"this release opens zip files in directories, found one {where}")
+    return _archive(os.path.abspath(base.path))
