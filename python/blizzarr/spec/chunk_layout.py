@@ -1,0 +1,401 @@
+"""How elements lie in storage: the grids of chunks and the order inside of them, as constraints or as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import MISSING, plain
+from blizzarr.spec.arguments import Argument, apply_arguments, floats, integer, integers, prefixed
+from blizzarr.spec.constraint import INFINITE, MAX_RANK, ORIGIN, Vector, braces
+from blizzarr.spec.grid import Grid as GridClass
+from blizzarr.spec.grid import GridConstraints, as_grid, check_rank, grid_from_json, grid_json, shape_json
+from blizzarr.spec.members import Members, as_integer, as_list
+from blizzarr.spec.pretty import pretty
+
+__all__ = ["USAGES", "ChunkLayout"]
+
+USAGES: Final = ("write", "read", "codec")
+"""What the three grids are for."""
+_order_json = as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)
+
+
+class ChunkLayout:
+    """The storage layout of an array, or constraints on it.
+
+    Constraints are hard, which must hold, or soft, which are wishes. There is one grid of chunks for writing, one for
+    reading, which divides it, and one that codecs work on; ``chunk`` and what begins with it is for the first two.
+
+    Examples
+    --------
+    >>> layout = ChunkLayout(inner_order=[0, 2, 1], write_chunk_shape_soft_constraint=[100, None, 200],
+    ...                      read_chunk_elements=1_000_000)
+    >>> layout
+    ChunkLayout({
+      'inner_order': [0, 2, 1],
+      'read_chunk': {'elements': 1000000},
+      'write_chunk': {'shape_soft_constraint': [100, None, 200]},
+    })
+    >>> layout.rank, layout.read_chunk.elements
+    (3, 1000000)
+    """
+
+    __slots__ = ("_grids", "_inner_hard", "_inner_order", "_origin", "_rank")
+
+    Grid = GridClass
+
+    def __init__(self, json: Any = MISSING, **constraints: Any) -> None:
+        self._rank = -1
+        self._inner_order: tuple[int, ...] | None = None
+        self._inner_hard = False
+        self._origin = Vector()
+        self._grids = {usage: GridConstraints() for usage in USAGES}
+        if json is not MISSING:
+            if constraints:
+                raise TypeError("expected JSON or keyword arguments, found both")
+            self._read(Members(plain(json)))
+        self.update(**constraints)
+
+    def update(self, **constraints: Any) -> None:
+        """Add constraints.
+
+        They are ``rank``, ``inner_order``, ``grid_origin``; ``chunk``, ``write_chunk``, ``read_chunk`` and
+        ``codec_chunk``, each a `Grid`; with ``_shape``, ``_aspect_ratio`` or ``_elements`` behind these four, that of
+        the grid. Where a value is one, there is a name with ``_soft_constraint`` behind it too. ``finalize=True`` makes
+        a layout of it that leaves nothing open.
+
+        Examples
+        --------
+        >>> layout = ChunkLayout(chunk_shape=[10, 20])
+        >>> layout.update(grid_origin=[0, 0], finalize=True)
+        >>> layout.to_json()["read_chunk"]
+        {'shape': [10, 20]}
+        """
+        apply_arguments(self, _ARGUMENTS, constraints)
+
+    def copy(self) -> ChunkLayout:
+        """The same constraints, to be changed apart from these."""
+        found = ChunkLayout()
+        for name in self.__slots__:
+            setattr(found, name, getattr(self, name))
+        found._grids = dict(self._grids)
+        return found
+
+    # What is known.
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions, -1 if it is not known."""
+        return self._rank
+
+    ndim = rank
+
+    @property
+    def is_unset(self) -> bool:
+        """Whether nothing is said, not even the number of dimensions."""
+        return self._rank == -1 and all(grid.elements is None for grid in self._grids.values())
+
+    @property
+    def inner_order(self) -> tuple[int, ...] | None:
+        """The dimensions from the slowest to the fastest, in the innermost chunks."""
+        return self._inner_order if self._inner_hard else None
+
+    @property
+    def inner_order_soft_constraint(self) -> tuple[int, ...] | None:
+        """What the order would better be."""
+        return None if self._inner_hard else self._inner_order
+
+    @property
+    def any_inner_order(self) -> tuple[int, ...] | None:
+        """The order that there is or would better be."""
+        return self._inner_order
+
+    @property
+    def grid_origin(self) -> tuple[int | None, ...] | None:
+        """Where the grids have to begin."""
+        return None if self._rank == -1 else self._origin.part(True)
+
+    @property
+    def grid_origin_soft_constraint(self) -> tuple[int | None, ...] | None:
+        """Where the grids would better begin."""
+        return None if self._rank == -1 else self._origin.part(False)
+
+    @property
+    def origin(self) -> Vector:
+        """Where the grids begin, hard and soft."""
+        return self._origin
+
+    def grid(self, usage: str) -> GridConstraints:
+        """The constraints on the grid for ``"write"``, ``"read"`` or ``"codec"``, as a value."""
+        return self._grids[usage]
+
+    @property
+    def write_chunk(self) -> GridClass:
+        """The chunks that are written as a whole."""
+        return GridClass.of(self._rank, self._grids["write"])
+
+    @property
+    def read_chunk(self) -> GridClass:
+        """The chunks that can be read by themselves."""
+        return GridClass.of(self._rank, self._grids["read"])
+
+    @property
+    def codec_chunk(self) -> GridClass:
+        """The blocks that the codec works on."""
+        return GridClass.of(self._rank, self._grids["codec"])
+
+    def has_hard_constraints(self) -> bool:
+        """Whether anything must hold, but for aspect ratios and numbers of elements."""
+        return bool(self._inner_hard or self._origin.hard or any(grid.shape.hard for grid in self._grids.values()))
+
+    # Constraints, one by one.
+
+    def _set_rank(self, rank: int) -> None:
+        check_rank(rank, self._rank)
+        if self._rank == -1 != rank:
+            self._rank = rank
+            self._origin = Vector.unset(rank)
+            self._grids = {usage: GridConstraints.unset(rank, grid) for usage, grid in self._grids.items()}
+
+    def _set_inner_order(self, order: tuple[int, ...], hard: bool) -> None:
+        if sorted(order) != list(range(len(order))) or len(order) > MAX_RANK:
+            raise SpecError(f"Invalid permutation: {braces(order)}")
+        self._set_rank(len(order))
+        if not order or (self._inner_order is not None and not hard):
+            return
+        if self._inner_hard and order != self._inner_order:
+            raise SpecError(
+                f"New hard constraint ({braces(order)}) does not match "
+                f"existing hard constraint ({braces(self._inner_order or ())})"
+            )
+        self._inner_order, self._inner_hard = order, self._inner_hard or hard
+
+    def _set_origin(self, origin: Any, hard: Any) -> None:
+        self._set_rank(len(origin))
+        self._origin = self._origin.merged(ORIGIN, origin, hard)
+
+    def _set_grid(self, usage: str, name: str, value: Any, hard: Any) -> None:
+        if name != "elements":
+            self._set_rank(len(value))
+        grid = self._grids[usage]
+        with_it = {"shape": grid.with_shape, "aspect_ratio": grid.with_aspect_ratio, "elements": grid.with_elements}
+        self._grids[usage] = with_it[name](value, hard)
+
+    def _merge_grid(self, usage: str, theirs: GridConstraints, names: tuple[str, ...]) -> None:
+        for name in names:
+            if name == "elements":
+                value, hard = theirs.elements, theirs.elements_hard
+            else:
+                vector = theirs.shape if name == "shape" else theirs.aspect_ratio
+                value, hard = vector.values or None, vector.hard  # type: ignore[assignment]
+            if value is not None:
+                with prefixed(f"Error setting {usage}_chunk {name}"):
+                    self._set_grid(usage, name, value, hard)
+
+    def merge(self, other: ChunkLayout, hard: bool = True) -> None:
+        """Add the constraints of another layout; as wishes, if not `hard`."""
+        if self.is_unset:
+            copied = other.copy() if hard else other.softened()
+            for name in self.__slots__:
+                setattr(self, name, getattr(copied, name))
+            return
+        theirs = other if hard else other.softened()
+        if theirs._inner_order is not None:
+            with prefixed("Error setting inner_order"):
+                self._set_inner_order(theirs._inner_order, theirs._inner_hard)
+        if theirs._rank > 0:
+            with prefixed("Error setting grid_origin"):
+                self._set_origin(theirs._origin.values, theirs._origin.hard)
+        for usage in USAGES:
+            self._merge_grid(usage, theirs._grids[usage], _GRID)
+
+    def softened(self) -> ChunkLayout:
+        """The same, all of it as wishes."""
+        found = self.copy()
+        found._inner_hard = False
+        found._origin = self._origin.softened()
+        found._grids = {usage: grid.softened() for usage, grid in self._grids.items()}
+        return found
+
+    def _finalize(self, wanted: bool) -> None:
+        if wanted:
+            self.finalize()
+
+    def finalize(self) -> None:
+        """Make it a layout that leaves nothing open: no wishes, no ratios; chunks are read as they are written."""
+        if self._rank == -1:
+            raise SpecError("rank must be specified")
+        for dim in range(self._rank):
+            if dim not in self._origin.hard:
+                raise SpecError(f"No grid_origin hard constraint for dimension {dim}")
+        for usage in USAGES:
+            with prefixed(f"Invalid {usage} chunk grid"):
+                self._grids[usage] = self._finalized(usage)
+        write, read = self._grids["write"].shape.values, self._grids["read"].shape.values
+        if any(inner and (outer or 0) % inner for outer, inner in zip(write, read, strict=True)):
+            raise SpecError(f"write chunk shape {_braces(write)} is not a multiple of read chunk shape {_braces(read)}")
+
+    def _finalized(self, usage: str) -> GridConstraints:
+        shape = self._grids[usage].shape
+        values = shape.part(True)
+        for origin, size in zip(self._origin.values, values, strict=True):
+            if origin + (size or 0) >= INFINITE:
+                raise SpecError(f"Invalid origin/shape: origin={braces(self._origin.values)}, shape={_braces(values)}")
+        if usage == "read":
+            pairs = zip(values, self._grids["write"].shape.values, strict=True)
+            values = tuple(outer if size is None else size for size, outer in pairs)
+        hard = frozenset(dim for dim, size in enumerate(values) if size is not None)
+        return GridConstraints(Vector(values, hard), Vector.unset(self._rank))
+
+    # JSON.
+
+    def _read(self, members: Members) -> None:
+        members.take("rank", lambda value: self._set_rank(as_integer(0, MAX_RANK)(value)), None)
+        for name, hard in (("inner_order", True), ("inner_order_soft_constraint", False)):
+            members.take(name, self._inner_order_reader(hard), None)
+        for name, hard in (("grid_origin", True), ("grid_origin_soft_constraint", False)):
+            members.take(name, self._origin_reader(hard), None)
+        for name in ("chunk", "write_chunk", "read_chunk", "codec_chunk"):
+            members.take(name, self._grid_reader(name), None)
+        members.end()
+
+    def _inner_order_reader(self, hard: bool) -> Callable[[Any], None]:
+        return lambda value: None if value is None else self._set_inner_order(_order_json(value), hard)
+
+    def _origin_reader(self, hard: bool) -> Callable[[Any], None]:
+        return lambda value: self._set_origin(shape_json(value), hard)
+
+    def _grid_reader(self, member: str) -> Callable[[Any], None]:
+        def apply(name: str, value: Any, hard: bool) -> None:
+            for usage in _usages(member, name):
+                self._set_grid(usage, name, value, hard)
+
+        return lambda value: grid_from_json(Members(value), apply)
+
+    def to_json(self) -> dict[str, Any]:
+        """The constraints as JSON.
+
+        Examples
+        --------
+        >>> ChunkLayout(rank=2).to_json(), ChunkLayout(chunk_elements=5).to_json()
+        ({'rank': 2}, {'read_chunk': {'elements': 5}, 'write_chunk': {'elements': 5}})
+        """
+        found: dict[str, Any] = {}
+        if self._rank != -1 and self._rank_only:
+            found["rank"] = self._rank
+        if self._inner_order is not None:
+            found["inner_order" if self._inner_hard else "inner_order_soft_constraint"] = list(self._inner_order)
+        for name, hard in (("grid_origin", True), ("grid_origin_soft_constraint", False)):
+            part = self._origin.part(hard)
+            if any(value is not None for value in part):
+                found[name] = list(part)
+        for usage, grid in self._grids.items():
+            if not grid.is_unset:
+                found[f"{usage}_chunk"] = grid_json(grid)
+        return dict(sorted(found.items()))
+
+    @property
+    def _rank_only(self) -> bool:
+        """Whether nothing is said of single dimensions."""
+        vectors = [self._origin]
+        for grid in self._grids.values():
+            vectors += grid.shape, grid.aspect_ratio
+        return self._inner_order is None and all(vector.is_unset for vector in vectors)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ChunkLayout):
+            raise TypeError(f"a ChunkLayout cannot be compared with {other!r}")
+        if self.is_unset or other.is_unset:
+            return self.is_unset and other.is_unset
+        if self._rank <= 0 or self._rank != other._rank:
+            elements = [
+                [(grid.elements, grid.elements_hard) for grid in layout._grids.values()] for layout in (self, other)
+            ]
+            return elements[0] == elements[1] and self._rank_only and other._rank_only
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return pretty(self.to_json(), "ChunkLayout(", ")")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ChunkLayout, (self.to_json(),)
+
+
+_GRID: Final = ("shape", "aspect_ratio", "elements")
+
+
+def _braces(shape: tuple[int | None, ...]) -> str:
+    return braces([size or 0 for size in shape])
+
+
+def _usages(member: str, name: str) -> tuple[str, ...]:
+    """Which grids a member is about; ``chunk`` says nothing of the codec's but their aspect ratio."""
+    if member != "chunk":
+        return (member.removesuffix("_chunk"),)
+    return USAGES if name == "aspect_ratio" else ("write", "read")
+
+
+def _inner_order_setter(hard: bool) -> Any:
+    def apply(layout: ChunkLayout, order: tuple[int, ...]) -> None:
+        if order:
+            with prefixed("Error setting inner_order"):
+                layout._set_inner_order(order, hard)
+
+    return apply
+
+
+def _origin_setter(hard: bool) -> Any:
+    def apply(layout: ChunkLayout, origin: tuple[int | None, ...]) -> None:
+        if origin:
+            with prefixed("Error setting grid_origin"):
+                layout._set_origin(origin, hard)
+
+    return apply
+
+
+def _grid_setter(member: str) -> Any:
+    def apply(layout: ChunkLayout, grid: GridClass) -> None:
+        for usage in USAGES:
+            names = tuple(name for name in _GRID if usage in _usages(member, name))
+            layout._merge_grid(usage, grid.constraints, names)
+
+    return apply
+
+
+def _member_setter(member: str, name: str, hard: bool) -> Any:
+    # TensorStore takes these two for constraints on what is read.
+    read = member == "codec_chunk" and name != "elements"
+    usages = ("read",) if read else _usages(member, name)
+
+    def apply(layout: ChunkLayout, value: Any) -> None:
+        if value == ():
+            return
+        for usage in usages:
+            with prefixed(f"Error setting {usage}_chunk {name}"):
+                layout._set_grid(usage, name, value, hard)
+
+    return apply
+
+
+def _order(values: Any) -> tuple[int, ...]:
+    return tuple(integer(value) for value in integers(values))
+
+
+_MEMBERS: Final = ("chunk", "write_chunk", "read_chunk", "codec_chunk")
+_BOTH: Final = (("", True), ("_soft_constraint", False))
+_ARGUMENTS: Final[dict[str, Argument]] = {
+    "rank": Argument(integer, ChunkLayout._set_rank),
+    **{f"inner_order{end}": Argument(_order, _inner_order_setter(hard)) for end, hard in _BOTH},
+    **{f"grid_origin{end}": Argument(integers, _origin_setter(hard)) for end, hard in _BOTH},
+    **{member: Argument(as_grid, _grid_setter(member)) for member in _MEMBERS},
+    **{
+        f"{member}_{name}{end}": Argument(convert, _member_setter(member, name, hard))
+        for name, convert in (("shape", integers), ("aspect_ratio", floats), ("elements", integer))
+        for member in _MEMBERS
+        for end, hard in _BOTH
+    },
+    "finalize": Argument(bool, ChunkLayout._finalize),
+}

@@ -1,0 +1,145 @@
+"""Constraints for each dimension: a value or none, and whether it is hard (must hold) or soft (a wish)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from math import gcd, isfinite
+from typing import Any, Final, NamedTuple
+
+from blizzarr.errors import SelectionError, SpecError
+
+__all__ = ["ASPECT_RATIO", "INFINITE", "MAX_RANK", "ORIGIN", "SHAPE", "UNSET", "Rule", "Vector", "braces"]
+
+MAX_RANK: Final = 32
+"""The most dimensions that TensorStore has."""
+INFINITE: Final = (1 << 62) - 1
+"""The index that stands for infinity; the finite ones are nearer to zero."""
+UNSET: Final = -(1 << 63)
+"""The index that stands for none."""
+
+
+class Rule(NamedTuple):
+    """Which values a kind of constraint may have, and what becomes of them under a transform of indices."""
+
+    unset: float
+    """The value that means none."""
+    valid: Callable[[Any], bool]
+    always_soft: float | None
+    """A value that is a wish however it is given."""
+    to_output: Callable[[Any, int, int], Any]
+    """From a dimension of a view to that of the store, where an index is ``offset + stride * i``."""
+    to_input: Callable[[Any, int, int], Any]
+    """The way back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Constraints of one kind on all dimensions.
+
+    Examples
+    --------
+    >>> Vector.unset(3).merged(SHAPE, (5, None, -1), hard=True).merged(SHAPE, (6, 7, 8), hard=False)
+    Vector(values=(5, 7, -1), hard=frozenset({0}))
+    """
+
+    values: tuple[Any, ...] = ()
+    hard: frozenset[int] = frozenset()
+
+    @classmethod
+    def unset(cls, rank: int) -> Vector:
+        """No constraints."""
+        return cls((None,) * max(rank, 0))
+
+    @property
+    def is_unset(self) -> bool:
+        """Whether there is no constraint on any dimension."""
+        return all(value is None for value in self.values)
+
+    def part(self, hard: bool) -> tuple[Any, ...]:
+        """The hard constraints, or the soft ones; `None` for the others."""
+        return tuple(value if (dim in self.hard) == hard else None for dim, value in enumerate(self.values))
+
+    def softened(self) -> Vector:
+        """The same as wishes."""
+        return Vector(self.values)
+
+    def merged(self, rule: Rule, values: Sequence[Any], hard: bool | Collection[int]) -> Vector:
+        """With more constraints: hard ones replace soft ones, and must agree with those that are hard already."""
+        given = [rule.unset if value is None else value for value in values]
+        demanded = set(range(len(given))) if hard is True else set(hard or ())
+        for dim, value in enumerate(given):
+            if not rule.valid(value):
+                raise SpecError(f"Invalid value for dimension {dim}: {braces(given)}")
+            if value == rule.always_soft:
+                demanded.discard(dim)
+        for dim in sorted(demanded & self.hard):
+            if given[dim] != rule.unset and given[dim] != self.values[dim]:
+                raise SpecError(
+                    f"New hard constraint ({_number(given[dim])}) for dimension {dim} does not match "
+                    f"existing hard constraint ({_number(self.values[dim])})"
+                )
+        merged, hardened = list(self.values), set(self.hard)
+        for dim, value in enumerate(given):
+            if value == rule.unset or not (dim in demanded or merged[dim] is None):
+                continue
+            merged[dim] = value
+            if dim in demanded:
+                hardened.add(dim)
+        return Vector(tuple(merged), frozenset(hardened))
+
+
+def braces(values: Sequence[Any]) -> str:
+    """Values as errors quote them.
+
+    Examples
+    --------
+    >>> braces([1, 2.5]), braces([1.0, float("inf")])
+    ('{1, 2.5}', '{1, inf}')
+    """
+    return f"{{{', '.join(map(_number, values))}}}"
+
+
+def _number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _exact(value: int, said: str, least: int, most: int) -> int:
+    if not least <= value <= most:
+        raise SelectionError(f"Integer overflow {said}")
+    return value
+
+
+def _origin_to_output(value: int, offset: int, stride: int) -> int:
+    said = f"transforming input origin {value} by offset {offset} and stride {stride}"
+    edge = value if stride > 0 else value - 1
+    return _exact(stride * edge + offset, said, 1 - INFINITE, INFINITE - 1)
+
+
+def _origin_to_input(value: int, offset: int, stride: int) -> int:
+    said = f"transforming output origin {value} by offset {offset} and stride {stride}"
+    distance = _exact(value - offset, said, 1 - INFINITE, INFINITE - 1)
+    return -(-(distance if stride > 0 else distance - 1) // stride)
+
+
+def _shape_to_output(value: int, offset: int, stride: int) -> int:
+    return _exact(abs(stride) * value, f"computing abs({stride}) * {value}", 0, (1 << 63) - 1)
+
+
+ORIGIN: Final = Rule(
+    UNSET, lambda value: value == UNSET or -INFINITE < value < INFINITE, None, _origin_to_output, _origin_to_input
+)
+SHAPE: Final = Rule(
+    0,
+    lambda value: -1 <= value < INFINITE,
+    -1,
+    _shape_to_output,
+    lambda value, offset, stride: value // gcd(stride, value),
+)
+ASPECT_RATIO: Final = Rule(
+    0.0,
+    lambda value: value >= 0 and isfinite(value),
+    None,
+    lambda value, offset, stride: value * abs(float(stride)),
+    lambda value, offset, stride: value / abs(float(stride)),
+)

@@ -1,0 +1,246 @@
+"""Constraints on the chunks of one grid: their shape, the ratio of their sides, how many elements they have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import MISSING, plain
+from blizzarr.spec.arguments import Argument, apply_arguments, floats, integer, integers
+from blizzarr.spec.constraint import ASPECT_RATIO, INFINITE, MAX_RANK, SHAPE, UNSET, Vector
+from blizzarr.spec.members import Members, as_float, as_integer, as_list
+
+__all__ = ["Grid", "GridConstraints", "as_index", "check_rank", "grid_from_json", "grid_json"]
+
+as_index = as_integer(-(1 << 63), (1 << 63) - 1, "64-bit signed integer")
+"""Takes JSON integers of 64 bits."""
+
+
+def _or_none(parse: Any) -> Any:
+    return lambda value: None if value is None else parse(value)
+
+
+shape_json = as_list(_or_none(as_index), MAX_RANK)
+"""Takes JSON arrays with an integer or null for each dimension."""
+ratio_json = as_list(_or_none(as_float), MAX_RANK)
+
+
+def check_rank(rank: int, known: int) -> None:
+    """Refuse a number of dimensions that cannot be, or is not that which is known (-1 for not known)."""
+    if not -1 <= rank <= MAX_RANK:
+        raise SpecError(f"Rank {rank} is outside valid range [0, {MAX_RANK}]")
+    if -1 not in (rank, known) and rank != known:
+        raise SpecError(f"Rank {rank} does not match existing rank {known}")
+
+
+@dataclass(frozen=True, slots=True)
+class GridConstraints:
+    """What a grid has to be, as a value."""
+
+    shape: Vector = field(default_factory=Vector)
+    aspect_ratio: Vector = field(default_factory=Vector)
+    elements: int | None = None
+    elements_hard: bool = False
+
+    @classmethod
+    def unset(cls, rank: int, like: GridConstraints | None = None) -> GridConstraints:
+        """No constraints for so many dimensions; the number of elements is that of `like`."""
+        found = cls(Vector.unset(rank), Vector.unset(rank))
+        return found if like is None else replace(found, elements=like.elements, elements_hard=like.elements_hard)
+
+    @property
+    def is_unset(self) -> bool:
+        """Whether there is no constraint at all."""
+        return self.shape.is_unset and self.aspect_ratio.is_unset and self.elements is None
+
+    def softened(self) -> GridConstraints:
+        """The same as wishes."""
+        return GridConstraints(self.shape.softened(), self.aspect_ratio.softened(), self.elements)
+
+    def with_shape(self, values: Any, hard: Any) -> GridConstraints:
+        """With constraints on the shape."""
+        return replace(self, shape=self.shape.merged(SHAPE, values, hard))
+
+    def with_aspect_ratio(self, values: Any, hard: Any) -> GridConstraints:
+        """With constraints on the aspect ratio."""
+        return replace(self, aspect_ratio=self.aspect_ratio.merged(ASPECT_RATIO, values, hard))
+
+    def with_elements(self, elements: int | None, hard: bool) -> GridConstraints:
+        """With a constraint on the number of elements."""
+        if elements is None or elements == UNSET:
+            return self
+        if not 0 <= elements < INFINITE:
+            raise SpecError(f"Invalid value: {elements}")
+        if self.elements is not None:
+            if not hard:
+                return self
+            if self.elements_hard and elements != self.elements:
+                raise SpecError(
+                    f"New hard constraint ({elements}) does not match existing hard constraint ({self.elements})"
+                )
+        return replace(self, elements=elements, elements_hard=self.elements_hard or hard)
+
+
+def grid_json(grid: GridConstraints) -> dict[str, Any]:
+    """The constraints as JSON."""
+    found: dict[str, Any] = {}
+    for name, vector in (("shape", grid.shape), ("aspect_ratio", grid.aspect_ratio)):
+        for member, hard in ((name, True), (f"{name}_soft_constraint", False)):
+            part = vector.part(hard)
+            if any(value is not None for value in part):
+                found[member] = [
+                    float(value) if name == "aspect_ratio" and value is not None else value for value in part
+                ]
+    if grid.elements is not None:
+        found["elements" if grid.elements_hard else "elements_soft_constraint"] = grid.elements
+    return dict(sorted(found.items()))
+
+
+def grid_from_json(members: Members, apply: Any) -> None:
+    """Take the members of a grid one by one; `apply` gets ``"shape"``, ..., the value, and whether it is hard."""
+    for name, parse in (("shape", shape_json), ("aspect_ratio", ratio_json), ("elements", as_index)):
+        for member, hard in ((name, True), (f"{name}_soft_constraint", False)):
+            members.take(member, partial(_apply_json, apply, name, parse, hard), None)
+    members.end()
+
+
+def _apply_json(apply: Any, name: str, parse: Any, hard: bool, value: Any) -> None:
+    apply(name, parse(value), hard)
+
+
+class Grid:
+    """Constraints on a regular grid of chunks, for `ChunkLayout`.
+
+    Examples
+    --------
+    >>> grid = Grid(shape=[100, None], elements_soft_constraint=10_000)
+    >>> grid.to_json()
+    {'elements_soft_constraint': 10000, 'shape': [100, None]}
+    >>> grid.update(shape_soft_constraint=[5, 50])
+    >>> grid.shape, grid.shape_soft_constraint, grid.rank
+    ((100, None), (None, 50), 2)
+    """
+
+    __slots__ = ("_constraints", "_rank")
+
+    def __init__(self, json: Any = MISSING, **constraints: Any) -> None:
+        self._rank = -1
+        self._constraints = GridConstraints()
+        if json is not MISSING:
+            if constraints:
+                raise TypeError("expected JSON or keyword arguments, found both")
+            grid_from_json(Members(plain(json)), self._set)
+        self.update(**constraints)
+
+    @classmethod
+    def of(cls, rank: int, constraints: GridConstraints) -> Self:
+        """A grid with these constraints."""
+        found = cls()
+        found._rank, found._constraints = rank, constraints
+        return found
+
+    def update(self, **constraints: Any) -> None:
+        """Add constraints: ``rank``, ``shape``, ``aspect_ratio``, ``elements``, ``grid``.
+
+        Each but the first is also there with ``_soft_constraint`` behind it.
+        """
+        apply_arguments(self, _ARGUMENTS, constraints)
+
+    def _set(self, name: str, value: Any, hard: Any) -> None:
+        if name == "elements":
+            self._constraints = self._constraints.with_elements(value, hard)
+        elif value:
+            self._set_rank(len(value))
+            with_it = self._constraints.with_shape if name == "shape" else self._constraints.with_aspect_ratio
+            self._constraints = with_it(value, hard)
+
+    def _set_rank(self, rank: int) -> None:
+        check_rank(rank, self._rank)
+        if self._rank == -1 != rank:
+            self._rank = rank
+            self._constraints = GridConstraints.unset(rank, self._constraints)
+
+    def _set_grid(self, other: Grid) -> None:
+        theirs = other._constraints
+        self._set("shape", theirs.shape.values, theirs.shape.hard)
+        self._set("aspect_ratio", theirs.aspect_ratio.values, theirs.aspect_ratio.hard)
+        self._set("elements", theirs.elements, theirs.elements_hard)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions, `None` if it is not known."""
+        return None if self._rank == -1 else self._rank
+
+    ndim = rank
+
+    @property
+    def constraints(self) -> GridConstraints:
+        """All of them, as a value."""
+        return self._constraints
+
+    def _part(self, vector: Vector, hard: bool) -> tuple[Any, ...] | None:
+        return None if self._rank == -1 else vector.part(hard)
+
+    @property
+    def shape(self) -> tuple[int | None, ...] | None:
+        """What the shape has to be."""
+        return self._part(self._constraints.shape, True)
+
+    @property
+    def shape_soft_constraint(self) -> tuple[int | None, ...] | None:
+        """What the shape would better be; -1 is the size of the domain."""
+        return self._part(self._constraints.shape, False)
+
+    @property
+    def aspect_ratio(self) -> tuple[float | None, ...] | None:
+        """How the sides have to relate to each other."""
+        return self._part(self._constraints.aspect_ratio, True)
+
+    @property
+    def aspect_ratio_soft_constraint(self) -> tuple[float | None, ...] | None:
+        """How the sides would better relate to each other."""
+        return self._part(self._constraints.aspect_ratio, False)
+
+    @property
+    def elements(self) -> int | None:
+        """About how many elements a chunk has to have."""
+        return self._constraints.elements if self._constraints.elements_hard else None
+
+    @property
+    def elements_soft_constraint(self) -> int | None:
+        """About how many elements a chunk would better have."""
+        return None if self._constraints.elements_hard else self._constraints.elements
+
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The constraints as JSON; there are no defaults."""
+        return grid_json(self._constraints)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Grid):
+            raise TypeError(f"a Grid cannot be compared with {other!r}")
+        return (self._rank, self._constraints) == (other._rank, other._constraints)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Grid, (self.to_json(),)
+
+
+def as_grid(value: Any) -> Grid:
+    """The grid itself; nothing else is taken for one."""
+    if not isinstance(value, Grid):
+        raise TypeError(f"expected a ChunkLayout.Grid, found {value!r}")
+    return value
+
+
+def _setter(name: str, hard: bool) -> Any:
+    return lambda grid, value: grid._set(name, value, hard)
+
+
+_ARGUMENTS: Final[dict[str, Argument]] = {"rank": Argument(integer, Grid._set_rank)}
+for _name, _convert in (("shape", integers), ("aspect_ratio", floats), ("elements", integer)):
+    _ARGUMENTS[_name] = Argument(_convert, _setter(_name, True))
+    _ARGUMENTS[f"{_name}_soft_constraint"] = Argument(_convert, _setter(_name, False))
+# TensorStore merges these in the same way: hard constraints of the second stay hard.
+_ARGUMENTS["grid"] = _ARGUMENTS["grid_soft_constraint"] = Argument(as_grid, Grid._set_grid)
