@@ -1,0 +1,228 @@
+"""Reading, writing and listing the keys of an opened place.
+
+A *generation* tells one value of a key from the next: for files it is which file it is, how large and when it was
+written, for others a hash of the value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from blizzarr.errors import PathError, SpecError
+from blizzarr.json_values import quote
+from blizzarr.spec.opened_place import Opened
+from blizzarr.stores.local import LocalStore
+from blizzarr.stores.memory import MemoryStore
+from blizzarr.stores.protocol import Store
+
+__all__ = ["NO_VALUE", "UNKNOWN", "Access", "ByteSlice", "Found"]
+
+UNKNOWN = b""
+"""The generation that says nothing."""
+
+NO_VALUE = b"\x02"
+"""The generation of a key that has no value."""
+
+
+class ByteSlice(NamedTuple):
+    """Which bytes are wanted; a negative start counts from the end, and a stop of None is the end."""
+
+    start: int
+    stop: int | None
+
+    def of(self, size: int) -> tuple[int, int]:
+        """Start and length in a value of this size."""
+        start = self.start + size if self.start < 0 else self.start
+        stop = size if self.stop is None else self.stop
+        if start < 0 or stop > size or start > stop:
+            shown = "?" if self.stop is None else str(self.stop)
+            raise SpecError(
+                f"OUT_OF_RANGE: Requested byte range [{self.start}, {shown}) is not valid for value of size {size}"
+            )
+        return start, stop - start
+
+
+class Found(NamedTuple):
+    """What is under a key: the value, or None, and its generation; `wanted` is False if the value was not asked for."""
+
+    value: bytes | None
+    generation: bytes
+    wanted: bool = True
+
+
+class Access:
+    """The keys of a place: texts that continue its path.
+
+    Examples
+    --------
+    >>> access = Access(Opened(MemoryStore(), "a/"))
+    >>> generation = access.write("x", b"value")
+    >>> access.read("x").value, access.write("x", b"other", if_equal=b"older"), sorted(access.keys("", ""))
+    (b'value', None, ['x'])
+    """
+
+    def __init__(self, place: Opened) -> None:
+        self.store = place.store
+        self.path = place.path
+
+    def read(self, key: str, part: ByteSlice | None = None, if_not_equal: bytes = UNKNOWN) -> Found:
+        """The value, or part of it; nothing of it if it is of the generation `if_not_equal`."""
+        with _Named(self, key) as full:
+            if isinstance(self.store, LocalStore):
+                return self._read_file(full, part, if_not_equal)
+            value = self._get(full)
+        generation = _generation(value)
+        if if_not_equal == generation:
+            return Found(None, generation, value is None)
+        return Found(_slice(value, part), generation)
+
+    def _read_file(self, full: str, part: ByteSlice | None, if_not_equal: bytes) -> Found:
+        """Of a file, which tells its generation without being read."""
+        while True:
+            before = self._file(full)
+            if before is None:
+                return Found(None, NO_VALUE)
+            generation, size = before
+            if if_not_equal == generation:
+                return Found(None, generation, False)
+            if part is None:
+                value = self.store.get(full)
+            else:
+                start, length = part.of(size)
+                parts = self.store.get_ranges(full, [(start, length)])
+                value = None if parts is None else parts[0]
+            # Files are replaced as a whole: what was read is of this generation if it still is the one.
+            if self._file(full) == before:
+                return Found(None if value is None else bytes(value), generation)
+
+    def _file(self, full: str) -> tuple[bytes, int] | None:
+        """The generation and size of a file."""
+        assert isinstance(self.store, LocalStore)
+        try:
+            found = os.stat(self.store.root / full)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if not os.path.isfile(self.store.root / full):
+            return None
+        packed = struct.pack("<QQQQ", found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
+        return b"\0" + packed, found.st_size
+
+    def write(self, key: str, value: bytes | None, if_equal: bytes | None = None) -> bytes | None:
+        """Replace the value, or delete it; None if it is not of the generation `if_equal` any more."""
+        with _Named(self, key) as full:
+            if if_equal is None:
+                self._set(full, value)
+            elif not self._replace(key, full, value, if_equal):
+                return None
+            self._publish()
+        return self._generation_now(full, value)
+
+    def _generation_now(self, full: str, value: bytes | None) -> bytes:
+        if value is not None and isinstance(self.store, LocalStore):
+            now = self._file(full)
+            return NO_VALUE if now is None else now[0]
+        return _generation(value)
+
+    def _replace(self, key: str, full: str, value: bytes | None, if_equal: bytes) -> bool:
+        """Write over the value that was read, and only over that."""
+        found = self.read(key)
+        if found.generation != if_equal:
+            return False
+        if value is None and found.value is None:
+            return True
+        if isinstance(self.store, MemoryStore):
+            return bool(self.store.native.replace(full, found.value, value))
+        store: Any = self.store
+        if value is None:
+            return bool(store.discard(full, found.value))
+        return bool(store.replace(full, found.value, value))
+
+    def delete_range(self, least: str, end: str) -> None:
+        """Delete all keys from `least` up to, but without, `end`; an empty end is none."""
+        for key in list(self.keys(least, end)):
+            self._set(self.path + key, None)
+        self._publish()
+
+    def keys(self, least: str, end: str) -> Iterator[str]:
+        """The keys from `least` up to, but without, `end`, in no order."""
+        for full in self._below(_common(least, end)):
+            key = full[len(self.path) :]
+            as_bytes = key.encode("utf-8", "surrogateescape")
+            if as_bytes >= least.encode("utf-8", "surrogateescape") and (
+                not end or as_bytes < end.encode("utf-8", "surrogateescape")
+            ):
+                yield key
+
+    def _below(self, common: str) -> Iterator[str]:
+        """All keys of the store that begin with the path and this."""
+        wanted = self.path + common
+        if isinstance(self.store, MemoryStore):
+            yield from (full for full in self.store.native.list("") if full.startswith(wanted))
+            return
+        # Only what the last name of the path begins is gone through.
+        directory = wanted.rpartition("/")[0]
+        listing = self.store.list_dir(directory)
+        yield from (full for full in listing.keys if full.startswith(wanted))
+        for prefix in listing.prefixes:
+            if prefix.startswith(wanted):
+                yield from self.store.list(prefix)
+
+    def _get(self, full: str) -> bytes | None:
+        # Memory has any text as key, not only those that are names of files.
+        store: Any = self.store.native if isinstance(self.store, MemoryStore) else self.store
+        value = store.get(full)
+        return None if value is None else bytes(value)
+
+    def _set(self, full: str, value: bytes | None) -> None:
+        store: Any = self.store.native if isinstance(self.store, MemoryStore) else self.store
+        if value is None:
+            store.delete(full)
+        else:
+            store.set(full, value)
+
+    def _publish(self) -> None:
+        """Let others see it, where that does not happen at once."""
+        flush: Callable[[], None] | None = getattr(self.store, "flush", None)
+        if flush is not None and not _shows_at_once(self.store):
+            flush()
+
+
+class _Named:
+    """The full key, with errors about it in the words of specs."""
+
+    def __init__(self, access: Access, key: str) -> None:
+        self.full = access.path + key
+        root = f"{access.store.root}/" if isinstance(access.store, LocalStore) else ""
+        self.shown = root + self.full
+
+    def __enter__(self) -> str:
+        return self.full
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, PathError | UnicodeEncodeError):
+            raise PathError(f"Invalid key: {quote(self.shown)}") from error
+
+
+def _common(least: str, end: str) -> str:
+    """What all keys from one up to the other begin with."""
+    size = next((at for at, (one, other) in enumerate(zip(least, end, strict=False)) if one != other), None)
+    return "" if size is None else least[:size]
+
+
+def _shows_at_once(store: Store) -> bool:
+    return bool(getattr(store, "shows_at_once", False))
+
+
+def _generation(value: bytes | None) -> bytes:
+    return NO_VALUE if value is None else b"\0" + hashlib.blake2b(value, digest_size=16).digest()
+
+
+def _slice(value: bytes | None, part: ByteSlice | None) -> bytes | None:
+    if value is None or part is None:
+        return value
+    start, length = part.of(len(value))
+    return value[start : start + length]
