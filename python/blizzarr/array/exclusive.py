@@ -14,11 +14,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from blizzarr.errors import StoreError
 from blizzarr.stores import LocalStore, Store, StoreWrapper
 from blizzarr.stores.locks import NamedLocks
+from blizzarr.stores.within import open_directory, opened
 
 __all__ = ["exclusive"]
 
@@ -41,16 +41,27 @@ def exclusive(store: Store, path: str, key: str) -> Iterator[None]:
         with _locks[path]:
             yield
         return
-    directory = (store.root / key).parent
-    with _locks[os.path.realpath(directory)]:
+    prefix = key.rpartition("/")[0]
+    with _locks[_place(store, prefix)]:
         if store.locking != "required" or sys.platform == "win32":
             yield
             return
-        descriptor = _lock(store, path, directory)
+        descriptor = _lock(store, path, prefix)
         try:
             yield
         finally:
             _unlock(descriptor)
+
+
+def _place(store: LocalStore, prefix: str) -> str:
+    """Which directory it is, however it is reached."""
+    if store.links == "follow":
+        return os.path.realpath(store.root / prefix)
+    try:
+        with opened(store, prefix) as descriptor:
+            return os.readlink(f"/proc/self/fd/{descriptor}")
+    except FileNotFoundError:
+        return str(store.root / prefix)  # which fails when it is to be locked
 
 
 class _Held:
@@ -76,13 +87,19 @@ class _Held:
 _held = _Held()
 
 
-def _lock(store: Store, path: str, directory: Path) -> int:
+def _open(store: LocalStore, prefix: str) -> int:
+    if store.links == "follow":
+        return os.open(store.root / prefix, os.O_RDONLY)
+    return open_directory(store, prefix)
+
+
+def _lock(store: LocalStore, path: str, prefix: str) -> int:
     """The directory, open and locked."""
     import fcntl
 
     try:
         with _held.changing:
-            descriptor = os.open(directory, os.O_RDONLY)
+            descriptor = _open(store, prefix)
             _held.descriptors.add(descriptor)
     except OSError as error:
         raise StoreError(

@@ -108,7 +108,9 @@ class _Nodes:
 def _refuse_inside(store: Store, path: str, file: str | os.PathLike[str]) -> None:
     """A manifest among the data would be a foreign file there, and lost with them."""
     local = unwrapped(store)
-    data = LocalStore(outermost(local.root / path)) if isinstance(local, LocalStore) else local
+    data = local
+    if isinstance(local, LocalStore) and local.links == "follow":
+        data = LocalStore(outermost(local.root / path))
     if f"file:{os.path.realpath(file)}/".startswith(place_of(data).rstrip("/") + "/"):
         raise PathError(f"expected a file outside of the data for the manifest, found {str(file)!r}", store=str(store))
 

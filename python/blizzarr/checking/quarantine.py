@@ -64,7 +64,7 @@ class Quarantine:
         local = unwrapped(self._store)
         if self._where is not None:
             target = resolve(_absolute(self._where), "a")[0]
-        elif isinstance(local, LocalStore):
+        elif isinstance(local, LocalStore) and local.links == "follow":
             root = outermost(local.root)
             target = LocalStore(root.with_name(f"{root.name}.quarantine"))
         else:

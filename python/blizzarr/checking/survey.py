@@ -8,7 +8,9 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from blizzarr.errors import StoreError
 from blizzarr.stores import LocalStore, ReadOnlyStore, Store
+from blizzarr.stores.within import entries, opened
 
 __all__ = ["Survey", "survey", "unwrapped"]
 
@@ -44,7 +46,9 @@ def survey(store: Store, prefixes: tuple[str, ...]) -> Survey:
     found = Survey()
     local = unwrapped(store)
     for prefix in prefixes:
-        if isinstance(local, LocalStore):
+        if isinstance(local, LocalStore) and local.links == "within-root":
+            _walk_within(local, prefix, found)
+        elif isinstance(local, LocalStore):
             _walk(local.root, prefix, found)
         else:
             found.keys += store.list(prefix)
@@ -83,6 +87,38 @@ def _walk(root: Path, prefix: str, found: Survey) -> None:
                 waiting.append((entry.path, f"{key}/", (*above, identity)))
             elif (what := _what(entry.path)) is not None:
                 found.others[key] = what
+
+
+def _walk_within(store: LocalStore, prefix: str, found: Survey) -> None:
+    """The same by handles, for a root that nothing is to lead out of."""
+    waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(prefix, ())]
+    while waiting:
+        name, above = waiting.pop()
+        try:
+            with opened(store, name) as descriptor:
+                status = os.fstat(descriptor)
+                listed = list(entries(store, name, descriptor))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, StoreError) as error:
+            found.unreadable[name.rstrip("/") or "."] = str(error)
+            continue
+        identity = status.st_dev, status.st_ino
+        if identity in above:
+            continue
+        for entry in listed:
+            key = name + entry.name
+            if entry.name.startswith(_RESERVED):
+                found.temporary.add(name)
+            elif _NO_NAME.search(entry.name):
+                found.others[key] = "a name that no key can have"
+            elif entry.is_file:
+                found.keys.append(key)
+            elif entry.is_directory:
+                found.directories.append(key)
+                waiting.append((f"{key}/", (*above, identity)))
+            else:
+                found.others[key] = entry.what
 
 
 def _what(path: str) -> str | None:

@@ -11,8 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from blizzarr.errors import BlizzarrError
 from blizzarr.formats import node_of
 from blizzarr.hierarchy.belongings import PROGRESS
+from blizzarr.stores import LocalStore
+from blizzarr.stores.within import entries, opened
 
 __all__ = ["Stored", "bytes_text", "ratio_text", "shape_text", "stored"]
 
@@ -90,7 +93,9 @@ def stored(store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = mat
     store = getattr(store, "store", store)
     root = getattr(store, "root", None)
     sizes: Iterator[int]
-    if isinstance(root, Path):
+    if isinstance(store, LocalStore) and store.links == "within-root":
+        sizes = _sizes_within(store, prefix)
+    elif isinstance(root, Path):
         sizes = _file_sizes(root / prefix)
     elif hasattr(store, "size") and hasattr(store, "list"):
         sizes = (store.size(key) or 0 for key in store.list(prefix.rstrip("/")) if not _is_document(key))
@@ -108,6 +113,22 @@ def stored(store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = mat
 
 def _is_document(key: str) -> bool:
     return node_of(key) is not None or key.rpartition("/")[2] == PROGRESS
+
+
+def _sizes_within(store: LocalStore, prefix: str) -> Iterator[int]:
+    """The same as of files by path, for a root that nothing is to lead out of."""
+    waiting = [prefix]
+    while waiting:
+        name = waiting.pop()
+        try:
+            with opened(store, name) as descriptor:
+                for entry in entries(store, name, descriptor):
+                    if entry.is_directory and not entry.is_link:
+                        waiting.append(f"{name}{entry.name}/")
+                    elif entry.is_file and not _is_document(entry.name):
+                        yield store.size(name + entry.name) or 0
+        except (OSError, BlizzarrError):
+            continue
 
 
 def _file_sizes(directory: Path) -> Iterator[int]:

@@ -168,7 +168,7 @@ def _format(store: Store, path: str) -> Format:
 
 def _links(store: Store, prefix: str, keys: Iterable[str]) -> tuple[str, ...]:
     """The links at or below `prefix`: they are removed, and nothing behind them (fault row 72)."""
-    links_of = getattr(store, "links", None)
+    links_of = getattr(store, "linked", None)
     if links_of is None:
         return ()
     inside = {key[: end + 1] for key in keys for end in range(len(prefix) - 1, len(key)) if key[end] == "/"}

@@ -20,6 +20,8 @@ def root_above(store: Store, path: str) -> tuple[Store, str] | None:
     directory = getattr(store, "root", None)
     if not isinstance(store, LocalStore) or not isinstance(directory, Path) or directory.exists():
         return None
+    if store.links == "within-root":
+        return None  # what is above is outside
     entries = {form.entry_key for form in FORMATS.values() if form.entry_key is not None}
     for parent in directory.parents:
         if any((parent / entry).is_file() for entry in entries):

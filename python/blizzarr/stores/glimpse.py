@@ -12,6 +12,7 @@ from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.readonly import ReadOnlyStore
+from blizzarr.stores.within import entries, opened
 from blizzarr.stores.zip import ZipStore
 
 __all__ = ["glimpse"]
@@ -32,8 +33,12 @@ def glimpse(store: Any, prefix: str, most: int) -> list[tuple[str, bool]] | None
     if isinstance(store, LocalStore):
         with failures("list", prefix, store):
             try:
-                with os.scandir(store.root / prefix) as entries:
-                    return [(entry.name, entry.is_dir()) for entry in islice(entries, most)]
+                if store.links == "within-root":
+                    with opened(store, prefix) as descriptor:
+                        found = islice(entries(store, prefix, descriptor), most)
+                        return [(entry.name, entry.is_directory) for entry in found]
+                with os.scandir(store.root / prefix) as listed:
+                    return [(entry.name, entry.is_dir()) for entry in islice(listed, most)]
             except (FileNotFoundError, NotADirectoryError):
                 return []
     if isinstance(store, MemoryStore | ZipStore) or (isinstance(store, MappingStore) and type(store.mapping) is dict):

@@ -16,7 +16,10 @@ from blizzarr.errors import StoreError
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.native import NativeStore
 
-__all__ = ["LocalStore"]
+__all__ = ["Links", "LocalStore"]
+
+Links = Literal["follow", "within-root"]
+"""Where links below the root of a directory may lead."""
 
 
 class LocalStore(NativeStore):
@@ -39,6 +42,11 @@ class LocalStore(NativeStore):
         ``"required"``: every thread and process on this machine, and on others where the file system says so. A file
         system that cannot lock is an error. ``"threads"``: only threads of this process, for whoever knows that no
         other process writes to the same chunks. By default what `blizzarr.config` says, which is ``"required"``.
+    links
+        Where symbolic links below `root` may lead. ``"follow"``: anywhere, for directories that nobody writes whom you
+        do not trust. ``"within-root"``: not out of `root`, which may itself be a link. Nothing outside is read,
+        written, listed, locked or removed, whatever others put there meanwhile; what would is an error that names the
+        link. Links that stay are followed if they are relative. It needs Linux 5.6; elsewhere it is an error.
 
     Examples
     --------
@@ -58,6 +66,7 @@ class LocalStore(NativeStore):
         read_only: bool = False,
         durability: Durability | None = None,
         locking: Literal["required", "threads"] | None = None,
+        links: Links = "follow",
     ) -> None:
         # Absolute, so that the store means the same place after a change of directory and after pickling.
         self._root = os.path.abspath(os.fspath(root))
@@ -67,7 +76,8 @@ class LocalStore(NativeStore):
         self.read_only = read_only
         self.durability: Durability | None = durability
         self._locking: Literal["required", "threads"] = config.locking if locking is None else locking
-        self.native = _native.LocalStore(self._root, durability, self._locking)
+        self._links: Links = links
+        self.native = _native.LocalStore(self._root, durability, self._locking, links)
 
     @property
     def root(self) -> Path:
@@ -79,12 +89,19 @@ class LocalStore(NativeStore):
         """Whom writers exclude."""
         return self._locking
 
+    @property
+    def links(self) -> Links:
+        """Where links may lead."""
+        return self._links
+
     def link(self, key: str, other: str) -> bool:
         """Give the file of a key a second name, as another key; False where this file system cannot.
 
-        As no value is ever changed in place, the two are as good as copies.
+        As no value is ever changed in place, the two are as good as copies. A store that keeps within its root copies.
         """
         self._check_writable(check_key(other))
+        if self._links == "within-root":
+            return False
         old, new = f"{self._root}/{check_key(key)}", f"{self._root}/{other}"
         directory = os.path.dirname(new)
         chosen, gathers = _native.durability_choice()
@@ -131,11 +148,23 @@ class LocalStore(NativeStore):
         names: builtins.list[str] = self.native.sweep(prefix)
         return names
 
-    def links(self, prefixes: Iterable[str]) -> builtins.list[str]:
+    def linked(self, prefixes: Iterable[str]) -> builtins.list[str]:
         """Those of the prefixes that are symbolic links: what is below them lies elsewhere."""
-        return sorted(
-            prefix for prefix in prefixes if prefix and os.path.islink(os.path.join(self._root, prefix.rstrip("/")))
-        )
+        return sorted(prefix for prefix in prefixes if prefix and self._is_link(prefix.rstrip("/")))
+
+    def _is_link(self, prefix: str) -> bool:
+        if self._links == "follow":
+            return os.path.islink(os.path.join(self._root, prefix))
+        above, _, name = prefix.rpartition("/")
+        descriptor = self.native.open_directory(above)
+        if descriptor is None:
+            return False
+        try:
+            return stat.S_ISLNK(os.lstat(name, dir_fd=descriptor).st_mode)
+        except FileNotFoundError:
+            return False
+        finally:
+            os.close(descriptor)
 
     def __str__(self) -> str:
         return self._root
@@ -144,6 +173,8 @@ class LocalStore(NativeStore):
         more = ", read_only=True" if self.read_only else ""
         if self._locking != "required":
             more += f", locking={self._locking!r}"
+        if self._links != "follow":
+            more += f", links={self._links!r}"
         return f"LocalStore({self._root!r}{more})"
 
     def __eq__(self, other: object) -> bool:
@@ -155,10 +186,10 @@ class LocalStore(NativeStore):
         return hash((LocalStore, *self._facts()))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _open_local, (self._root, self.read_only, self.durability, self._locking)
+        return _open_local, (self._root, self.read_only, self.durability, self._locking, self._links)
 
-    def _facts(self) -> tuple[str, bool, Literal["required", "threads"]]:
-        return self._root, self.read_only, self._locking
+    def _facts(self) -> tuple[str, bool, str, str]:
+        return self._root, self.read_only, self._locking, self._links
 
 
 def _upwards(directory: str) -> Iterator[str]:
@@ -188,6 +219,10 @@ def _mode(path: str) -> int | None:
 
 
 def _open_local(
-    root: str, read_only: bool, durability: Durability | None, locking: Literal["required", "threads"]
+    root: str,
+    read_only: bool,
+    durability: Durability | None,
+    locking: Literal["required", "threads"],
+    links: Links = "follow",
 ) -> LocalStore:
-    return LocalStore(root, read_only=read_only, durability=durability, locking=locking)
+    return LocalStore(root, read_only=read_only, durability=durability, locking=locking, links=links)

@@ -6,7 +6,7 @@ use blizzarr_core::error::Result;
 use blizzarr_core::interrupt::never;
 use blizzarr_core::pool;
 use blizzarr_core::store::durability::{self, Level};
-use blizzarr_core::store::local::{LocalOptions, LocalStore, Locking};
+use blizzarr_core::store::local::{Links, LocalOptions, LocalStore, Locking};
 use blizzarr_core::store::memory::MemoryStore;
 use blizzarr_core::store::renamed::RenamedStore;
 use blizzarr_core::store::{hashed, Guard, ListableStore, Store};
@@ -27,7 +27,9 @@ pub struct NativeStore {
 
 /// A directory; see `blizzarr.stores.LocalStore`.
 #[pyclass(name = "LocalStore", module = "blizzarr._native", extends = NativeStore, frozen)]
-pub struct PyLocalStore;
+pub struct PyLocalStore {
+    local: Arc<LocalStore>,
+}
 
 /// Values in memory; see `blizzarr.stores.MemoryStore`.
 #[pyclass(name = "MemoryStore", module = "blizzarr._native", extends = NativeStore, frozen)]
@@ -53,8 +55,14 @@ impl DocumentLocks {
 #[pymethods]
 impl PyLocalStore {
     #[new]
-    #[pyo3(signature = (root, durability=None, locking="required"))]
-    fn new(py: Python<'_>, root: &str, durability: Option<&str>, locking: &str) -> PyResult<(Self, NativeStore)> {
+    #[pyo3(signature = (root, durability=None, locking="required", links="follow"))]
+    fn new(
+        py: Python<'_>,
+        root: &str,
+        durability: Option<&str>,
+        locking: &str,
+        links: &str,
+    ) -> PyResult<(Self, NativeStore)> {
         entry(py, "open a store", None, || {
             let locking = match locking {
                 "required" => Locking::Required,
@@ -63,10 +71,35 @@ impl PyLocalStore {
                     return Err(PyValueError::new_err(format!("expected 'required' or 'threads', found {other:?}")))
                 }
             };
-            let options = LocalOptions { durability: durability.map(level).transpose()?, locking };
-            let store = LocalStore::with(root, options).map_err(|error| raise(py, error, None))?;
-            Ok((PyLocalStore, NativeStore { store: Arc::new(store) }))
+            let links = match links {
+                "follow" => Links::Follow,
+                "within-root" => Links::WithinRoot,
+                other => {
+                    return Err(PyValueError::new_err(format!("expected 'follow' or 'within-root', found {other:?}")))
+                }
+            };
+            let options = LocalOptions { durability: durability.map(level).transpose()?, locking, links };
+            let local = LocalStore::with(root, options).map_err(|error| raise(py, error, None))?;
+            let local = Arc::new(local);
+            Ok((PyLocalStore { local: local.clone() }, NativeStore { store: local }))
         })
+    }
+
+    /// A descriptor of the directory under a prefix (empty: the root), for the caller to close; `None` when there is none.
+    #[cfg(unix)]
+    fn open_directory(&self, py: Python<'_>, prefix: &str) -> PyResult<Option<std::os::fd::RawFd>> {
+        use std::os::fd::IntoRawFd;
+
+        let local = &*self.local;
+        let opened = py.detach(|| local.open_directory(prefix)).map_err(|error| raise(py, error, None))?;
+        Ok(opened.map(IntoRawFd::into_raw_fd))
+    }
+
+    /// What a name leads to, which need not be a key: `"file"`, `"directory"`, `"other"`, `"out"` of the root that is kept
+    /// within, or `None` when it leads nowhere.
+    fn kind(&self, py: Python<'_>, name: std::path::PathBuf) -> PyResult<Option<&'static str>> {
+        let local = &*self.local;
+        py.detach(|| local.kind(&name)).map_err(|error| raise(py, error, None))
     }
 }
 

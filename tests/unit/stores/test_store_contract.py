@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections import UserDict
 from pathlib import Path
+
+import pytest
 
 from blizzarr.stores import ForeignStore, LocalStore, MappingStore, MemoryStore, Store, ZipStore
 from blizzarr.testing.stores import StoreContract
@@ -12,6 +15,12 @@ from blizzarr.testing.stores import StoreContract
 class TestLocalStore(StoreContract):
     def make(self, tmp_path: Path) -> Store:
         return LocalStore(tmp_path / "root")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no such directories on this system")
+class TestLocalStoreWithinRoot(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return LocalStore(tmp_path / "root", links="within-root")
 
 
 class TestMemoryStore(StoreContract):

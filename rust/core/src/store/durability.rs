@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::fork::PerProcess;
@@ -85,10 +85,27 @@ pub fn effective(store: Option<Level>) -> Level {
     choice().level.or(store).unwrap_or_else(process)
 }
 
+/// Directories that are not opened by their whole paths.
+pub trait Directories: Send + Sync {
+    /// Where they are.
+    fn root(&self) -> &Path;
+
+    /// [`sync_directory`] of one, by its path below the root.
+    fn sync(&self, directory: &Path) -> io::Result<()>;
+}
+
+/// Some directories.
+#[derive(Default)]
+struct Noted {
+    by_path: BTreeSet<PathBuf>,
+    /// By their roots.
+    below: BTreeMap<PathBuf, (Arc<dyn Directories>, BTreeSet<PathBuf>)>,
+}
+
 /// Directories whose entries are not known to be on the device.
 #[derive(Default)]
 struct Pending {
-    directories: Mutex<BTreeSet<PathBuf>>,
+    directories: Mutex<Noted>,
     any: AtomicBool,
     /// Held while directories are synchronised, so that nobody returns before what another has taken over is done.
     busy: Mutex<()>,
@@ -100,10 +117,19 @@ static PENDING: PerProcess<Pending> = PerProcess::new(Pending::default);
 /// Has the directory synchronised by the next [`commit`].
 pub fn note(directory: &Path) {
     let pending = PENDING.get();
-    let mut directories = pending.directories.lock().unwrap_or_else(PoisonError::into_inner);
-    if !directories.contains(directory) {
-        directories.insert(directory.to_owned());
+    let mut noted = pending.directories.lock().unwrap_or_else(PoisonError::into_inner);
+    if !noted.by_path.contains(directory) {
+        noted.by_path.insert(directory.to_owned());
     }
+    pending.any.store(true, Ordering::Release);
+}
+
+/// The same for a directory below `root`.
+pub fn note_in(root: Arc<dyn Directories>, directory: &Path) {
+    let pending = PENDING.get();
+    let mut noted = pending.directories.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = root.root().to_owned();
+    noted.below.entry(place).or_insert_with(|| (root, BTreeSet::new())).1.insert(directory.to_owned());
     pending.any.store(true, Ordering::Release);
 }
 
@@ -126,7 +152,10 @@ pub fn commit() -> Result<()> {
         std::mem::take(&mut *directories)
     };
     let mut outcome = Ok(());
-    for (directory, synchronised) in synchronise(taken) {
+    let below = taken.below.into_values().flat_map(|(root, directories)| {
+        directories.into_iter().map(move |directory| (root.root().join(&directory), root.sync(&directory)))
+    });
+    for (directory, synchronised) in synchronise(taken.by_path).into_iter().chain(below) {
         if let Err(cause) = synchronised {
             pending.failures.fetch_add(1, Ordering::Release);
             outcome = outcome.and(Err(failed(&directory, &cause)));
@@ -196,7 +225,13 @@ fn failed(directory: &Path, cause: &io::Error) -> Error {
 
 #[cfg(unix)]
 pub fn sync_directory(directory: &Path) -> io::Result<()> {
-    match std::fs::File::open(directory) {
+    sync_opened(std::fs::File::open(directory))
+}
+
+/// [`sync_directory`] of one that was to be opened.
+#[cfg(unix)]
+pub fn sync_opened(opened: io::Result<std::fs::File>) -> io::Result<()> {
+    match opened {
         Ok(opened) => match opened.sync_all() {
             // File systems that have nothing to synchronise in a directory say so.
             Err(cause) if matches!(cause.raw_os_error(), Some(libc::EINVAL | libc::EBADF | libc::EOPNOTSUPP)) => Ok(()),

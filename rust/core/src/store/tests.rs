@@ -1,6 +1,8 @@
 //! What both stores of our own promise, in one list.
 
 use super::local::LocalStore;
+#[cfg(target_os = "linux")]
+use super::local::{Links, LocalOptions};
 use super::memory::MemoryStore;
 use super::*;
 use crate::error::Kind;
@@ -20,6 +22,13 @@ impl Scratch {
     pub fn store(&self) -> LocalStore {
         LocalStore::new(&self.0).expect("a root")
     }
+
+    /// One that nothing leads out of, where the system has such.
+    #[cfg(target_os = "linux")]
+    pub fn within_root(&self) -> LocalStore {
+        let options = LocalOptions { links: Links::WithinRoot, ..LocalOptions::default() };
+        LocalStore::with(&self.0, options).expect("a root")
+    }
 }
 
 impl Drop for Scratch {
@@ -32,6 +41,8 @@ fn for_each_store(check: impl Fn(&dyn ListableStore)) {
     check(&MemoryStore::new());
     let scratch = Scratch::new();
     check(&scratch.store());
+    #[cfg(target_os = "linux")]
+    check(&Scratch::new().within_root());
 }
 
 #[test]

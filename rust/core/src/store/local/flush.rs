@@ -4,11 +4,12 @@ use std::io;
 use std::path::Path;
 
 use super::failed;
+use super::place::Place;
 use crate::error::Result;
 
-/// Waits until all that anybody has written to the file system of `root` would survive a power cut.
-pub fn flush(root: &Path) -> Result<()> {
-    match synchronise(root) {
+/// Waits until all that anybody has written to the file system of the root would survive a power cut.
+pub fn flush(root: Place<'_>) -> Result<()> {
+    match synchronise_at(root) {
         // Nothing was ever stored.
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
         outcome => outcome.map_err(|cause| failed("", "write everything to the device", &cause)),
@@ -16,11 +17,15 @@ pub fn flush(root: &Path) -> Result<()> {
 }
 
 /// The whole file system of `root`.
-#[cfg(any(target_os = "linux", target_os = "android"))]
 pub fn synchronise(root: &Path) -> io::Result<()> {
+    synchronise_at(Place::of(root))
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn synchronise_at(root: Place<'_>) -> io::Result<()> {
     use std::os::fd::AsRawFd;
 
-    let root = std::fs::File::open(root)?;
+    let root = root.open(super::place::Access::Read)?;
     // SAFETY: the descriptor is open.
     match unsafe { libc::syncfs(root.as_raw_fd()) } {
         0 => Ok(()),
@@ -30,16 +35,16 @@ pub fn synchronise(root: &Path) -> io::Result<()> {
 
 /// Other systems have no such call for one file system: the entries of all directories, and all files.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub fn synchronise(directory: &Path) -> io::Result<()> {
-    for entry in std::fs::read_dir(directory)? {
+fn synchronise_at(directory: Place<'_>) -> io::Result<()> {
+    for entry in directory.read_dir()? {
         let entry = entry?;
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            synchronise(&entry.path())?;
+            synchronise_at(directory.child(entry.file_name()).as_place())?;
         } else if kind.is_file() {
             // Windows wants permission to write.
             std::fs::OpenOptions::new().read(true).write(cfg!(windows)).open(entry.path())?.sync_all()?;
         }
     }
-    crate::store::durability::sync_directory(directory)
+    directory.sync()
 }

@@ -1,26 +1,26 @@
 //! Which keys there are. Directories are followed through symbolic links, but never into themselves.
 //!
-//! Not listed are names that are not keys, links that lead nowhere, and files that are neither regular nor directories.
+//! Not listed are names that are not keys, links that lead nowhere (or out of a root that is to be kept within), and files that are neither regular nor directories.
 //! A directory counts as a prefix even when no key is below it.
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::Path;
 
 use super::super::{key, Listing};
+use super::place::Place;
 use super::{failed, path};
 use crate::error::{Error, Result};
 
-pub fn list(root: &Path, prefix: &str) -> Result<Vec<String>> {
+pub fn list(directory: Place<'_>, prefix: &str) -> Result<Vec<String>> {
     let mut keys = Vec::new();
     let mut within = Vec::new();
-    at(root, prefix, |directory| walk(directory, prefix, &mut within, &mut keys))?;
+    walk(directory, prefix, &mut within, &mut keys)?;
     keys.sort_unstable();
     Ok(keys)
 }
 
-pub fn list_dir(root: &Path, prefix: &str) -> Result<Listing> {
-    let mut listing = at(root, prefix, |directory| entries(directory, prefix))?;
+pub fn list_dir(directory: Place<'_>, prefix: &str) -> Result<Listing> {
+    let mut listing = entries(directory, prefix)?;
     listing.keys.sort_unstable();
     for prefix in &mut listing.prefixes {
         prefix.push('/');
@@ -29,25 +29,17 @@ pub fn list_dir(root: &Path, prefix: &str) -> Result<Listing> {
     Ok(listing)
 }
 
-fn at<T>(root: &Path, prefix: &str, act: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
-    if prefix.is_empty() {
-        act(root)
-    } else {
-        path::with(root, prefix, act)
-    }
-}
-
 /// At most `limit` names under the prefix that are no keys and that no listing shows, so that nobody removes them with
 /// the directories they are in: of other encodings, links that lead nowhere, sockets and the like. Values that are being
 /// written are none of these. Directories are not entered through links.
-pub fn others(root: &Path, prefix: &str, limit: usize) -> Result<Vec<String>> {
+pub fn others(directory: Place<'_>, prefix: &str, limit: usize) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    at(root, prefix, |directory| collect_others(directory, prefix, limit, &mut found))?;
+    collect_others(directory, prefix, limit, &mut found)?;
     Ok(found)
 }
 
-fn collect_others(directory: &Path, prefix: &str, limit: usize, found: &mut Vec<String>) -> Result<()> {
-    let reading = match fs::read_dir(directory) {
+fn collect_others(directory: Place<'_>, prefix: &str, limit: usize, found: &mut Vec<String>) -> Result<()> {
+    let reading = match directory.read_dir() {
         Ok(reading) => reading,
         Err(cause) => return missing_is_empty(prefix, &cause),
     };
@@ -64,18 +56,18 @@ fn collect_others(directory: &Path, prefix: &str, limit: usize, found: &mut Vec<
         let path = if prefix.is_empty() { name.to_string() } else { format!("{prefix}/{name}") };
         let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let is_listed = entry.file_name().to_str().is_some_and(|name| key::check(name).is_ok())
-            && kind(&entry).is_ok_and(|(is_file, is_directory)| is_file || is_directory);
+            && kind(directory, &entry).is_ok_and(|(is_file, is_directory)| is_file || is_directory);
         if !is_listed {
             found.push(path);
         } else if is_directory {
-            collect_others(&entry.path(), &path, limit, found)?;
+            collect_others(directory.child(entry.file_name()).as_place(), &path, limit, found)?;
         }
     }
     Ok(())
 }
 
 /// Adds the keys under `directory`, whose key is `prefix`; `within` holds the directories that lead here.
-fn walk(directory: &Path, prefix: &str, within: &mut Vec<Identity>, keys: &mut Vec<String>) -> Result<()> {
+fn walk(directory: Place<'_>, prefix: &str, within: &mut Vec<Identity>, keys: &mut Vec<String>) -> Result<()> {
     let identity = match identity(directory) {
         Ok(identity) if within.contains(&identity) => return Ok(()), // a link upwards: all its keys are listed already
         Ok(identity) => identity,
@@ -86,16 +78,16 @@ fn walk(directory: &Path, prefix: &str, within: &mut Vec<Identity>, keys: &mut V
     keys.extend(found.keys);
     for inner in found.prefixes {
         let name = inner.rsplit('/').next().unwrap_or(&inner);
-        walk(&directory.join(name), &inner, within, keys)?;
+        walk(directory.child(name).as_place(), &inner, within, keys)?;
     }
     within.pop();
     Ok(())
 }
 
 /// What is in one directory; prefixes still without their final `/`.
-fn entries(directory: &Path, prefix: &str) -> Result<Listing> {
+fn entries(directory: Place<'_>, prefix: &str) -> Result<Listing> {
     let mut listing = Listing::default();
-    let reading = match fs::read_dir(directory) {
+    let reading = match directory.read_dir() {
         Ok(reading) => reading,
         Err(cause) => return missing_is_empty(prefix, &cause),
     };
@@ -104,9 +96,9 @@ fn entries(directory: &Path, prefix: &str) -> Result<Listing> {
         let name = entry.file_name();
         let Some(name) = name.to_str().filter(|name| key::check(name).is_ok()) else { continue };
         let key = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
-        let (is_file, is_directory) = match kind(&entry) {
+        let (is_file, is_directory) = match kind(directory, &entry) {
             Ok(kind) => kind,
-            Err(cause) if is_gone(&cause) => continue,
+            Err(cause) if is_gone(&cause) || directory.is_out(&cause) => continue,
             Err(cause) => return Err(Error::io(&key, "list", &cause)),
         };
         if is_directory {
@@ -119,10 +111,10 @@ fn entries(directory: &Path, prefix: &str) -> Result<Listing> {
 }
 
 /// Whether it is a file and whether it is a directory, which the directory itself tells unless it is a link.
-fn kind(entry: &fs::DirEntry) -> io::Result<(bool, bool)> {
+fn kind(directory: Place<'_>, entry: &fs::DirEntry) -> io::Result<(bool, bool)> {
     let kind = entry.file_type()?;
     if kind.is_symlink() {
-        let target = fs::metadata(entry.path())?;
+        let target = directory.child(entry.file_name()).as_place().metadata()?;
         return Ok((target.is_file(), target.is_dir()));
     }
     Ok((kind.is_file(), kind.is_dir()))
@@ -148,15 +140,15 @@ pub fn missing_is_empty<T: Default>(prefix: &str, cause: &io::Error) -> Result<T
 type Identity = (u64, u64);
 
 #[cfg(unix)]
-fn identity(directory: &Path) -> io::Result<Identity> {
+fn identity(directory: Place<'_>) -> io::Result<Identity> {
     use std::os::unix::fs::MetadataExt;
-    fs::metadata(directory).map(|metadata| (metadata.dev(), metadata.ino()))
+    directory.metadata().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 #[cfg(not(unix))]
 type Identity = std::path::PathBuf;
 
 #[cfg(not(unix))]
-fn identity(directory: &Path) -> io::Result<Identity> {
-    fs::canonicalize(directory)
+fn identity(directory: Place<'_>) -> io::Result<Identity> {
+    directory.entry(fs::canonicalize)
 }

@@ -23,11 +23,11 @@
 //! process writes says so ([`Locking::Threads`]): then steps 1 and 3 only look where the document is.
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::exclusion::{self, Document, Exclusion, HeldInProcess, Scope};
 use super::super::{key, Guard, Locker};
+use super::place::{OwnedPlace, Place};
 use super::process_lock::{identity, is_unsupported, OpenDocument, ProcessLock};
 use crate::error::{Error, Result};
 use crate::fork::PerProcess;
@@ -49,7 +49,7 @@ pub enum Locking {
 /// Locks chunks by way of one document, which stays open between them.
 pub struct DocumentLocker<'a> {
     lock_key: &'a str,
-    path: PathBuf,
+    place: OwnedPlace,
     locking: Locking,
     interrupt: Interrupt<'a>,
     document: Mutex<Found>,
@@ -63,23 +63,25 @@ struct Found {
 }
 
 impl Found {
-    fn look_up(path: &Path, locking: Locking) -> io::Result<Self> {
+    fn look_up(place: Place<'_>, locking: Locking) -> io::Result<Self> {
         match locking {
             Locking::Required => {
-                OpenDocument::open(path).map(|(open, identity)| Found { identity, open: Some(Arc::new(open)) })
+                OpenDocument::open(place).map(|(open, identity)| Found { identity, open: Some(Arc::new(open)) })
             }
-            Locking::Threads => identity(path).map(|identity| Found { identity, open: None }),
+            Locking::Threads => identity(place).map(|identity| Found { identity, open: None }),
         }
     }
 }
 
 impl<'a> DocumentLocker<'a> {
-    pub fn open(lock_key: &'a str, path: &Path, locking: Locking, interrupt: Interrupt<'a>) -> Result<Self> {
-        let found = Found::look_up(path, locking).map_err(|cause| failed(lock_key, &cause))?;
-        Ok(DocumentLocker { lock_key, path: path.to_owned(), locking, interrupt, document: Mutex::new(found) })
+    pub fn open(lock_key: &'a str, place: Place<'_>, locking: Locking, interrupt: Interrupt<'a>) -> Result<Self> {
+        let found = Found::look_up(place, locking).map_err(|cause| failed(lock_key, &cause))?;
+        Ok(DocumentLocker { lock_key, place: place.owned(), locking, interrupt, document: Mutex::new(found) })
     }
 
     pub fn acquire(&self, scope: Scope) -> Result<DocumentLock> {
+        let place = self.place.as_place();
+        let gone = |cause| place.explained(failed(self.lock_key, &cause));
         loop {
             let Found { identity: document, open } = self.current();
             let threads = HeldInProcess::acquire(&THREADS, document, scope, self.interrupt)?;
@@ -90,15 +92,15 @@ impl<'a> DocumentLocker<'a> {
                 ),
                 None => None,
             };
-            match identity(&self.path) {
+            match identity(place) {
                 Ok(identity) if identity == document => {
                     return Ok(DocumentLock { _processes: processes, _threads: threads });
                 }
                 Ok(_) => {}
-                Err(cause) => return Err(failed(self.lock_key, &cause)),
+                Err(cause) => return Err(gone(cause)),
             }
             drop((processes, threads));
-            let found = Found::look_up(&self.path, self.locking).map_err(|cause| failed(self.lock_key, &cause))?;
+            let found = Found::look_up(place, self.locking).map_err(gone)?;
             *self.document.lock().unwrap_or_else(PoisonError::into_inner) = found;
         }
     }

@@ -1,26 +1,38 @@
 //! A folder of small files: one file per value, its path below the root is its key.
 //!
-//! Every operation names its file by its whole path. Handles of the root or of directories, kept open, save nothing
-//! that could be measured against what a chunk costs (2 to 5 % of an open), and they go on naming a directory that
-//! somebody has renamed or replaced since, which would put data into a backup copy.
+//! Every operation names its file by its whole path, or (see [`Links::WithinRoot`]) by its path relative to a handle of the
+//! root that lives as long as the operation. Handles of the root or of directories, kept open, save nothing that could be
+//! measured against what a chunk costs (2 to 5 % of an open), and they go on naming a directory that somebody has renamed
+//! or replaced since, which would put data into a backup copy.
 //!
 //! - `path`: keys to paths, without allocation;
+//! - `place`: what a path is relative to: nothing, or a root that is kept within;
+//! - `beneath` and `outside`: such a root, where the system has it, and what is said of links that lead out of it;
 //! - `read`: one version of a value through one open file;
 //! - `publish` and `unnamed`: a value appears under its key at once, or not at all;
 //! - `remove`: deletion, of one value or of a tree;
 //! - `outgoing`: values that are held until it is on record that they have gone;
 //! - `temporary`: what writers that died have left;
 //! - `list`: which keys there are;
+//! - `look`: what callers look at by themselves;
 //! - `lock`: one writer per chunk, among threads and processes.
 //!
 //! Symbolic links are followed where they are directories on the way; a value that is a link is read through it, but
 //! replaced and deleted as a link. Names that are not keys (temporary ones, other encodings) are not listed.
 
+#[cfg(target_os = "linux")]
+mod beneath;
 mod flush;
 mod list;
 mod lock;
+mod look;
+#[cfg(not(target_os = "linux"))]
+mod nowhere;
 mod outgoing;
+#[cfg(target_os = "linux")]
+mod outside;
 mod path;
+mod place;
 mod process_lock;
 mod publish;
 mod read;
@@ -31,10 +43,11 @@ mod unnamed;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub(super) use self::flush::synchronise;
 pub use self::lock::Locking;
+use self::place::{Beneath, Place};
 use super::durability::{self, Level};
 use super::{key, Guard, ListableStore, Listing, Locker, Reader, Store};
 use crate::error::{Error, Kind, Result};
@@ -47,6 +60,18 @@ pub struct LocalOptions {
     pub durability: Option<Level>,
     /// Who excludes whom.
     pub locking: Locking,
+    /// Where links may lead.
+    pub links: Links,
+}
+
+/// Where links below the root may lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Links {
+    /// Anywhere: whoever may write below the root is trusted.
+    #[default]
+    Follow,
+    /// Not out of the root, whatever others do there meanwhile.
+    WithinRoot,
 }
 
 /// Values below one directory, which need not exist before the first is set.
@@ -62,6 +87,8 @@ pub struct LocalStore {
     /// What is replaced must be held until its directory is on the device; asked when it first matters.
     reuses_blocks: OnceLock<bool>,
     locking: Locking,
+    /// The root, if nothing may lead out of it.
+    within: Option<Arc<Beneath>>,
 }
 
 impl LocalStore {
@@ -71,8 +98,13 @@ impl LocalStore {
 
     pub fn with(root: impl AsRef<Path>, options: LocalOptions) -> Result<Self> {
         let root = std::path::absolute(root).map_err(|cause| failed("", "find the store's root", &cause))?;
-        let LocalOptions { durability, locking } = options;
-        Ok(LocalStore { root, durability, named_only: AtomicBool::new(false), reuses_blocks: OnceLock::new(), locking })
+        let LocalOptions { durability, locking, links } = options;
+        let within = match links {
+            Links::Follow => None,
+            Links::WithinRoot => Some(Arc::new(Beneath::new(&root)?)),
+        };
+        let (named_only, reuses_blocks) = (AtomicBool::new(false), OnceLock::new());
+        Ok(LocalStore { root, durability, named_only, reuses_blocks, locking, within })
     }
 
     pub fn root(&self) -> &Path {
@@ -84,12 +116,35 @@ impl LocalStore {
         durability::effective(self.durability)
     }
 
-    /// Calls `act` with the path of the value's file.
-    fn at<T>(&self, key: &str, act: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    /// Calls `act` with the place of the value's file.
+    fn at<T>(&self, key: &str, act: impl FnOnce(Place<'_>) -> Result<T>) -> Result<T> {
         key::check(key)?;
         #[cfg(windows)]
         key::check_windows(key)?;
-        path::with(&self.root, key, act)
+        match &self.within {
+            None => path::with(&self.root, key, |path| act(Place::of(path))),
+            Some(root) => {
+                let place = Place::within(root, Path::new(key));
+                act(place).map_err(|error| place.explained(error))
+            }
+        }
+    }
+
+    /// The same for a prefix, which is checked already and may be that of the root.
+    fn at_prefix<T>(&self, prefix: &str, act: impl FnOnce(Place<'_>) -> Result<T>) -> Result<T> {
+        if prefix.is_empty() {
+            act(self.top())
+        } else {
+            self.at(prefix, act)
+        }
+    }
+
+    /// The root.
+    fn top(&self) -> Place<'_> {
+        match &self.within {
+            None => Place::of(&self.root),
+            Some(root) => Place::within(root, Path::new("")),
+        }
     }
 }
 
@@ -106,16 +161,16 @@ impl Store for LocalStore {
     }
 
     fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
-        self.at(key, |path| self.publish(key, path, parts, publish::Existing::Replace)).map(drop)
+        self.at(key, |place| self.publish(key, place, parts, publish::Existing::Replace)).map(drop)
     }
 
     fn delete(&self, key: &str) -> Result<bool> {
-        self.at(key, |path| self.remove(key, path))
+        self.at(key, |place| self.remove(key, place))
     }
 
     fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
-        self.at(lock_key, |path| {
-            let locker = lock::DocumentLocker::open(lock_key, path, self.locking, interrupt)?;
+        self.at(lock_key, |place| {
+            let locker = lock::DocumentLocker::open(lock_key, place, self.locking, interrupt)?;
             Ok(Box::new(locker) as Box<dyn Locker>)
         })
     }
@@ -125,56 +180,61 @@ impl Store for LocalStore {
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
-        self.at(key, |path| read::size(key, path))
+        self.at(key, |place| read::size(key, place))
     }
 
     fn has(&self, key: &str) -> Result<bool> {
-        self.at(key, |path| read::has(key, path))
+        self.at(key, |place| read::has(key, place))
     }
 }
 
 impl ListableStore for LocalStore {
     fn open_as<'a>(&'a self, key: &'a str, stored: &str) -> Result<Option<Box<dyn Reader + 'a>>> {
-        let opened = self.at(stored, |path| read::OpenFile::open(key, path))?;
+        let opened = self.at(stored, |place| read::OpenFile::open(key, place))?;
         Ok(opened.map(|file| Box::new(file) as Box<dyn Reader + 'a>))
     }
 
     fn list(&self, prefix: &str) -> Result<Vec<String>> {
-        list::list(&self.root, key::check_prefix(prefix)?)
+        let prefix = key::check_prefix(prefix)?;
+        self.at_prefix(prefix, |place| list::list(place, prefix))
     }
 
     fn list_dir(&self, prefix: &str) -> Result<Listing> {
-        list::list_dir(&self.root, key::check_prefix(prefix)?)
+        let prefix = key::check_prefix(prefix)?;
+        self.at_prefix(prefix, |place| list::list_dir(place, prefix))
     }
 
     fn others(&self, prefix: &str, limit: usize) -> Result<Vec<String>> {
-        list::others(&self.root, key::check_prefix(prefix)?, limit)
+        let prefix = key::check_prefix(prefix)?;
+        self.at_prefix(prefix, |place| list::others(place, prefix, limit))
     }
 
     fn leftovers(&self, prefix: &str) -> Result<Vec<String>> {
-        temporary::leftovers(&self.root, key::check_prefix(prefix)?, temporary::Then::Keep)
+        let prefix = key::check_prefix(prefix)?;
+        self.at_prefix(prefix, |place| temporary::leftovers(place, prefix, temporary::Then::Keep))
     }
 
     fn sweep(&self, prefix: &str) -> Result<Vec<String>> {
-        temporary::leftovers(&self.root, key::check_prefix(prefix)?, temporary::Then::Remove)
+        let prefix = key::check_prefix(prefix)?;
+        self.at_prefix(prefix, |place| temporary::leftovers(place, prefix, temporary::Then::Remove))
     }
 
     fn flush(&self) -> Result<()> {
         durability::commit()?;
-        flush::flush(&self.root)
+        flush::flush(self.top())
     }
 
     fn delete_prefix(&self, prefix: &str) -> Result<()> {
         match key::check_prefix(prefix)? {
             "" => self.remove_everything(),
-            prefix => self.at(prefix, |path| self.remove_tree(prefix, path)),
+            prefix => self.at(prefix, |place| self.remove_tree(prefix, place)),
         }
     }
 
     fn lock_document<'a>(&'a self, lock_key: &str, interrupt: Interrupt<'_>) -> Result<Box<dyn Guard + 'a>> {
         let scope = super::exclusion::Scope::Whole;
-        self.at(lock_key, |path| {
-            let lock = lock::DocumentLocker::open(lock_key, path, self.locking, interrupt)?.acquire(scope)?;
+        self.at(lock_key, |place| {
+            let lock = lock::DocumentLocker::open(lock_key, place, self.locking, interrupt)?.acquire(scope)?;
             Ok(Box::new(lock) as Box<dyn Guard>)
         })
     }
@@ -189,7 +249,7 @@ impl ListableStore for LocalStore {
         let (expected, value) = match (expected, value) {
             (Some(expected), value) => (expected, value),
             (None, Some(value)) => {
-                return self.at(key, |path| self.publish(key, path, &[value], publish::Existing::Keep))
+                return self.at(key, |place| self.publish(key, place, &[value], publish::Existing::Keep))
             }
             (None, None) => return Ok(!self.has(key)?),
         };
@@ -215,7 +275,7 @@ impl ListableStore for LocalStore {
     fn lock_for_deletion(&self, keys: &[&str], interrupt: Interrupt<'_>) -> Result<Vec<Box<dyn Guard + Send>>> {
         let mut lockers = Vec::with_capacity(keys.len());
         for &key in keys {
-            match self.at(key, |path| lock::DocumentLocker::open(key, path, self.locking, interrupt)) {
+            match self.at(key, |place| lock::DocumentLocker::open(key, place, self.locking, interrupt)) {
                 Ok(locker) => lockers.push(locker),
                 // It is gone already, or nobody like us can have locked it, or deleting it says what is wrong.
                 Err(error) if error.kind == Kind::Store => {}
@@ -239,5 +299,7 @@ impl ListableStore for LocalStore {
 
 #[cfg(test)]
 mod figures;
+#[cfg(test)]
+mod links_tests;
 #[cfg(test)]
 mod tests;

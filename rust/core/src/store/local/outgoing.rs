@@ -6,10 +6,9 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
 
-use super::super::durability::{self, Level};
-use super::publish::directory_of;
+use super::super::durability::Level;
+use super::place::{Access, Place};
 use super::LocalStore;
 
 /// What was under a name, held until it is on record that it no longer is.
@@ -18,15 +17,15 @@ pub struct Outgoing(Option<File>);
 
 impl LocalStore {
     /// To be asked for before the name is given to another value, or taken away.
-    pub(super) fn outgoing(&self, path: &Path) -> Outgoing {
-        if self.level() < Level::Ordered || !self.reuses_blocks(directory_of(path)) {
+    pub(super) fn outgoing(&self, place: Place<'_>) -> Outgoing {
+        if self.level() < Level::Ordered || !self.reuses_blocks(place.parent()) {
             return Outgoing(None);
         }
         // What is not there, or may not be read, is not held; the latter is replaced without this care.
-        Outgoing(File::open(path).ok())
+        Outgoing(place.open(Access::Read).ok())
     }
 
-    fn reuses_blocks(&self, directory: &Path) -> bool {
+    fn reuses_blocks(&self, directory: Place<'_>) -> bool {
         match self.reuses_blocks.get() {
             Some(&known) => known,
             // Not before there is a directory to ask about.
@@ -36,27 +35,27 @@ impl LocalStore {
 }
 
 impl Outgoing {
-    /// The name of `path` has changed: waits until that is on record, if somebody must.
-    pub fn release(self, path: &Path) -> io::Result<()> {
+    /// The name at this place has changed: waits until that is on record, if somebody must.
+    pub fn release(self, place: Place<'_>) -> io::Result<()> {
         match self.0 {
-            Some(_) => durability::sync_directory(directory_of(path)),
+            Some(_) => place.parent().sync(),
             None => Ok(()),
         }
     }
 }
 
 #[cfg(target_os = "linux")]
-fn reuses_blocks(directory: &Path) -> Option<bool> {
+fn reuses_blocks(directory: Place<'_>) -> Option<bool> {
     use std::os::unix::fs::MetadataExt;
 
-    let device = std::fs::metadata(directory).ok()?.dev();
+    let device = directory.metadata().ok()?.dev();
     let device = format!("{}:{}", libc::major(device), libc::minor(device));
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     Some(mounts.lines().any(|mount| is_writeback(mount, &device)))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn reuses_blocks(_directory: &Path) -> Option<bool> {
+fn reuses_blocks(_directory: Place<'_>) -> Option<bool> {
     Some(false)
 }
 

@@ -4,13 +4,13 @@
 //! releases them. They are tried for, again and again, rather than waited for: a system call that waits cannot be told to
 //! stop (Ctrl-C may come just before it), and other threads than the main one are not told at all.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::super::exclusion::{Document, Scope};
+use super::place::{Access, Place};
 use crate::error::Result;
 use crate::fork;
 use crate::interrupt::{Interrupt, Patience};
@@ -25,8 +25,8 @@ pub struct OpenDocument {
 }
 
 impl OpenDocument {
-    pub fn open(path: &Path) -> io::Result<(Self, Document)> {
-        let (file, identity) = open(path)?;
+    pub fn open(place: Place<'_>) -> io::Result<(Self, Document)> {
+        let (file, identity) = open(place)?;
         let generation = fork::generation();
         let registered = system::register(&file);
         Ok((OpenDocument { file: ManuallyDrop::new(file), registered, generation }, identity))
@@ -115,33 +115,33 @@ pub fn is_unsupported(_cause: &io::Error) -> bool {
 }
 
 #[cfg(unix)]
-fn open(path: &Path) -> io::Result<(File, Document)> {
-    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+fn open(place: Place<'_>) -> io::Result<(File, Document)> {
+    use std::os::unix::fs::MetadataExt;
 
-    let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+    let file = place.open(Access::ReadWrite)?;
     let metadata = file.metadata()?;
     Ok((file, (metadata.dev(), metadata.ino())))
 }
 
-/// Which document a path names now.
+/// Which document is there now.
 #[cfg(unix)]
-pub fn identity(path: &Path) -> io::Result<Document> {
+pub fn identity(place: Place<'_>) -> io::Result<Document> {
     use std::os::unix::fs::MetadataExt;
-    std::fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()))
+    place.metadata().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 #[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<(File, Document)> {
-    Ok((OpenOptions::new().read(true).write(true).open(path)?, identity(path)?))
+fn open(place: Place<'_>) -> io::Result<(File, Document)> {
+    Ok((place.open(Access::ReadWrite)?, identity(place)?))
 }
 
 #[cfg(not(unix))]
-pub fn identity(path: &Path) -> io::Result<Document> {
+pub fn identity(place: Place<'_>) -> io::Result<Document> {
     use std::hash::{DefaultHasher, Hash, Hasher};
 
     // Within one process a path is as good as an inode; two that collide merely wait for each other.
     let mut hasher = DefaultHasher::new();
-    std::fs::canonicalize(path)?.hash(&mut hasher);
+    place.entry(std::fs::canonicalize)?.hash(&mut hasher);
     Ok((0, hasher.finish()))
 }
 

@@ -9,8 +9,9 @@ use std::io::{self, ErrorKind, IoSlice, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::durability::{self, Level};
+use super::super::durability::Level;
 use super::super::key::RESERVED;
+use super::place::Place;
 #[cfg(target_os = "linux")]
 use super::unnamed;
 use super::{temporary, LocalStore};
@@ -31,46 +32,40 @@ const ATTEMPTS: usize = 100;
 const ATTEMPTS_UNNAMED: usize = 3;
 
 impl LocalStore {
-    /// Puts the concatenation of `parts` at `path`; `false` when [`Existing::Keep`] found a value there.
-    pub(super) fn publish(&self, key: &str, path: &Path, parts: &[&[u8]], existing: Existing) -> Result<bool> {
+    /// Puts the concatenation of `parts` at a place; `false` when [`Existing::Keep`] found a value there.
+    pub(super) fn publish(&self, key: &str, place: Place<'_>, parts: &[&[u8]], existing: Existing) -> Result<bool> {
         let level = self.level();
         let mut made_directories = false;
         // Without its document an array is lost, and there are few of them.
         let sync = level >= Level::Ordered || is_document(key);
         let mut attempt = 0;
-        let outgoing = self.outgoing(path);
+        let outgoing = self.outgoing(place);
         let outcome = loop {
             attempt += 1;
-            match self.try_publish(path, parts, existing, attempt, sync) {
+            match place.entry(|path| self.try_publish(path, parts, existing, attempt, sync)) {
                 Err(cause) if cause.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {
                     made_directories = true;
-                    if let Err(cause) = make_directory(directory_of(path)) {
+                    if let Err(cause) = place.parent().make_directory() {
                         break Err(cause);
                     }
                 }
                 outcome => break outcome,
             }
         };
-        let outcome = outcome.and_then(|set| outgoing.release(path).map(|()| set));
+        let outcome = outcome.and_then(|set| outgoing.release(place).map(|()| set));
         if level == Level::Full && outcome.is_ok() {
-            self.note_directories(path, made_directories);
+            match made_directories {
+                // Those above have another entry, too.
+                true => place.parent().note_all(&self.root),
+                false => place.parent().note(),
+            }
         }
         outcome.map_err(|cause| {
             if made_directories {
-                self.remove_empty_directories(path);
+                self.remove_empty_directories(place);
             }
             Error::io(key, "write", &cause)
         })
-    }
-
-    /// The directory of `path` has another entry, and so have those above if it was made.
-    fn note_directories(&self, path: &Path, made: bool) {
-        let mut directory = directory_of(path);
-        durability::note(directory);
-        while made && directory.starts_with(&self.root) && directory != directory_of(directory) {
-            directory = directory_of(directory);
-            durability::note(directory);
-        }
     }
 
     fn try_publish(
@@ -159,7 +154,7 @@ pub(super) fn write_parts(file: &mut File, parts: &[&[u8]]) -> io::Result<()> {
 }
 
 /// Makes a directory and those above it.
-fn make_directory(directory: &Path) -> io::Result<()> {
+pub(super) fn make_directory(directory: &Path) -> io::Result<()> {
     match fs::create_dir_all(directory) {
         // A file in its place is what went wrong, not that it exists.
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists && is_blocked(directory) => {

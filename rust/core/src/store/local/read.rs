@@ -1,10 +1,10 @@
 //! One version of one value: an open file keeps what it was opened on, also when the key gets a new value meanwhile.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, IoSliceMut};
-use std::path::Path;
 
 use super::super::{ranges, Reader};
+use super::place::{Access, Place};
 use crate::error::{Error, Kind, Result};
 
 pub struct OpenFile<'a> {
@@ -15,15 +15,8 @@ pub struct OpenFile<'a> {
 
 impl<'a> OpenFile<'a> {
     /// `None` only when there is no such file; a directory, FIFO, socket or device is an error and is not waited for.
-    pub fn open(key: &'a str, path: &Path) -> Result<Option<Self>> {
-        let mut options = OpenOptions::new();
-        options.read(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-        }
-        match options.open(path).and_then(|file| inspect(&file).map(|found| (file, found))) {
+    pub fn open(key: &'a str, place: Place<'_>) -> Result<Option<Self>> {
+        match place.open(Access::Read).and_then(|file| inspect(&file).map(|found| (file, found))) {
             Ok((file, Found::File(size))) => Ok(Some(OpenFile { key, file, size })),
             Ok((_, found)) => Err(found.refused(key)),
             Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
@@ -57,8 +50,8 @@ impl<'a> OpenFile<'a> {
 }
 
 /// The length of the value in this file, looked up without opening it.
-pub fn size(key: &str, path: &Path) -> Result<Option<u64>> {
-    match std::fs::metadata(path) {
+pub fn size(key: &str, place: Place<'_>) -> Result<Option<u64>> {
+    match place.metadata() {
         Ok(metadata) => match Found::new(&metadata) {
             Found::File(size) => Ok(Some(size)),
             found => Err(found.refused(key)),
@@ -70,8 +63,8 @@ pub fn size(key: &str, path: &Path) -> Result<Option<u64>> {
 
 /// Whether there is a value in this file, looked up without opening it; not where a directory is in its place, or a file
 /// in the place of a directory above it.
-pub fn has(key: &str, path: &Path) -> Result<bool> {
-    match std::fs::metadata(path) {
+pub fn has(key: &str, place: Place<'_>) -> Result<bool> {
+    match place.metadata() {
         Ok(metadata) => Ok(metadata.is_file()),
         Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
         Err(cause) => Err(Error::io(key, "look up", &cause)),

@@ -4,19 +4,20 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use super::super::durability::{self, Level};
+use super::super::durability::Level;
 use super::path::has_nothing_below;
-use super::publish::{directory_of, temporary_beside};
+use super::place::{open_entry, Place};
+use super::publish::temporary_beside;
 use super::{failed, temporary, LocalStore};
 use crate::error::{Error, Result};
 
 impl LocalStore {
     /// Removes the file and the directories that are empty without it; `false` when there was none.
-    pub(super) fn remove(&self, key: &str, path: &Path) -> Result<bool> {
-        let outgoing = self.outgoing(path);
-        match fs::remove_file(path).and_then(|()| outgoing.release(path)) {
+    pub(super) fn remove(&self, key: &str, place: Place<'_>) -> Result<bool> {
+        let outgoing = self.outgoing(place);
+        match place.entry(|path| fs::remove_file(path)).and_then(|()| outgoing.release(place)) {
             Ok(()) => {
-                self.forget(path);
+                self.forget(place);
                 Ok(true)
             }
             Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(false),
@@ -24,34 +25,34 @@ impl LocalStore {
         }
     }
 
-    /// After the entry `path` has gone: so do the directories that are empty without it, for good if that is asked for.
-    fn forget(&self, path: &Path) {
-        let left = self.remove_empty_directories(path);
+    /// After the entry at a place has gone: so do the directories that are empty without it, for good if that is asked for.
+    fn forget(&self, place: Place<'_>) {
+        let left = self.remove_empty_directories(place);
         if self.level() == Level::Full {
-            durability::note(left);
+            left.note();
         }
     }
 
-    /// From the directory of `path` upwards, below the root, as long as they are empty. Only `rmdir` decides whether
+    /// From the directory of a place upwards, below the root, as long as they are empty. Only `rmdir` decides whether
     /// one is empty; a writer that was about to use it makes it again. Gives the first that stays.
-    pub(super) fn remove_empty_directories<'p>(&self, path: &'p Path) -> &'p Path {
-        let mut directory = directory_of(path);
-        while directory != self.root && directory.starts_with(&self.root) && fs::remove_dir(directory).is_ok() {
-            directory = directory_of(directory);
+    pub(super) fn remove_empty_directories<'p>(&self, place: Place<'p>) -> Place<'p> {
+        let mut directory = place.parent();
+        while directory.is_below(&self.root) && directory.entry(|path| fs::remove_dir(path)).is_ok() {
+            directory = directory.parent();
         }
         directory
     }
 
     /// Removes what is under `prefix` at once as far as others can see: the directory loses its name first.
-    pub(super) fn remove_tree(&self, prefix: &str, path: &Path) -> Result<()> {
-        let outcome = match fs::symlink_metadata(path) {
-            Ok(metadata) if metadata.is_dir() => self.remove_directory(path),
-            Ok(metadata) if metadata.is_symlink() && path.is_dir() => remove_link(path),
+    pub(super) fn remove_tree(&self, prefix: &str, place: Place<'_>) -> Result<()> {
+        let outcome = match place.entry(|path| fs::symlink_metadata(path)) {
+            Ok(metadata) if metadata.is_dir() => self.remove_directory(place),
+            Ok(metadata) if metadata.is_symlink() && is_directory(place) => place.entry(remove_link),
             Ok(_) => return Ok(()), // a value, not a prefix
             Err(cause) => Err(cause),
         };
         match outcome {
-            Ok(()) => self.forget(path),
+            Ok(()) => self.forget(place),
             Err(cause) if has_nothing_below(&cause) => {}
             Err(cause) => return Err(Error::io(prefix, "delete", &cause)),
         }
@@ -60,14 +61,16 @@ impl LocalStore {
 
     /// Removes what is in the root, not the root itself.
     pub(super) fn remove_everything(&self) -> Result<()> {
-        let outcome = fs::read_dir(&self.root).and_then(|entries| {
+        let root = self.top();
+        let outcome = root.read_dir().and_then(|entries| {
             for entry in entries {
                 let entry = entry?;
-                let path = entry.path();
+                let child = root.child(entry.file_name());
+                let place = child.as_place();
                 let removed = match entry.file_type()? {
-                    kind if kind.is_dir() => self.remove_directory(&path),
-                    kind if kind.is_symlink() => remove_link(&path),
-                    _ => fs::remove_file(&path),
+                    kind if kind.is_dir() => self.remove_directory(place),
+                    kind if kind.is_symlink() => place.entry(remove_link),
+                    _ => place.entry(|path| fs::remove_file(path)),
                 };
                 match removed {
                     Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(cause),
@@ -80,27 +83,38 @@ impl LocalStore {
             Err(cause) if !has_nothing_below(&cause) => Err(failed("", "delete everything", &cause)),
             _ => {
                 if self.level() == Level::Full {
-                    durability::note(&self.root);
+                    root.note();
                 }
                 Ok(())
             }
         }
     }
 
-    fn remove_directory(&self, path: &Path) -> io::Result<()> {
-        let doomed = temporary_beside(path);
-        // Until it is gone, so that nobody takes it for what a dead writer has left.
-        let _alive = temporary::mark_directory_alive(path);
-        let outgoing = self.outgoing(path);
-        match fs::rename(path, &doomed).and_then(|()| outgoing.release(path)) {
-            // What cannot be removed gets its name back, so that it can be seen.
-            Ok(()) => fs::remove_dir_all(&doomed).inspect_err(|_| {
-                let _ = fs::rename(&doomed, path);
-            }),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Err(cause),
-            // A mount point, or a parent that may not be changed: empty it where it is.
-            Err(_) => fs::remove_dir_all(path),
-        }
+    fn remove_directory(&self, place: Place<'_>) -> io::Result<()> {
+        let outgoing = self.outgoing(place);
+        place.entry(|path| {
+            let doomed = temporary_beside(path);
+            // Until it is gone, so that nobody takes it for what a dead writer has left.
+            let alive = open_entry(path).ok();
+            alive.iter().for_each(temporary::mark_alive);
+            match fs::rename(path, &doomed).and_then(|()| outgoing.release(place)) {
+                // What cannot be removed gets its name back, so that it can be seen.
+                Ok(()) => fs::remove_dir_all(&doomed).inspect_err(|_| {
+                    let _ = fs::rename(&doomed, path);
+                }),
+                Err(cause) if cause.kind() == ErrorKind::NotFound => Err(cause),
+                // A mount point, or a parent that may not be changed: empty it where it is.
+                Err(_) => fs::remove_dir_all(path),
+            }
+        })
+    }
+}
+
+/// Whether there is a directory, or something that may be one: what is outside is not looked at.
+fn is_directory(place: Place<'_>) -> bool {
+    match place.metadata() {
+        Ok(found) => found.is_dir(),
+        Err(cause) => place.is_out(&cause),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Temporary names: who has one holds a lock on its file, so that what a dead writer has left can be told from what a
-//! living one is about to rename. The system drops such a lock with its holder, however that ends.
+//! living one is about to rename. So it is for directories that are about to be emptied. The system drops such a lock with its holder, however that ends.
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
 
 use super::super::key::RESERVED;
-use super::{failed, list, path};
+use super::place::{open_entry, Place};
+use super::{failed, list};
 use crate::error::Result;
 
 /// What becomes of leftovers that are found.
@@ -22,24 +22,16 @@ pub fn mark_alive(file: &File) {
     let _ = lock(file);
 }
 
-/// The same for a directory that is about to be renamed and emptied.
-pub fn mark_directory_alive(directory: &Path) -> Option<File> {
-    let opened = File::open(directory).ok()?;
-    mark_alive(&opened);
-    Some(opened)
-}
-
-/// Relative to the root, the temporary files and directories below `prefix` whose writers are dead.
-pub fn leftovers(root: &Path, prefix: &str, then: Then) -> Result<Vec<String>> {
+/// Relative to the root, the temporary files and directories below `prefix`, which is this place, whose writers are dead.
+pub fn leftovers(place: Place<'_>, prefix: &str, then: Then) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    let mut search = |directory: &Path| collect(directory, prefix, then, &mut found);
-    if prefix.is_empty() { search(root) } else { path::with(root, prefix, search) }?;
+    collect(place, prefix, then, &mut found)?;
     found.sort_unstable();
     Ok(found)
 }
 
-fn collect(directory: &Path, prefix: &str, then: Then, found: &mut Vec<String>) -> Result<()> {
-    let reading = match fs::read_dir(directory) {
+fn collect(directory: Place<'_>, prefix: &str, then: Then, found: &mut Vec<String>) -> Result<()> {
+    let reading = match directory.read_dir() {
         Ok(reading) => reading,
         Err(cause) => return list::missing_is_empty(prefix, &cause),
     };
@@ -52,21 +44,23 @@ fn collect(directory: &Path, prefix: &str, then: Then, found: &mut Vec<String>) 
         let key = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
         if !name.starts_with(RESERVED) {
             if kind.is_dir() {
-                collect(&entry.path(), &key, then, found)?;
+                collect(directory.child(name).as_place(), &key, then, found)?;
             }
             continue;
         }
         if !(kind.is_dir() || kind.is_file()) {
             continue;
         }
-        let path = entry.path();
+        let child = directory.child(name);
+        let place = child.as_place();
         // Held until it is removed: nobody else sweeps it meanwhile, and no writer can revive it.
-        let Ok(opened) = File::open(&path) else { continue };
+        let Ok(opened) = place.entry(open_entry) else { continue };
         if lock(&opened).is_err() {
             continue;
         }
         if then == Then::Remove {
-            let removed = if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            let removed =
+                place.entry(|path| if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) });
             match removed {
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
                 outcome => outcome.map_err(|cause| failed(&key, "remove what a dead writer has left", &cause))?,

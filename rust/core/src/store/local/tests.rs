@@ -14,7 +14,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 /// Names in a directory, temporary ones too.
-fn names(directory: &Path) -> Vec<String> {
+pub fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).expect("a directory");
     let mut names: Vec<_> =
         entries.map(|entry| entry.expect("entry").file_name().into_string().expect("UTF-8")).collect();

@@ -1,0 +1,79 @@
+"""Looking around below a root that nothing leads out of, by handles of its directories instead of their paths."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from blizzarr.stores.local import LocalStore
+
+__all__ = ["Entry", "entries", "open_directory", "opened"]
+
+_KINDS = {
+    "out": "a link that leads out of the root",
+    None: "a link that leads nowhere",
+    "other": "a device, FIFO or socket",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name in a directory, and what it leads to."""
+
+    name: str
+    is_link: bool
+    is_file: bool
+    is_directory: bool
+    what: str
+    """What it is in words, where it is neither a file nor a directory."""
+
+
+def open_directory(store: LocalStore, prefix: str) -> int:
+    """A descriptor of the directory of a prefix, for the caller to close.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is none.
+    StoreError
+        When a link on the way leads out of the root; it names the link.
+    """
+    descriptor: int | None = store.native.open_directory(prefix.rstrip("/"))
+    if descriptor is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), prefix)
+    return descriptor
+
+
+@contextmanager
+def opened(store: LocalStore, prefix: str) -> Iterator[int]:
+    """The same for a while."""
+    descriptor = open_directory(store, prefix)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def entries(store: LocalStore, prefix: str, descriptor: int) -> Iterator[Entry]:
+    """What is in the directory of a prefix, which is open as `descriptor`. Links are followed as far as they stay."""
+    with os.scandir(descriptor) as found:
+        for entry in found:
+            if entry.is_symlink():
+                kind = store.native.kind(prefix + entry.name)
+                yield Entry(entry.name, True, kind == "file", kind == "directory", _KINDS.get(kind, ""))
+            else:
+                is_file, is_directory = entry.is_file(follow_symlinks=False), entry.is_dir(follow_symlinks=False)
+                what = "" if is_file or is_directory else _what(entry)
+                yield Entry(entry.name, False, is_file, is_directory, what)
+
+
+def _what(entry: os.DirEntry[str]) -> str:
+    try:
+        mode = entry.stat(follow_symlinks=False).st_mode
+    except OSError:
+        return "gone"
+    return "a FIFO" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"

@@ -1,0 +1,43 @@
+//! What callers look at by themselves, that are not content with keys: a directory, and what a name leads to.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Component, Path};
+
+use super::super::key;
+use super::path::has_nothing_below;
+use super::place::{Access, Place};
+use super::{failed, LocalStore};
+use crate::error::{Error, Kind, Result};
+
+impl LocalStore {
+    /// The directory under a prefix, to be read or locked; `None` when there is none.
+    pub fn open_directory(&self, prefix: &str) -> Result<Option<File>> {
+        let prefix = key::check_prefix(prefix)?;
+        self.at_prefix(prefix, |place| match place.open(Access::Read) {
+            Ok(opened) => Ok(Some(opened)),
+            Err(cause) if has_nothing_below(&cause) => Ok(None),
+            Err(cause) => Err(failed(prefix, "open the directory", &cause)),
+        })
+    }
+
+    /// What a name below the root leads to, which need not be a key; `None` when it leads nowhere.
+    pub fn kind(&self, name: &Path) -> Result<Option<&'static str>> {
+        let shown = name.to_string_lossy();
+        if !name.components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(Error::new(Kind::Path, format!("expected a name below the root, found {shown:?}")));
+        }
+        let child = self.top().child(name);
+        let place: Place<'_> = child.as_place();
+        Ok(match place.metadata() {
+            Ok(found) if found.is_file() => Some("file"),
+            Ok(found) if found.is_dir() => Some("directory"),
+            Ok(_) => Some("other"),
+            Err(cause) if place.is_out(&cause) => Some("out"),
+            Err(cause) if cause.kind() == ErrorKind::NotFound || cause.kind() == ErrorKind::NotADirectory => None,
+            #[cfg(unix)]
+            Err(cause) if cause.raw_os_error() == Some(libc::ELOOP) => None,
+            Err(cause) => return Err(failed(&shown, "look up", &cause)),
+        })
+    }
+}

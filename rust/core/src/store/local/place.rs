@@ -1,0 +1,187 @@
+//! Where something is: by its path, following links as every program does, or beneath a root that nothing leads out of.
+//!
+//! Whoever opens, looks up or changes a file asks its place for it, and so does not know which of the two it is.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[cfg(target_os = "linux")]
+pub use super::beneath::Beneath;
+#[cfg(not(target_os = "linux"))]
+pub use super::nowhere::Beneath;
+use crate::error::Error;
+use crate::store::durability;
+
+/// What a file is opened for. A FIFO, socket or device is not waited for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    ReadWrite,
+}
+
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    within: Option<&'a Arc<Beneath>>,
+    /// Whole, or relative to the root that it is within.
+    path: &'a Path,
+}
+
+/// A place to be come back to.
+pub struct OwnedPlace {
+    within: Option<Arc<Beneath>>,
+    path: PathBuf,
+}
+
+impl OwnedPlace {
+    pub fn as_place(&self) -> Place<'_> {
+        Place { within: self.within.as_ref(), path: &self.path }
+    }
+}
+
+impl<'a> Place<'a> {
+    /// By its path.
+    pub fn of(path: &'a Path) -> Self {
+        Place { within: None, path }
+    }
+
+    /// By its path relative to the root that it is within; the root by the empty path.
+    pub fn within(root: &'a Arc<Beneath>, path: &'a Path) -> Self {
+        Place { within: Some(root), path }
+    }
+
+    pub fn owned(self) -> OwnedPlace {
+        OwnedPlace { within: self.within.cloned(), path: self.path.to_owned() }
+    }
+
+    /// The directory that this is in.
+    pub fn parent(self) -> Self {
+        Place { path: self.path.parent().unwrap_or(self.path), ..self }
+    }
+
+    pub fn child(self, name: impl AsRef<Path>) -> OwnedPlace {
+        OwnedPlace { within: self.within.cloned(), path: self.path.join(name) }
+    }
+
+    /// Whether this is a directory below `root`, where it is not beneath one anyway.
+    pub fn is_below(self, root: &Path) -> bool {
+        match self.within {
+            Some(_) => !self.path.as_os_str().is_empty(),
+            None => self.path != root && self.path.starts_with(root),
+        }
+    }
+
+    /// Opens the file or directory.
+    pub fn open(self, access: Access) -> io::Result<File> {
+        #[cfg(target_os = "linux")]
+        if let Some(root) = self.within {
+            let mode = if access == Access::Read { libc::O_RDONLY } else { libc::O_RDWR };
+            return root.open(self.path, mode | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_LARGEFILE);
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).write(access == Access::ReadWrite);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+        }
+        options.open(self.path)
+    }
+
+    /// What is there, behind links.
+    pub fn metadata(self) -> io::Result<Metadata> {
+        #[cfg(target_os = "linux")]
+        if let Some(root) = self.within {
+            return root.open(self.path, libc::O_PATH)?.metadata();
+        }
+        fs::metadata(self.path)
+    }
+
+    /// Calls `act` with a path by which the entry itself can be made, renamed or removed; it must not follow it.
+    pub fn entry<T>(self, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+        match self.within {
+            #[cfg(target_os = "linux")]
+            Some(root) => root.entry(self.path, act),
+            _ => act(self.path),
+        }
+    }
+
+    /// The names in the directory. The paths of the entries are not to be used: ask for [`Place::child`].
+    pub fn read_dir(self) -> io::Result<fs::ReadDir> {
+        match self.within {
+            #[cfg(target_os = "linux")]
+            Some(root) => root.read_dir(self.path),
+            _ => fs::read_dir(self.path),
+        }
+    }
+
+    /// Makes the directory and those above it.
+    pub fn make_directory(self) -> io::Result<()> {
+        match self.within {
+            #[cfg(target_os = "linux")]
+            Some(root) => root.make(self.path),
+            _ => super::publish::make_directory(self.path),
+        }
+    }
+
+    /// Waits until the directory's entries are on the device.
+    pub fn sync(self) -> io::Result<()> {
+        match self.within {
+            #[cfg(target_os = "linux")]
+            Some(root) => durability::Directories::sync(&**root, self.path),
+            _ => durability::sync_directory(self.path),
+        }
+    }
+
+    /// Has the directory synchronised at the end of the call.
+    pub fn note(self) {
+        match self.within {
+            #[cfg(target_os = "linux")]
+            Some(root) => durability::note_in(root.clone(), self.path),
+            _ => durability::note(self.path),
+        }
+    }
+
+    /// The same for the directory and those above it, to the one that the root is in.
+    pub fn note_all(self, root: &Path) {
+        let mut directory = self;
+        directory.note();
+        while directory.is_below(root) {
+            directory = directory.parent();
+            directory.note();
+        }
+        durability::note(root.parent().unwrap_or(root));
+    }
+
+    /// Whether this is what the system says of what would leave the root.
+    pub fn is_out(self, cause: &io::Error) -> bool {
+        #[cfg(target_os = "linux")]
+        if self.within.is_some() {
+            return super::beneath::leads_out(cause);
+        }
+        let _ = cause;
+        false
+    }
+
+    /// Says in an error about this place which link it was that would have led out of the root.
+    pub fn explained(self, error: Error) -> Error {
+        #[cfg(target_os = "linux")]
+        if let Some(root) = self.within.filter(|_| error.errno == Some(libc::EXDEV)) {
+            return super::outside::explained(error, root, self.path);
+        }
+        error
+    }
+}
+
+/// Opens an entry, but not what it links to.
+pub fn open_entry(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
+    }
+    options.open(path)
+}
