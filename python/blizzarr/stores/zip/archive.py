@@ -57,6 +57,17 @@ class Archive:
         """Whether it has not been closed."""
         return not self._closed
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the file at the path is the one that is open, as it was left, and this process may go on with it."""
+        if self._closed or self._writer != os.getpid():
+            return False
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            return self._file is None
+        return self._file is not None and self._file.is_at(found)
+
     def read(self, key: str, limit: int) -> bytes | None:
         """The value of a key."""
         entry = self.entries.get(key)

@@ -42,6 +42,10 @@ class AppendFile:
         """Whether both are open on the same file, not just on the same name."""
         return os.path.sameopenfile(self._descriptor, other._descriptor)
 
+    def is_at(self, found: os.stat_result) -> bool:
+        """Whether this is the file that was found, with nothing at its end that is not known here."""
+        return self.is_open and os.path.samestat(os.fstat(self._descriptor), found) and found.st_size == self.size
+
     def read_at(self, offset: int, length: int) -> bytes:
         """As many of these bytes as there are."""
         if not self.is_open:

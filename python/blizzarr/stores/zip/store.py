@@ -86,6 +86,11 @@ class ZipStore(BaseStore):
         # Also when the program ends, so that forgetting `close` loses nothing.
         self._finish = weakref.finalize(self, self._archive.close)
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is still the one that is open here, with nothing that others have added."""
+        return self._archive.is_current
+
     def __str__(self) -> str:
         return str(self.path)
 
