@@ -1,0 +1,112 @@
+"""Whether a spec opens what is there, creates it, or assumes that it is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from blizzarr.errors import SpecError
+
+__all__ = ["OpenMode"]
+
+
+@dataclass(repr=False)
+class OpenMode:
+    """What a spec may do when it is opened.
+
+    Parameters
+    ----------
+    open
+        Open what is there.
+    create
+        Create what is not there.
+    delete_existing
+        Remove what is there first; only with `create` and without `open`.
+    assume_metadata
+        Neither read nor write metadata: they are what the spec says. Data are lost or damaged if that is wrong.
+    assume_cached_metadata
+        Do not read metadata when opening, but when they are changed. As dangerous.
+
+    Examples
+    --------
+    >>> OpenMode(open=True, create=True)
+    OpenMode(open=True, create=True)
+    """
+
+    open: bool
+    create: bool
+    delete_existing: bool
+    assume_metadata: bool
+    assume_cached_metadata: bool
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        *,
+        open: bool | None = False,
+        create: bool | None = False,
+        delete_existing: bool | None = False,
+        assume_metadata: bool | None = False,
+        assume_cached_metadata: bool | None = False,
+    ) -> None:
+        self.open = bool(open)
+        self.create = bool(create)
+        self.delete_existing = bool(delete_existing)
+        self.assume_metadata = bool(assume_metadata)
+        self.assume_cached_metadata = bool(assume_cached_metadata)
+
+    def __repr__(self) -> str:
+        return f"OpenMode({', '.join(f'{name}=True' for name in self.names())})"
+
+    def names(self) -> list[str]:
+        """What is on."""
+        return [field.name for field in fields(self) if getattr(self, field.name)]
+
+    def copy(self) -> OpenMode:
+        """A mode of its own."""
+        return OpenMode(**dict.fromkeys(self.names(), True))
+
+    def with_change(self, change: OpenMode) -> OpenMode:
+        """This mode with another on top: one that says `open` or `create` replaces it, others add to it.
+
+        Examples
+        --------
+        >>> OpenMode(open=True).with_change(OpenMode(create=True)).with_change(OpenMode(delete_existing=True))
+        OpenMode(create=True, delete_existing=True)
+        """
+        if not change.names():
+            return self.copy()
+        on = set(change.names())
+        if not on & {"open", "create"}:
+            on |= set(self.names())
+        if "assume_metadata" in on:
+            on.discard("assume_cached_metadata")
+        return OpenMode(**dict.fromkeys(on, True))
+
+    def check(self) -> None:
+        """Refuse what contradicts itself.
+
+        Examples
+        --------
+        >>> OpenMode(create=True, open=True, delete_existing=True).check()
+        Traceback (most recent call last):
+        ...
+        blizzarr.errors.SpecError: Cannot specify an open mode of `delete_existing` with `open`
+        """
+        on: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        for mode, other, wanted in _RULES:
+            if on[mode] and on[other] != wanted:
+                relation = "without" if wanted else "with"
+                raise SpecError(f"Cannot specify an open mode of `{mode}` {relation} `{other}`")
+
+
+_RULES = [
+    ("delete_existing", "create", True),
+    ("delete_existing", "open", False),
+    ("delete_existing", "assume_metadata", False),
+    ("delete_existing", "assume_cached_metadata", False),
+    ("assume_metadata", "open", True),
+    ("assume_cached_metadata", "open", True),
+]
+"""In the order in which they are checked: a mode, and which other one it needs or excludes."""
