@@ -16,7 +16,7 @@ PACKAGE = Path(blizzarr.__file__).parent
 FLOORS: list[set[str]] = [
     {"errors", "_native"},
     {"durability"},
-    {"problems", "config", "json_values"},
+    {"problems", "config", "json_values", "futures"},
     {"dtypes", "indexing", "stores", "caching"},
     {"codecs", "transformers", "views"},
     {"model"},

@@ -1,0 +1,328 @@
+"""A result that is still to come.
+
+No lock is held anywhere: a future may be finished by the garbage collector, in whatever thread and at whatever moment.
+What must happen once is taken from a list, which only one thread can: the right to finish, the work, each callback.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import types
+import weakref
+from collections.abc import Callable, Coroutine, Generator
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
+
+if TYPE_CHECKING:
+    import asyncio
+    from concurrent.futures import Future as Running
+
+__all__ = ["Future", "FutureLike"]
+
+T = TypeVar("T")
+FutureLike: TypeAlias = Any
+"""A `Future`, a coroutine, or the result itself."""
+
+_PENDING, _RESULT, _ERROR, _CANCELLED = range(4)
+
+
+class Future(Generic[T]):
+    """The result of something that runs elsewhere.
+
+    Await it, wait for it with `result`, or have a callback told with `add_done_callback`.
+
+    Parameters
+    ----------
+    future
+        A `Future`, which is returned as it is; a coroutine, which is run; or a result that is there already.
+    loop
+        The event loop that runs a coroutine; without it the one that runs in this thread.
+
+    Examples
+    --------
+    >>> future = Future(3)
+    >>> future.done(), future.result(), Future(future) is future
+    (True, 3, True)
+    """
+
+    __slots__ = ("__weakref__", "_callbacks", "_right", "_source", "_state", "_value", "_work")
+
+    _callbacks: list[Callable[[Future[T]], object]]
+    _right: list[None]
+    _work: list[Callable[[], T]]
+    _state: int
+    _value: Any
+    _source: Running[T] | None
+
+    # As a plain alias, not one of `typing`: equal to what TensorStore has.
+    if not TYPE_CHECKING:
+        __class_getitem__ = classmethod(types.GenericAlias)
+
+    def __new__(cls, future: FutureLike, *, loop: asyncio.AbstractEventLoop | None = None) -> Future[T]:
+        if isinstance(future, Future):
+            return future
+        made: Future[T] = cls.pending()
+        if isinstance(future, Coroutine):
+            made._run_coroutine(future, loop)
+        else:
+            made.finish(future)
+        return made
+
+    @classmethod
+    def pending(cls, work: Callable[[], T] | None = None) -> Future[T]:
+        """A future without a result yet; `work` gives it, for whoever comes first to `run` it."""
+        made = object.__new__(cls)
+        made._callbacks = []
+        made._right = [None]
+        made._work = [] if work is None else [work]
+        made._state = _PENDING
+        made._value = None
+        made._source = None
+        return made
+
+    @classmethod
+    def of(cls, value: T) -> Future[T]:
+        """A future whose result is there, whatever it is; cheaper than ``Future(value)``."""
+        made = object.__new__(cls)
+        made._state = _RESULT
+        made._value = value
+        return made
+
+    @classmethod
+    def failed(cls, error: BaseException) -> Future[T]:
+        """A future that has failed."""
+        made = object.__new__(cls)
+        made._state = _ERROR
+        made._value = error
+        return made
+
+    # What happens to it
+
+    def finish(self, value: T) -> bool:
+        """Give it its result; whether it had none yet."""
+        return self._settle(_RESULT, value)
+
+    def fail(self, error: BaseException) -> bool:
+        """Let it fail; whether it had no result yet."""
+        return self._settle(_ERROR, error)
+
+    def run(self) -> bool:
+        """Do its work in this thread, unless somebody has begun that; whether it was done here."""
+        try:
+            work = self._work.pop()
+        except IndexError:
+            return False
+        if self._state == _PENDING:
+            try:
+                value = work()
+            except BaseException as error:
+                self.fail(error)
+            else:
+                self.finish(value)
+        return True
+
+    def _settle(self, state: int, value: Any) -> bool:
+        if self._state != _PENDING:
+            return False
+        try:
+            self._right.pop()
+        except IndexError:
+            return False
+        self._value = value
+        self._state = state
+        self._work.clear()
+        self._tell()
+        return True
+
+    def _tell(self) -> None:
+        while self._callbacks:
+            try:
+                callback = self._callbacks.pop(0)
+            except IndexError:
+                return
+            callback(self)
+
+    def _run_coroutine(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop | None) -> None:
+        import asyncio
+
+        try:
+            loop = loop or asyncio.get_running_loop()
+        except RuntimeError:
+            raise ValueError("no event loop specified and thread does not have a default event loop") from None
+        running = self._source = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        # A coroutine whose result nobody can ask for any more is stopped.
+        ref = weakref.ref(self, lambda _: running.cancel())
+
+        def finished(running: Running[T]) -> None:
+            future = ref()
+            if future is None:
+                return
+            if running.cancelled():
+                future.cancel()
+                return
+            error = running.exception()
+            if error is not None:
+                future.fail(error)
+            else:
+                future.finish(running.result())
+
+        running.add_done_callback(finished)
+
+    # For whoever waits
+
+    def force(self) -> None:
+        """See to it that the work is begun; nothing is left to be done, as it always is."""
+        if self._state == _PENDING and self._work:
+            # Work that is deferred: a batch that was not submitted.
+            from blizzarr.futures.pool import POOL
+
+            POOL.put(self)
+
+    def done(self) -> bool:
+        """Whether it has a result, has failed or was cancelled."""
+        return self._state != _PENDING
+
+    def cancelled(self) -> bool:
+        """Whether it was cancelled."""
+        return self._state == _CANCELLED
+
+    def cancel(self) -> bool:
+        """Do without the result, which fails with `asyncio.CancelledError`; whether there was none yet.
+
+        What has not begun is not done; what has begun goes on, and nobody sees its result.
+
+        Examples
+        --------
+        >>> from blizzarr.futures import Promise
+        >>> promise, future = Promise.new()
+        >>> future.cancel(), future.cancelled(), future.cancel()
+        (True, True, False)
+        """
+        if not self._settle(_CANCELLED, None):
+            return False
+        if self._source is not None:
+            self._source.cancel()
+        return True
+
+    def result(self, timeout: float | None = None, deadline: float | None = None) -> T:
+        """Wait for the result, and return it or raise what it failed with.
+
+        Parameters
+        ----------
+        timeout
+            The most seconds to wait.
+        deadline
+            When to stop waiting, in seconds since 1970.
+
+        Raises
+        ------
+        TimeoutError
+            When it takes longer.
+        asyncio.CancelledError
+            When it was cancelled.
+        """
+        if self._state == _PENDING:
+            self._wait(timeout, deadline)
+        if self._state == _RESULT:
+            return cast("T", self._value)
+        if self._state == _CANCELLED:
+            raise _cancelled()
+        try:
+            raise self._value
+        finally:
+            # The error remembers this frame, which need not remember the error.
+            del self
+
+    def exception(self, timeout: float | None = None, deadline: float | None = None) -> BaseException | None:
+        """Wait, and return what it failed with, or None; the parameters are those of `result`."""
+        if self._state == _PENDING:
+            self._wait(timeout, deadline)
+        if self._state == _CANCELLED:
+            raise _cancelled()
+        return cast("BaseException", self._value) if self._state == _ERROR else None
+
+    def _wait(self, timeout: float | None, deadline: float | None) -> None:
+        left = _seconds(timeout, deadline)
+        if left is None and self.run() and self._state != _PENDING:
+            return
+        self.force()
+        from blizzarr.futures.pool import POOL
+
+        gate = threading.Lock()
+        gate.acquire()
+
+        def opened(_: Future[T]) -> None:
+            gate.release()
+
+        self.add_done_callback(opened)
+        with POOL.waiting():
+            if not gate.acquire(timeout=-1 if left is None else min(left, threading.TIMEOUT_MAX)):
+                self.remove_done_callback(opened)
+                raise TimeoutError
+
+    def add_done_callback(self, callback: Callable[[Future[T]], object]) -> None:
+        """Have `callback` called with this future when it is done, in whatever thread; at once if it is."""
+        if self._state != _PENDING:
+            callback(self)
+            return
+        self._callbacks.append(callback)
+        if self._source is not None:
+            # Who waits like this need not hold the future.
+            self._source.add_done_callback(lambda _, kept=self: None)  # type: ignore[misc]
+        if self._state != _PENDING:
+            self._tell()
+
+    def remove_done_callback(self, callback: Callable[[Future[T]], object]) -> int:
+        """Forget a callback; how often it was there."""
+        count = 0
+        while self._state == _PENDING:
+            try:
+                self._callbacks.remove(callback)
+            except ValueError:
+                break
+            count += 1
+        return count
+
+    def __await__(self) -> Generator[Any, None, T]:
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[T] = loop.create_future()
+
+        def tell() -> None:
+            if waiting.done():
+                return
+            if self._state == _RESULT:
+                waiting.set_result(self._value)
+            elif self._state == _ERROR:
+                waiting.set_exception(self._value)
+            else:
+                waiting.cancel()
+
+        waiting.add_done_callback(lambda _: self.cancel())
+        if self._state != _PENDING:
+            tell()
+        else:
+            self.force()
+            self.add_done_callback(lambda _: loop.call_soon_threadsafe(tell))
+        return waiting.__await__()
+
+    def __repr__(self) -> str:
+        return f"<blizzarr.tensorstore.Future object at {id(self):#x}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a future cannot be pickled; wait for its result")
+
+
+def _seconds(timeout: float | None, deadline: float | None) -> float | None:
+    """How long to wait; None for as long as it takes."""
+    left = [] if timeout is None else [float(timeout)]
+    if deadline is not None:
+        left.append(float(deadline) - time.time())
+    return max(0.0, min(left)) if left else None
+
+
+def _cancelled() -> BaseException:
+    import asyncio
+
+    return asyncio.CancelledError()

@@ -1,0 +1,127 @@
+"""The threads that do the work of futures.
+
+There are few: what a job does to elements the engine does on its own threads. A thread that waits for another future
+does not count, so that work which waits for work cannot stand still; and whoever waits for work that has not begun
+does it himself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from blizzarr.errors import ConflictError
+from blizzarr.futures.future import Future
+
+__all__ = ["POOL", "deferred", "submit"]
+
+T = TypeVar("T")
+
+
+class Pool:
+    """Threads that are started when there is work, and forgotten in a child after a fork."""
+
+    def __init__(self) -> None:
+        self._limit = max(4, os.cpu_count() or 1)
+        self._reset()
+
+    def _reset(self) -> None:
+        # Reentrant, as the garbage collector may submit a batch while this thread has it.
+        self._lock = threading.RLock()
+        self._queue: SimpleQueue[Future[Any]] = SimpleQueue()
+        self._free = 0
+        self._active = 0
+        self._mine = threading.local()
+        self._running: dict[int, Future[Any]] = {}
+
+    def put(self, future: Future[Any]) -> None:
+        """Have the work of a future done by one of the threads."""
+        self._queue.put(future)
+        self._grow()
+
+    def _grow(self) -> None:
+        """Another thread, if there is more work than threads that wait for some."""
+        with self._lock:
+            if self._free >= self._queue.qsize() or self._active >= self._limit:
+                return
+            self._active += 1
+        # Not waited for when Python ends: what they wait for may never come.
+        threading.Thread(target=self._work, name="blizzarr", daemon=True).start()
+
+    def _work(self) -> None:
+        self._mine.worker = True
+        me = threading.get_ident()
+        while True:
+            with self._lock:
+                self._free += 1
+            try:
+                future = self._queue.get()
+            finally:
+                with self._lock:
+                    self._free -= 1
+            self._running[me] = future
+            # What a callback raises is no concern of the work.
+            with contextlib.suppress(Exception):
+                future.run()
+            self._running.pop(me, None)
+            del future
+            with self._lock:
+                if self._active > self._limit:
+                    # There were more because some were waiting.
+                    self._active -= 1
+                    return
+
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While a thread of the pool waits, another one may work."""
+        if not getattr(self._mine, "worker", False):
+            yield
+            return
+        with self._lock:
+            self._active -= 1
+        self._grow()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._active += 1
+
+    def after_fork(self) -> None:
+        """In the child there are no threads: what has not begun is done by whoever waits for it."""
+        running = list(self._running.values())
+        self._reset()
+        for future in running:
+            future.fail(ConflictError("expected the process that began this, found a fork of it; do it again"))
+
+
+POOL = Pool()
+os.register_at_fork(after_in_child=POOL.after_fork)
+
+
+def submit(work: Callable[[], T]) -> Future[T]:
+    """The future of some work, which one of the threads does.
+
+    Examples
+    --------
+    >>> submit(lambda: 6 * 7).result()
+    42
+    """
+    future = Future.pending(work)
+    POOL.put(future)
+    return future
+
+
+def deferred(work: Callable[[], T]) -> Future[T]:
+    """The future of some work that begins when somebody waits for it, or with `force`.
+
+    Examples
+    --------
+    >>> future = deferred(lambda: 6 * 7)
+    >>> future.done(), future.result()
+    (False, 42)
+    """
+    return Future.pending(work)

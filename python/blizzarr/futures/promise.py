@@ -1,0 +1,72 @@
+"""The other end of a future: whoever has it gives the result."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from blizzarr.errors import SpecError
+from blizzarr.futures.future import Future
+
+__all__ = ["Promise"]
+
+T = TypeVar("T")
+
+
+class Promise(Generic[T]):
+    """What a result is given with, to whoever has the future that belongs to it.
+
+    Made by `Promise.new`. A promise that is dropped without a result lets its future fail.
+
+    Examples
+    --------
+    >>> promise, future = Promise.new()
+    >>> promise.set_result(5)
+    >>> future.result()
+    5
+    """
+
+    __slots__ = ("__weakref__", "_future")
+
+    _future: Future[T]
+
+    if not TYPE_CHECKING:
+        __class_getitem__ = classmethod(types.GenericAlias)
+
+    def __new__(cls) -> Promise[T]:
+        raise TypeError("expected Promise.new(), which makes a promise and its future")
+
+    @staticmethod
+    def new() -> tuple[Promise[Any], Future[Any]]:
+        """A promise, and the future that it is about."""
+        promise: Promise[Any] = object.__new__(Promise)
+        future: Future[Any] = Future.pending()
+        promise._future = future
+        return promise, future
+
+    def set_result(self, result: T) -> None:
+        """Give the result; without effect when there is one already, or the future was cancelled."""
+        self._future.finish(result)
+
+    def set_exception(self, exception: BaseException) -> None:
+        """Let the future fail.
+
+        Examples
+        --------
+        >>> promise, future = Promise.new()
+        >>> promise.set_exception(KeyError("a"))
+        >>> future.exception()
+        KeyError('a')
+        """
+        if not isinstance(exception, BaseException):
+            raise TypeError(f"expected an exception, found {exception!r}")
+        self._future.fail(exception)
+
+    def __del__(self) -> None:
+        self._future.fail(SpecError("UNKNOWN: the promise was dropped without a result"))
+
+    def __repr__(self) -> str:
+        return f"<blizzarr.tensorstore.Promise object at {id(self):#x}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a promise cannot be pickled")

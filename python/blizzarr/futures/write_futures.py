@@ -1,0 +1,80 @@
+"""What comes of a write: first the source is no longer needed, then the elements are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from blizzarr.futures.future import Future
+
+__all__ = ["WriteFutures"]
+
+
+class WriteFutures:
+    """The two futures of a write, and all that a future can do, which is asked of `commit`.
+
+    Attributes
+    ----------
+    copy
+        Done when the source is not looked at any more.
+    commit
+        Done when every read sees what was written, and it is as durable as was asked for; in a transaction: when reads
+        with the same transaction see it.
+    """
+
+    __slots__ = ("__weakref__", "commit", "copy")
+
+    copy: Future[None]
+    commit: Future[None]
+
+    def __new__(cls) -> WriteFutures:
+        raise TypeError("expected a write, which makes its futures")
+
+    @classmethod
+    def of(cls, copy: Future[None], commit: Future[None]) -> WriteFutures:
+        """The two together."""
+        made = object.__new__(cls)
+        made.copy = copy
+        made.commit = commit
+        return made
+
+    def result(self, timeout: float | None = None, deadline: float | None = None) -> None:
+        """Wait until it is stored; see `Future.result`."""
+        self.commit.result(timeout, deadline)
+
+    def exception(self, timeout: float | None = None, deadline: float | None = None) -> BaseException | None:
+        """Wait, and return what it failed with, or None; see `Future.exception`."""
+        return self.commit.exception(timeout, deadline)
+
+    def done(self) -> bool:
+        """Whether it is stored, has failed or was cancelled."""
+        return self.commit.done()
+
+    def cancelled(self) -> bool:
+        """Whether it was cancelled."""
+        return self.commit.cancelled()
+
+    def cancel(self) -> bool:
+        """Do without it, if it has not begun; see `Future.cancel`."""
+        return self.commit.cancel()
+
+    def force(self) -> None:
+        """See to it that it is begun."""
+        self.commit.force()
+
+    def add_done_callback(self, callback: Callable[[Future[None]], object]) -> None:
+        """Have `callback` called with `commit` when that is done."""
+        self.commit.add_done_callback(callback)
+
+    def remove_done_callback(self, callback: Callable[[Future[None]], object]) -> int:
+        """Forget a callback; how often it was there."""
+        return self.commit.remove_done_callback(callback)
+
+    def __await__(self) -> Generator[Any, None, None]:
+        return self.commit.__await__()
+
+    def __repr__(self) -> str:
+        return f"<blizzarr.tensorstore.WriteFutures object at {id(self):#x}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("futures cannot be pickled; wait for their results")
