@@ -18,7 +18,7 @@
     │       └── ShardIndexError                 the index of a shard points nowhere
     ├── StoreError (OSError)                    the store failed; `errno` says how
     │   ├── ReadOnlyError (PermissionError)
-    │   └── UnsupportedOperationError           this kind of store cannot do that
+    │   └── UnsupportedOperationError (NotImplementedError)  this kind of store cannot do that
     ├── LimitError (MemoryError)                it would need more memory than the cap
     ├── ConflictError                           somebody else changed it in the meantime
     └── InternalError (RuntimeError)            a bug of this library, to be reported
@@ -358,7 +358,7 @@ class ReadOnlyError(StoreError, PermissionError):
     usual = _errno.EROFS
 
 
-class UnsupportedOperationError(StoreError):
+class UnsupportedOperationError(StoreError, NotImplementedError):
     """This kind of store cannot do that, like deleting from a zip file."""
 
     usual = _errno.ENOTSUP

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import struct
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -15,8 +16,8 @@ from typing import Any, NamedTuple
 from blizzarr.errors import PathError, SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.opened_place import Opened
+from blizzarr.stores.keys import check_key
 from blizzarr.stores.local import LocalStore
-from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 
 __all__ = ["NO_VALUE", "UNKNOWN", "Access", "ByteSlice", "Found"]
@@ -59,6 +60,7 @@ class Access:
 
     Examples
     --------
+    >>> from blizzarr.stores import MemoryStore
     >>> access = Access(Opened(MemoryStore(), "a/"))
     >>> generation = access.write("x", b"value")
     >>> access.read("x").value, access.write("x", b"other", if_equal=b"older"), sorted(access.keys("", ""))
@@ -68,6 +70,10 @@ class Access:
     def __init__(self, place: Opened) -> None:
         self.store = place.store
         self.path = place.path
+
+    def whole(self) -> Access:
+        """All keys of the store, whatever the path."""
+        return Access(Opened(self.store, ""))
 
     def read(self, key: str, part: ByteSlice | None = None, if_not_equal: bytes = UNKNOWN) -> Found:
         """The value, or part of it; nothing of it if it is of the generation `if_not_equal`."""
@@ -103,10 +109,10 @@ class Access:
         """The generation and size of a file."""
         assert isinstance(self.store, LocalStore)
         try:
-            found = os.stat(self.store.root / full)
+            found = os.stat(self.store.root / check_key(full))
         except (FileNotFoundError, NotADirectoryError):
             return None
-        if not os.path.isfile(self.store.root / full):
+        if not stat.S_ISREG(found.st_mode):
             return None
         packed = struct.pack("<QQQQ", found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
         return b"\0" + packed, found.st_size
@@ -134,8 +140,6 @@ class Access:
             return False
         if value is None and found.value is None:
             return True
-        if isinstance(self.store, MemoryStore):
-            return bool(self.store.native.replace(full, found.value, value))
         store: Any = self.store
         if value is None:
             return bool(store.discard(full, found.value))
@@ -160,9 +164,6 @@ class Access:
     def _below(self, common: str) -> Iterator[str]:
         """All keys of the store that begin with the path and this."""
         wanted = self.path + common
-        if isinstance(self.store, MemoryStore):
-            yield from (full for full in self.store.native.list("") if full.startswith(wanted))
-            return
         # Only what the last name of the path begins is gone through.
         directory = wanted.rpartition("/")[0]
         listing = self.store.list_dir(directory)
@@ -172,17 +173,14 @@ class Access:
                 yield from self.store.list(prefix)
 
     def _get(self, full: str) -> bytes | None:
-        # Memory has any text as key, not only those that are names of files.
-        store: Any = self.store.native if isinstance(self.store, MemoryStore) else self.store
-        value = store.get(full)
+        value = self.store.get(full)
         return None if value is None else bytes(value)
 
     def _set(self, full: str, value: bytes | None) -> None:
-        store: Any = self.store.native if isinstance(self.store, MemoryStore) else self.store
         if value is None:
-            store.delete(full)
+            self.store.delete(full)
         else:
-            store.set(full, value)
+            self.store.set(full, value)
 
     def _publish(self) -> None:
         """Let others see it, where that does not happen at once."""

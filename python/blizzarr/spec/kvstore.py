@@ -1,0 +1,365 @@
+"""Key-value stores as TensorStore has them: byte strings by byte strings, on top of any store."""
+
+from __future__ import annotations
+
+import builtins
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from blizzarr.errors import NodeNotFoundError, SpecError, UnsupportedOperationError
+from blizzarr.futures import Future, submit
+from blizzarr.spec import kvstore_values as values
+from blizzarr.spec.binding import bind, strip, unbind
+from blizzarr.spec.context import Context
+from blizzarr.spec.kvstore_access import UNKNOWN, Access, ByteSlice, Found
+from blizzarr.spec.kvstore_changes import KvChanges, TransactionLike
+from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.kvstore_spec import KvStoreSpec, path_of, text_of
+from blizzarr.spec.kvstore_values import bytes_of
+from blizzarr.spec.opened_place import open_place
+from blizzarr.spec.pretty import pretty
+from blizzarr.stores.place import place_of
+
+__all__ = ["KvStore"]
+
+T = TypeVar("T")
+
+
+class KvStore:
+    """Values under keys, both of them bytes, in a place that a spec says.
+
+    Open one with `KvStore.open`. Texts are taken for bytes in UTF-8.
+
+    Examples
+    --------
+    >>> store = KvStore.open("memory://a/").result()
+    >>> store["x"] = b"value"
+    >>> store["x"], "y" in store, store.list().result()
+    (b'value', False, [b'x'])
+    """
+
+    Spec = KvStoreSpec
+    KeyRange = values.KeyRange
+    ReadResult = values.ReadResult
+    TimestampedStorageGeneration = values.TimestampedStorageGeneration
+
+    __slots__ = ("__weakref__", "_access", "_node", "_transaction")
+    __iter__ = None
+    _node: KvNode
+    _transaction: TransactionLike | None
+    _access: Access | None
+
+    def __init__(self) -> None:
+        raise TypeError("cannot create 'KvStore' instances; open one with KvStore.open")
+
+    @classmethod
+    def of(cls, node: KvNode, transaction: TransactionLike | None = None) -> KvStore:
+        """The store of a bound node."""
+        store = cls.__new__(cls)
+        store._node = node
+        store._transaction = transaction
+        store._access = None
+        return store
+
+    @staticmethod
+    def open(
+        spec: KvStoreSpec | Any, *, context: Context | None = None, transaction: TransactionLike | None = None
+    ) -> Future[KvStore]:
+        """Open a key-value store.
+
+        Parameters
+        ----------
+        spec
+            A spec, JSON or URL.
+        context
+            What is shared with others that are opened with it.
+        transaction
+            What gathers what is written.
+
+        Examples
+        --------
+        >>> KvStore.open({"driver": "memory", "path": "abc/"}).result().spec()
+        KvStore.Spec({'driver': 'memory', 'path': 'abc/'})
+        """
+        node = spec.node if isinstance(spec, KvStoreSpec) else kvstore_from_json(spec)
+        if context is not None and not isinstance(context, Context):
+            raise TypeError("Invalid context")
+
+        def opened() -> KvStore:
+            store = KvStore.of(bind(node, Context() if context is None else context), transaction)
+            store._opened()
+            return store
+
+        return _ready(opened)
+
+    # What it is
+
+    @property
+    def path(self) -> str:
+        """What every key is put behind."""
+        return path_of(self._node)
+
+    @path.setter
+    def path(self, value: str | bytes) -> None:
+        self._node = replace(self._node, path=text_of(value))
+        self._access = None
+
+    @property
+    def url(self) -> str:
+        """The place as a URL."""
+        return kvstore_url(self._node)
+
+    @property
+    def base(self) -> KvStore | None:
+        """What the store is made from, for one that is; None for others."""
+        return None if self._node.base is None else KvStore.of(self._node.base, self._transaction)
+
+    @property
+    def transaction(self) -> TransactionLike | None:
+        """What gathers what is written through this store; None if it is written at once."""
+        return self._transaction
+
+    @transaction.setter
+    def transaction(self, value: TransactionLike | None) -> None:
+        self._transaction = value
+
+    @property
+    def node(self) -> KvNode:
+        """The place as it is said, with its resources."""
+        return self._node
+
+    def with_transaction(self, transaction: TransactionLike | None) -> KvStore:
+        """The same place, with a transaction that gathers what is written."""
+        return KvStore.of(self._node, transaction)
+
+    def spec(self, *, retain_context: bool | None = None, unbind_context: bool | None = None) -> KvStoreSpec:
+        """What opens this place again.
+
+        Parameters
+        ----------
+        retain_context
+            Keep the very resources that it uses.
+        unbind_context
+            Say the resources that it uses.
+        """
+        if unbind_context:
+            return KvStoreSpec.of(unbind(self._node))
+        return KvStoreSpec.of(self._node if retain_context else strip(self._node))
+
+    def copy(self) -> KvStore:
+        """A handle of its own for the same place."""
+        return KvStore.of(self._node, self._transaction)
+
+    def __add__(self, suffix: str | bytes) -> KvStore:
+        return KvStore.of(replace(self._node, path=self._node.path + text_of(suffix)), self._transaction)
+
+    def __truediv__(self, component: str | bytes) -> KvStore:
+        return KvStore.of(self._node.below(text_of(component)), self._transaction)
+
+    def __repr__(self) -> str:
+        return pretty(kvstore_json(unbind(self._node)), "KvStore(", ")")
+
+    def __copy__(self) -> KvStore:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._transaction is not None:
+            raise TypeError("a KvStore with a transaction cannot be pickled")
+        return KvStore.of, (self._node,)
+
+    # Input and output
+
+    def read(
+        self,
+        key: str | bytes,
+        *,
+        if_not_equal: str | bytes | None = None,
+        staleness_bound: float | None = None,
+        batch: Any = None,
+        byte_range: slice | None = None,
+    ) -> Future[values.ReadResult]:
+        """Read the value of a key; that it is missing is no error.
+
+        Parameters
+        ----------
+        key
+            The key, which is put behind `path`.
+        if_not_equal
+            Do not read the value if it is of this generation.
+        staleness_bound
+            What is known at this time is new enough; here values are always read anew.
+        batch
+            What the request may be put together with; here it is done at once.
+        byte_range
+            Which bytes of the value, as a slice without step.
+
+        Examples
+        --------
+        >>> store = KvStore.open("memory://").result()
+        >>> store["a"] = b"0123456789"
+        >>> store.read("a", byte_range=slice(-3, None)).result().value
+        b'789'
+        """
+        text, part = text_of(key), _byte_slice(byte_range)
+        known = UNKNOWN if if_not_equal is None else bytes_of(if_not_equal)
+        return self._submit(lambda: self._read(text, part, known))
+
+    def write(
+        self, key: str | bytes, value: str | bytes | None, *, if_equal: str | bytes | None = None
+    ) -> Future[values.TimestampedStorageGeneration]:
+        """Write the value of a key, or delete it.
+
+        Parameters
+        ----------
+        key
+            The key, which is put behind `path`.
+        value
+            The value; None deletes it.
+        if_equal
+            Only if the value still is of this generation; otherwise the generation of the result is empty.
+        """
+        text, new = text_of(key), None if value is None else bytes_of(value)
+        known = None if if_equal is None else bytes_of(if_equal)
+        return self._submit(lambda: self._write(text, new, known))
+
+    def delete_range(self, range: values.KeyRange) -> Future[None]:
+        """Delete the keys of a range."""
+        if not isinstance(range, values.KeyRange):
+            raise TypeError(f"expected a KvStore.KeyRange, found {type(range).__name__}")
+        least, end = text_of(range.inclusive_min), text_of(range.exclusive_max)
+        return self._submit(lambda: self._delete_range(least, end))
+
+    def list(self, range: values.KeyRange | None = None, strip_prefix_length: int = 0) -> Future[builtins.list[bytes]]:
+        """List the keys.
+
+        Parameters
+        ----------
+        range
+            Only those of this range.
+        strip_prefix_length
+            How many bytes to leave out at the beginning of each.
+        """
+        whole = values.KeyRange() if range is None else range
+        if not isinstance(whole, values.KeyRange):
+            raise TypeError(f"expected a KvStore.KeyRange, found {type(range).__name__}")
+        least, end = text_of(whole.inclusive_min), text_of(whole.exclusive_max)
+        return self._submit(lambda: [bytes_of(key)[strip_prefix_length:] for key in self._keys(least, end)])
+
+    def experimental_copy_range_to(
+        self, target: KvStore, source_range: values.KeyRange | None = None, source_staleness_bound: float | None = None
+    ) -> Future[None]:
+        """Copy keys without reading them, which none of the places here can.
+
+        Parameters
+        ----------
+        target
+            Where to.
+        source_range
+            Only the keys of this range.
+        source_staleness_bound
+            What is known at this time is new enough.
+        """
+        error = UnsupportedOperationError("CopyRange not supported", store=str(self._opened().store))
+        return Future.failed(error)
+
+    def __getitem__(self, key: str | bytes) -> bytes:
+        found = self._read(text_of(key), None, UNKNOWN)
+        if found.state != "value":
+            raise NodeNotFoundError("there is no such key", key=text_of(key), store=self._node.driver)
+        return found.value
+
+    def __setitem__(self, key: str | bytes, value: str | bytes | None) -> None:
+        self._write(text_of(key), None if value is None else bytes_of(value), None)
+
+    def __delitem__(self, key: str | bytes) -> None:
+        self._write(text_of(key), None, None)
+
+    def __contains__(self, key: str | bytes) -> bool:
+        return self._read(text_of(key), ByteSlice(0, 0), UNKNOWN).state == "value"
+
+    def _submit(self, work: Callable[[], T]) -> Future[T]:
+        # Memory answers at once; what takes its time is done by another thread.
+        return _ready(work) if self._node.driver == "memory" else submit(work)
+
+    def _opened(self) -> Access:
+        access = self._access
+        if access is None:
+            access = self._access = Access(open_place(self._node))
+        return access
+
+    def _changes(self, access: Access) -> KvChanges | None:
+        if self._transaction is None:
+            return None
+        changes: KvChanges = self._transaction.join(("kvstore", place_of(access.store)), lambda: KvChanges(access))
+        return changes
+
+    def _read(self, key: str, part: ByteSlice | None, known: bytes) -> values.ReadResult:
+        access = self._opened()
+        changes = self._changes(access)
+        if changes is None:
+            found = access.read(key, part, known)
+        else:
+            found = changes.read(access.path + key)
+            if found.generation == known:
+                found = Found(None, known, found.value is None)
+            elif found.value is not None and part is not None:
+                start, length = part.of(len(found.value))
+                found = Found(found.value[start : start + length], found.generation)
+        stamp = values.TimestampedStorageGeneration(found.generation, time.time())
+        if found.value is not None:
+            return values.ReadResult("value", found.value, stamp)
+        return values.ReadResult("missing" if found.wanted else "unspecified", b"", stamp)
+
+    def _write(self, key: str, value: bytes | None, known: bytes | None) -> values.TimestampedStorageGeneration:
+        access = self._opened()
+        changes = self._changes(access)
+        if changes is None:
+            generation = access.write(key, value, known)
+        else:
+            generation = changes.write(access.path + key, value, known)
+        return values.TimestampedStorageGeneration(UNKNOWN if generation is None else generation, time.time())
+
+    def _keys(self, least: str, end: str) -> builtins.list[str]:
+        access = self._opened()
+        changes = self._changes(access)
+        if changes is None:
+            return sorted(access.keys(least, end))
+        size = len(access.path)
+        return [key[size:] for key in changes.keys(*_within(access.path, least, end))]
+
+    def _delete_range(self, least: str, end: str) -> None:
+        access = self._opened()
+        changes = self._changes(access)
+        if changes is None:
+            access.delete_range(least, end)
+            return
+        for key in changes.keys(*_within(access.path, least, end)):
+            changes.write(key, None)
+
+
+def _within(path: str, least: str, end: str) -> tuple[str, str]:
+    """The range of full keys."""
+    after = path[:-1] + chr(ord(path[-1]) + 1) if path else ""
+    return path + least, path + end if end else after
+
+
+def _ready(work: Callable[[], T]) -> Future[T]:
+    try:
+        return Future.of(work())
+    except Exception as error:
+        return Future.failed(error)
+
+
+def _byte_slice(wanted: slice | None) -> ByteSlice | None:
+    if wanted is None:
+        return None
+    if not isinstance(wanted, slice) or wanted.step is not None:
+        raise TypeError(f"expected a slice without step as byte_range, found {wanted!r}")
+    start = 0 if wanted.start is None else int(wanted.start)
+    stop = None if wanted.stop is None else int(wanted.stop)
+    if stop is not None and (start < 0 or stop < start):
+        raise SpecError(f"Unsupported byte_range slice: {wanted.start}:{wanted.stop}")
+    return ByteSlice(start, stop)
