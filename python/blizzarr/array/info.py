@@ -14,6 +14,7 @@ from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_pref
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import printable
 from blizzarr.stores import Store
+from blizzarr.stores.within import kept_within, refuse_out
 
 __all__ = ["ArrayInfo", "stored_bytes", "stored_chunks"]
 
@@ -29,11 +30,14 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
     head = prefix + (keys.head if metadata.shape else keys.scalar)
     pattern = _indices(keys.separator, len(metadata.shape))
     # The narrowest prefix that all of them have, so that documents and nodes beside them are not listed.
-    within = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
-    for key in chunk_store(store, path, metadata).list(within.rstrip("/")):
+    below = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
+    kept = kept_within(store)
+    for key in chunk_store(store, path, metadata).list(below.rstrip("/")):
         found = pattern.fullmatch(key, len(head))
         if found is not None and key.startswith(head):
             yield key, tuple(map(int, found.groups()))
+        elif kept is not None:
+            refuse_out(kept, key)  # chunks behind it are not missing
 
 
 @cache

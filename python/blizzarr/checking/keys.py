@@ -18,6 +18,7 @@ from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import PROGRESS, chunk_names
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
+from blizzarr.stores.within import OUT
 from blizzarr.transformers import ArrayKeys, RenamingStore, stored_key
 from blizzarr.upgrading.record import KEY as UPGRADE
 
@@ -226,7 +227,9 @@ def _sort_others(
         elif (place := _node_of(name, nodes)) is not None:
             found.append(Finding("no-file", named(place), f"expected a document, found {what}", key=name))
         elif name in surveyed.others:
-            found.append(Finding("foreign", named(path or ""), what, key=name))
+            # What is behind a link that leads out may be a node, or chunks: it is not known to be whole.
+            kind = "unreadable" if what == OUT else "foreign"
+            found.append(Finding(kind, named(path or ""), what, key=name))
     for name, why in surveyed.unreadable.items():
         owner = find_owner(name) or ""
         found.append(Finding("unreadable", named(owner), f"cannot list the directory: {why}", key=name))

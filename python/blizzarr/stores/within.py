@@ -10,11 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from blizzarr.stores.local import LocalStore
+from blizzarr.stores.protocol import Store
+from blizzarr.stores.wrapper import StoreWrapper
 
-__all__ = ["Entry", "entries", "open_directory", "opened"]
+__all__ = ["OUT", "Entry", "entries", "kept_within", "open_directory", "opened", "refuse_out"]
+
+OUT = "a link that leads out of the root"
 
 _KINDS = {
-    "out": "a link that leads out of the root",
+    "out": OUT,
     None: "a link that leads nowhere",
     "other": "a device, FIFO or socket",
 }
@@ -30,6 +34,26 @@ class Entry:
     is_directory: bool
     what: str
     """What it is in words, where it is neither a file nor a directory."""
+
+
+def kept_within(store: Store) -> LocalStore | None:
+    """The directory behind a store, if nothing may lead out of it."""
+    while isinstance(store, StoreWrapper):
+        store = store.store
+    return store if isinstance(store, LocalStore) and store.links == "within-root" else None
+
+
+def refuse_out(store: LocalStore, key: str) -> None:
+    """Refuse what is listed but is a link that leads out, perhaps of a directory.
+
+    Raises
+    ------
+    StoreError
+        When it is.
+    """
+    if store.native.kind(key) == "out":
+        with opened(store, key):
+            return
 
 
 def open_directory(store: LocalStore, prefix: str) -> int:

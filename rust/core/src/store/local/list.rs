@@ -1,7 +1,8 @@
 //! Which keys there are. Directories are followed through symbolic links, but never into themselves.
 //!
-//! Not listed are names that are not keys, links that lead nowhere (or out of a root that is to be kept within), and files that are neither regular nor directories.
-//! A directory counts as a prefix even when no key is below it.
+//! Not listed are names that are not keys, links that lead nowhere, and files that are neither regular nor directories.
+//! A directory counts as a prefix even when no key is below it. A link that leads out of a root which is kept within counts
+//! as a key, whatever it leads to: opening it is an error.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -98,7 +99,7 @@ fn entries(directory: Place<'_>, prefix: &str) -> Result<Listing> {
         let key = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
         let (is_file, is_directory) = match kind(directory, &entry) {
             Ok(kind) => kind,
-            Err(cause) if is_gone(&cause) || directory.is_out(&cause) => continue,
+            Err(cause) if is_gone(&cause) => continue,
             Err(cause) => return Err(Error::io(&key, "list", &cause)),
         };
         if is_directory {
@@ -114,8 +115,12 @@ fn entries(directory: Place<'_>, prefix: &str) -> Result<Listing> {
 fn kind(directory: Place<'_>, entry: &fs::DirEntry) -> io::Result<(bool, bool)> {
     let kind = entry.file_type()?;
     if kind.is_symlink() {
-        let target = directory.child(entry.file_name()).as_place().metadata()?;
-        return Ok((target.is_file(), target.is_dir()));
+        return match directory.child(entry.file_name()).as_place().metadata() {
+            Ok(target) => Ok((target.is_file(), target.is_dir())),
+            // Not looked at. Were it left out, a chunk would be missing, and not an error, for whoever goes by the list.
+            Err(cause) if directory.is_out(&cause) => Ok((true, false)),
+            Err(cause) => Err(cause),
+        };
     }
     Ok((kind.is_file(), kind.is_dir()))
 }
