@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::cache::pool::CachePool;
+use crate::cache::{Cached, Recheck};
 use crate::chain::Chain;
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Interrupt;
@@ -58,6 +60,8 @@ pub struct Array {
     pub lock_key: String,
     pub shape: Vec<usize>,
     pub chain: Arc<Chain>,
+    /// What is kept of it between reads.
+    pub cache: Option<Cached>,
 }
 
 impl Array {
@@ -77,7 +81,14 @@ impl Array {
             let reason = format!("expected chunk lengths of at least 1, found {:?}", chain.shape);
             return Err(Error::new(Kind::Request, reason));
         }
-        Ok(Array { store, keys, lock_key, shape, chain })
+        Ok(Array { store, keys, lock_key, shape, chain, cache: None })
+    }
+
+    /// The same array, of which a pool keeps what is read. `lifetime` is a number that differs where stores that exist one
+    /// after the other have the same name.
+    pub fn cached(mut self, pool: &Arc<CachePool>, recheck: Recheck, lifetime: u64) -> Self {
+        self.cache = Cached::new(pool, recheck, self.store.as_ref(), &self.keys, &self.chain, lifetime);
+        self
     }
 }
 

@@ -3,6 +3,8 @@
 //! In encode order a chain is: transpositions (composed into one), the array-to-bytes step (plain elements, or a
 //! shard of inner chunks with a chain of their own), then bytes-to-bytes codecs.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::codec::element::{normalise_booleans, Swap};
 use crate::codec::BytesToBytes;
 use crate::error::{Error, Kind, Result};
@@ -79,6 +81,8 @@ pub struct Chain {
     limits: Vec<usize>,
     /// The exact encoded length, when it does not depend on the values.
     fixed: Option<usize>,
+    /// Tells it from all other chains of this process.
+    pub number: u64,
 }
 
 impl Chain {
@@ -128,7 +132,9 @@ impl Chain {
             Serializer::Elements => codecs.iter().try_fold(length, |length, codec| codec.fixed_encoded_len(length)),
             Serializer::Shard(_) => None,
         };
-        Ok(Chain { shape, elements, fill, order, serializer, codecs, length, strides, limits, fixed })
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Chain { shape, elements, fill, order, serializer, codecs, length, strides, limits, fixed, number })
     }
 
     /// No encoded cell is longer than this.
@@ -148,6 +154,14 @@ impl Chain {
     /// The exact encoded length, when it does not depend on the values.
     pub fn fixed_len(&self) -> Option<usize> {
         self.fixed
+    }
+
+    /// Whether decoded elements stand for something that only one operation knows.
+    pub fn has_tokens(&self) -> bool {
+        match &self.serializer {
+            Serializer::Elements => self.codecs.first().is_some_and(|codec| codec.keeps()),
+            Serializer::Shard(shard) => shard.inner.has_tokens(),
+        }
     }
 
     /// Undoes the bytes-to-bytes codecs into exactly `dst`, whose length the serializer knows.

@@ -68,6 +68,11 @@ impl Index {
         })
     }
 
+    /// Bytes that it takes besides its own.
+    pub fn size(&self) -> usize {
+        self.entries.capacity() * PAIR + self.grid.capacity() * size_of::<usize>()
+    }
+
     /// The index although its checksum is wrong: each entry may be right or wrong. `None` when it has more than a checksum.
     pub fn unchecked(shard: &Shard, whole: &[u8]) -> Option<Self> {
         let [checksum] = shard.index.codecs.as_slice() else { return None };

@@ -8,6 +8,7 @@
 #![warn(clippy::undocumented_unsafe_blocks)]
 
 pub mod array;
+pub mod cache;
 pub mod chain;
 pub mod check;
 mod check_shard;
@@ -21,6 +22,8 @@ pub mod memory;
 pub mod panics;
 pub mod pool;
 pub mod read;
+mod read_cached;
+pub mod read_element;
 mod read_raw;
 mod read_shard;
 pub mod region;

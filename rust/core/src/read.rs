@@ -5,6 +5,8 @@
 //! 3. Plain elements without codecs: only the wanted bytes are read ([`crate::read_raw`]). With codecs: decoded into
 //!    the target if the region lies there verbatim, else into a buffer of this thread and copied.
 //! 4. A shard: [`crate::read_shard`].
+//!
+//! An array with a pool keeps what was decoded: [`crate::read_cached`].
 
 use crate::array::{Array, Options};
 use crate::chain::{Chain, Serializer};
@@ -12,6 +14,7 @@ use crate::error::Result;
 use crate::memory::{Origin, Target};
 use crate::panics;
 use crate::pool;
+use crate::read_cached::CachedChunk;
 use crate::read_raw::read_raw;
 use crate::read_shard::read_shard;
 use crate::region::Region;
@@ -27,12 +30,22 @@ pub fn read(array: &Array, region: &Region, target: &Target<'_>, options: &Optio
     let split = Split::new(region, &array.chain.shape);
     let threads = options.threads_for(split.count, array.chain.length);
     let inside = options.inside(split.count);
+    let cached = array.cache.as_ref().map(|cached| (cached, cached.recheck.since(|| cached.pool.now())));
     pool::run(threads, split.count, options.interrupted, |job, _| {
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut place, &mut region);
         array.keys.write(&place, &mut key);
         // A panic in here is of this chunk, too.
-        let done = panics::catch(|| read_chunk(array, &key, &region, target, &inside)).unwrap_or_else(Err);
+        let done = panics::catch(|| {
+            if let Some((cached, since)) = cached {
+                let chunk = CachedChunk { array, cached, key: &key, place: &place, since, options: &inside };
+                if chunk.read(&region, target)? {
+                    return Ok(());
+                }
+            }
+            read_chunk(array, &key, &region, target, &inside)
+        });
+        let done = done.unwrap_or_else(Err);
         done.map_err(|error| error.at_chunk(&key, &place))
     })
 }

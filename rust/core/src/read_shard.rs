@@ -25,11 +25,14 @@ const BATCH: u64 = 64 << 20;
 const ATTEMPTS: usize = 4;
 
 /// One wanted inner chunk: its number in the split, and its bytes in the shard.
-struct Job {
-    cell: usize,
-    entry: usize,
-    bytes: Range<u64>,
+pub struct Job {
+    pub cell: usize,
+    pub entry: usize,
+    pub bytes: Range<u64>,
 }
+
+/// What is done with each of a list of jobs: by its number in the list, with its bytes.
+pub type Each<'a> = &'a (dyn Fn(usize, &dyn Reader) -> Result<()> + Sync);
 
 /// Reads the region (in stored axis order) of one shard; `false` when a lazy reader finds no value.
 pub fn read_shard(
@@ -45,30 +48,41 @@ pub fn read_shard(
     let Some(index) = Index::read(shard, reader)? else { return Ok(false) };
     let split = Split::new(region, &shard.inner.shape);
     let mut jobs = jobs(shard, &index, &split, target)?;
-    let threads = options.threads_for(jobs.len(), shard.inner.length);
-    if reader.bytes().is_some() || reads_parts(&shard.inner) {
-        pool::run(threads, jobs.len(), options.interrupted, |job, _| {
-            let Job { cell, bytes, .. } = &jobs[job];
-            let window = Window { whole: reader, offset: bytes.start, length: bytes.end - bytes.start };
-            read_inner(shard, &split, *cell, &window, target, options)
-        })?;
-        return Ok(true);
+    if !in_place(shard, reader) {
+        jobs.sort_by_key(|job| job.bytes.start);
     }
-    jobs.sort_by_key(|job| job.bytes.start);
-    let fetches = fetches(&jobs, FETCH)?;
+    let each = |job: usize, inner: &dyn Reader| read_inner(shard, &split, jobs[job].cell, inner, target, options);
+    fetch(shard, reader, &jobs, &each, options)?;
+    Ok(true)
+}
+
+/// Whether inner chunks are read where they lie, rather than with their neighbours.
+fn in_place(shard: &Shard, reader: &dyn Reader) -> bool {
+    reader.bytes().is_some() || reads_parts(&shard.inner)
+}
+
+/// Fetches the bytes of the jobs, sorted by where they begin, from a shard whose length is known.
+pub fn fetch(shard: &Shard, reader: &dyn Reader, jobs: &[Job], each: Each<'_>, options: &Options<'_>) -> Result<()> {
+    let threads = options.threads_for(jobs.len(), shard.inner.length);
+    if in_place(shard, reader) {
+        return pool::run(threads, jobs.len(), options.interrupted, |job, _| {
+            let Range { start, end } = jobs[job].bytes;
+            each(job, &Window { whole: reader, offset: start, length: end - start })
+        });
+    }
+    let fetches = fetches(jobs, FETCH)?;
     pool::run(threads.min(fetches.len()), fetches.len(), options.interrupted, |fetch, _| {
-        let jobs = &jobs[fetches[fetch].clone()];
-        let Range { start, end } = span(jobs);
+        let numbers = fetches[fetch].clone();
+        let Range { start, end } = span(&jobs[numbers.clone()]);
         scratch::with_bytes((end - start) as usize, |bytes| {
             there(reader.read_at(start, bytes)?)?;
-            for job in jobs {
-                let inner = &bytes[(job.bytes.start - start) as usize..(job.bytes.end - start) as usize];
-                read_inner(shard, &split, job.cell, &Slice(inner), target, options)?;
+            for number in numbers {
+                let job = &jobs[number].bytes;
+                each(number, &Slice(&bytes[(job.start - start) as usize..(job.end - start) as usize]))?;
             }
             Ok(())
         })
-    })?;
-    Ok(true)
+    })
 }
 
 /// The wanted inner chunks that are there; the target is filled for those that are not.
@@ -104,36 +118,19 @@ fn read_lazily(
     options: &Options<'_>,
 ) -> Result<bool> {
     let split = Split::new(region, &shard.inner.shape);
-    'attempt: for attempt in 1..=ATTEMPTS {
+    for attempt in 1..=ATTEMPTS {
         let Some((index, encoded)) = Index::read_encoded(shard, reader)? else { return Ok(false) };
         let mut jobs = jobs(shard, &index, &split, target)?;
         jobs.sort_by_key(|job| job.bytes.start);
-        let fetches = fetches(&jobs, FETCH)?;
-        let mut spans: Vec<Range<u64>> = scratch::list(fetches.len())?;
-        spans.extend(fetches.iter().map(|fetch| span(&jobs[fetch.clone()])));
-        for batch in batches(&spans)? {
-            let fetched = Batch {
-                jobs: &jobs[fetches[batch.start].start..fetches[batch.end - 1].end],
-                fetches: &fetches[batch.clone()],
-                spans: &spans[batch],
-                index: &encoded,
-            };
-            match fetched.read(shard, reader, &split, target, options) {
-                Ok(Answer::Read) => {}
-                Ok(Answer::Missing) => return Ok(false),
-                Ok(Answer::Replaced) => continue 'attempt,
-                Err(error) if error.kind == Kind::Codec && error.inner.is_none() => {
-                    // The shard ends before one of its inner chunks does. Unless it was replaced, its index is wrong.
-                    if attempt < ATTEMPTS {
-                        continue 'attempt;
-                    }
-                    let last = fetched.jobs.iter().max_by_key(|job| job.bytes.end);
-                    return Err(last.map_or(error, |job| index.wrong(job.entry, "reaches beyond the end of the shard")));
-                }
-                Err(error) => return Err(error),
-            }
+        let each = |job: usize, inner: &dyn Reader| read_inner(shard, &split, jobs[job].cell, inner, target, options);
+        match fetch_lazily(shard, reader, (&index, &encoded), &jobs, &each, options) {
+            Ok(Answer::Read) => return Ok(true),
+            Ok(Answer::Missing) => return Ok(false),
+            Ok(Answer::Replaced) => {}
+            // Unless the shard was replaced, its index is wrong.
+            Err(error) if error.kind == Kind::ShardIndex && attempt < ATTEMPTS => {}
+            Err(error) => return Err(error),
         }
-        return Ok(true);
     }
     // Somebody writes it faster than it can be read in parts.
     scratch::with_vec(|whole| {
@@ -142,17 +139,47 @@ fn read_lazily(
     })
 }
 
+/// Fetches the bytes of the jobs, sorted by where they begin, from a store with costly requests, as long as the shard
+/// still has the index that they were found by.
+pub fn fetch_lazily(
+    shard: &Shard,
+    reader: &dyn Reader,
+    (index, encoded): (&Index, &[u8]),
+    jobs: &[Job],
+    each: Each<'_>,
+    options: &Options<'_>,
+) -> Result<Answer> {
+    let fetches = fetches(jobs, FETCH)?;
+    let mut spans: Vec<Range<u64>> = scratch::list(fetches.len())?;
+    spans.extend(fetches.iter().map(|fetch| span(&jobs[fetch.clone()])));
+    for batch in batches(&spans)? {
+        let numbers = fetches[batch.start].start..fetches[batch.end - 1].end;
+        let fetched = Batch { jobs, numbers, fetches: &fetches[batch.clone()], spans: &spans[batch], index: encoded };
+        match fetched.read(shard, reader, each, options) {
+            Ok(Answer::Read) => {}
+            Err(error) if error.kind == Kind::Codec && error.inner.is_none() => {
+                let last = fetched.numbers.map(|number| &jobs[number]).max_by_key(|job| job.bytes.end);
+                return Err(last.map_or(error, |job| index.wrong(job.entry, "reaches beyond the end of the shard")));
+            }
+            other => return other,
+        }
+    }
+    Ok(Answer::Read)
+}
+
 /// What is asked for in one request.
 struct Batch<'a> {
     jobs: &'a [Job],
-    /// The jobs that lie in each of `spans`, numbered among those of all batches.
+    /// Which of them.
+    numbers: Range<usize>,
+    /// Those that lie in each of `spans`.
     fetches: &'a [Range<usize>],
     spans: &'a [Range<u64>],
     /// The index, as it is stored, that these came from.
     index: &'a [u8],
 }
 
-enum Answer {
+pub enum Answer {
     Read,
     Missing,
     /// The index is another one now.
@@ -160,15 +187,8 @@ enum Answer {
 }
 
 impl Batch<'_> {
-    fn read(
-        &self,
-        shard: &Shard,
-        reader: &dyn Reader,
-        split: &Split,
-        target: &Target<'_>,
-        options: &Options<'_>,
-    ) -> Result<Answer> {
-        let Batch { jobs, fetches, spans, index } = *self;
+    fn read(&self, shard: &Shard, reader: &dyn Reader, each: Each<'_>, options: &Options<'_>) -> Result<Answer> {
+        let Batch { jobs, fetches, spans, index, .. } = *self;
         let total = spans.iter().map(|span| span.end - span.start).fold(index.len() as u64, u64::saturating_add);
         let total = usize::try_from(total).map_err(|_| scratch::out_of_memory(usize::MAX))?;
         scratch::with_bytes(total, |bytes| {
@@ -187,15 +207,14 @@ impl Batch<'_> {
             if now != index {
                 return Ok(Answer::Replaced);
             }
-            let mut piece_of: Vec<usize> = scratch::list(jobs.len())?;
+            let mut piece_of: Vec<usize> = scratch::list(self.numbers.len())?;
             piece_of.extend(fetches.iter().enumerate().flat_map(|(piece, jobs)| jobs.clone().map(move |_| piece)));
-            let threads = options.threads_for(jobs.len(), shard.inner.length);
-            pool::run(threads, jobs.len(), options.interrupted, |job, _| {
-                let piece = piece_of[job];
-                let Job { cell, bytes, .. } = &jobs[job];
+            let threads = options.threads_for(self.numbers.len(), shard.inner.length);
+            pool::run(threads, self.numbers.len(), options.interrupted, |position, _| {
+                let (number, piece) = (self.numbers.start + position, piece_of[position]);
+                let bytes = &jobs[number].bytes;
                 let first = (bytes.start - spans[piece].start) as usize;
-                let inner = &pieces[piece].1[first..first + (bytes.end - bytes.start) as usize];
-                read_inner(shard, split, *cell, &Slice(inner), target, options)
+                each(number, &Slice(&pieces[piece].1[first..first + (bytes.end - bytes.start) as usize]))
             })?;
             Ok(Answer::Read)
         })

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use crate::buffer::{to_python, Buffer};
+use crate::caching::{known, with_pool, Given, Scalar};
 use crate::chain::PyChain;
 use crate::errors::{entry, foreign, raise};
 use crate::request::region;
@@ -28,12 +29,14 @@ pub struct ArrayHandle {
     array: Array,
     /// The array's path, for error messages.
     path: String,
+    /// How single elements are shown, of an array with a pool.
+    scalar: Option<Scalar>,
 }
 
 #[pymethods]
 impl ArrayHandle {
     #[new]
-    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None))]
+    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None))]
     #[allow(clippy::too_many_arguments)] // One call per open array; each is a plain value.
     fn new(
         store: &Bound<'_, PyAny>,
@@ -47,17 +50,36 @@ impl ArrayHandle {
         scalar_key: String,
         place: String,
         locks: Option<&Bound<'_, PyAny>>,
+        cache: Option<Given<'_>>,
+        scalar: Option<(String, Py<PyAny>)>,
     ) -> PyResult<Self> {
         let py = store.py();
         entry(py, "open an array", None, || {
             let keys = Keys { prefix, head, separator, scalar: scalar_key };
             let made = Array::new(store_of(store, place, locks)?, keys, lock_key, shape, Arc::clone(&chain.chain));
             let path = array;
-            match made {
-                Ok(array) => Ok(ArrayHandle { array, path }),
-                Err(error) => Err(raise(store.py(), error, Some(&path))),
-            }
+            let array = made.map_err(|error| raise(store.py(), error, Some(&path)))?;
+            let array = match cache {
+                Some(given) => with_pool(array, given)?,
+                None => array,
+            };
+            let scalar = scalar.filter(|_| array.cache.is_some()).map(|(kind, make)| Scalar::new(&kind, make));
+            Ok(ArrayHandle { array, path, scalar })
         })
+    }
+
+    /// The element at a key of integers, if the pool has it and need not look at the store; `None` for everything else.
+    fn element<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match &self.scalar {
+            Some(scalar) => known(&self.array, scalar, key),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether a pool keeps anything of this array.
+    #[getter]
+    fn caches(&self) -> bool {
+        self.array.cache.is_some()
     }
 
     /// Reads the elements that `axes` select into `out`.
@@ -167,10 +189,12 @@ impl ArrayHandle {
     /// The same array with another shape, sharing everything else.
     fn resized(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
         entry(py, "resize", Some(&self.path), || {
-            let Array { store, keys, lock_key, chain, .. } = &self.array;
-            let array = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape, Arc::clone(chain))
+            let Array { store, keys, lock_key, chain, cache, .. } = &self.array;
+            let mut array = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape, Arc::clone(chain))
                 .map_err(|error| raise(py, error, Some(&self.path)))?;
-            Ok(ArrayHandle { array, path: self.path.clone() })
+            array.cache.clone_from(cache);
+            let scalar = self.scalar.as_ref().map(|scalar| scalar.clone_ref(py));
+            Ok(ArrayHandle { array, path: self.path.clone(), scalar })
         })
     }
 }

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use blizzarr_core::cache::changes;
 use blizzarr_core::codec::foreign::{ForeignCodec, Length, Take};
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::fork::PerProcess;
 use blizzarr_core::interrupt::Interrupt;
 use blizzarr_core::store::exclusion::{self, Exclusion, HeldInProcess, Scope};
+use blizzarr_core::store::version::{Status, Version};
 use blizzarr_core::store::{ranges, Guard, Locker, Reader, Store};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -23,12 +25,22 @@ pub struct PythonStore {
     locks: Option<Arc<dyn Store>>,
 }
 
+/// What a value of a store written in Python is called in the whole process.
+pub fn full_name(place: &str, key: &str) -> String {
+    format!("{place}/{key}")
+}
+
 /// Who writes which chunk of a Python store, in the whole process.
 static WRITERS: PerProcess<Exclusion> = PerProcess::new(Exclusion::default);
 
 impl PythonStore {
     pub fn new(object: Py<PyAny>, place: String, locks: Option<Arc<dyn Store>>) -> Self {
         PythonStore { object, place, locks }
+    }
+
+    /// Tells caches that the value may be another one.
+    fn note(&self, key: &str) {
+        changes::value(|| self.full_name(key));
     }
 
     fn call<R>(&self, key: &str, work: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<R>) -> Result<R> {
@@ -56,6 +68,8 @@ impl Store for PythonStore {
             };
             object.call_method1("set", (key, value)).map(drop)
         })
+        .inspect(|()| self.note(key))
+        .inspect_err(|_| self.note(key))
     }
 
     fn delete(&self, key: &str) -> Result<bool> {
@@ -66,6 +80,35 @@ impl Store for PythonStore {
             }
             object.call_method1("delete", (key,)).map(|_| true)
         })
+        .inspect(|_| self.note(key))
+        .inspect_err(|_| self.note(key))
+    }
+
+    fn full_name(&self, key: &str) -> Option<String> {
+        match &self.locks {
+            Some(store) => store.full_name(key),
+            None => Some(full_name(&self.place, key)),
+        }
+    }
+
+    fn status(&self, key: &str) -> Result<Status> {
+        self.call(key, |py, object| match object.getattr_opt(intern!(py, "version"))? {
+            None => Ok(Status::Unknown),
+            Some(version) => {
+                let version = version.call1((key,))?;
+                if version.is_none() {
+                    return Ok(Status::Missing);
+                }
+                if let Ok(name) = version.extract::<&str>() {
+                    return Ok(Status::Is(Version::named(name.as_bytes())));
+                }
+                Ok(Status::Is(Version::named(Buffer::reading(&version)?.bytes()?)))
+            }
+        })
+    }
+
+    fn tells_versions(&self) -> bool {
+        Python::attach(|py| self.object.bind(py).hasattr(intern!(py, "version")).unwrap_or(false))
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {

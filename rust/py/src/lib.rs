@@ -7,6 +7,7 @@
 
 mod array;
 mod buffer;
+mod caching;
 mod chain;
 mod codecs;
 mod elements;
@@ -86,6 +87,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Before there are other threads, one of which could fork while the handler is being registered.
     blizzarr_core::fork::generation();
     module.add_class::<array::ArrayHandle>()?;
+    module.add_class::<caching::PyCachePool>()?;
     module.add_class::<elements::ElementTable>()?;
     module.add_class::<chain::PyChain>()?;
     module.add_class::<results::ResultMemory>()?;
@@ -95,6 +97,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stores::PyMemoryStore>()?;
     module.add_class::<stores::PyRenamedStore>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(caching::cache_value_changed, module)?)?;
+    module.add_function(wrap_pyfunction!(caching::cache_prefix_changed, module)?)?;
     module.add_function(wrap_pyfunction!(is_optimised, module)?)?;
     module.add_function(wrap_pyfunction!(threads, module)?)?;
     module.add_function(wrap_pyfunction!(threads_set, module)?)?;

@@ -9,6 +9,7 @@ use blizzarr_core::store::durability::{self, Level};
 use blizzarr_core::store::local::{Links, LocalOptions, LocalStore, Locking};
 use blizzarr_core::store::memory::MemoryStore;
 use blizzarr_core::store::renamed::RenamedStore;
+use blizzarr_core::store::version::{Status, Version};
 use blizzarr_core::store::{hashed, Guard, ListableStore, Store};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -218,6 +219,18 @@ impl NativeStore {
     /// Names below `prefix` that are no keys, though something is there; not more than `limit`.
     fn others(&self, py: Python<'_>, prefix: &str, limit: usize) -> PyResult<Vec<String>> {
         self.run(py, |store| store.others(prefix, limit))
+    }
+
+    /// What differs between two versions of a value; `None` when there is none.
+    fn version<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        entry(py, "look up a version", None, || {
+            let name = match self.run(py, |store| store.status(key))? {
+                Status::Missing => return Ok(None),
+                Status::Is(version) => version.name(),
+                Status::Unknown => Version::unlike_any(),
+            };
+            handed(py, &name).map(Some)
+        })
     }
 
     fn size(&self, py: Python<'_>, key: &str) -> PyResult<Option<u64>> {

@@ -9,12 +9,33 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::exclusion::{self, Exclusion, HeldInProcess, Scope};
+use super::version::{Status, Version};
 use super::{key, ranges, Guard, ListableStore, Listing, Locker, Reader, Store};
+use crate::cache::changes;
 use crate::error::{Error, Kind, Result};
 use crate::fork::{self, PerProcess};
 use crate::interrupt::Interrupt;
 
-type Values = BTreeMap<String, Arc<Vec<u8>>>;
+type Values = BTreeMap<String, Arc<Value>>;
+
+/// One version of one value.
+struct Value {
+    bytes: Vec<u8>,
+    /// Tells it from all others of this process.
+    version: u64,
+}
+
+impl Value {
+    fn of(parts: &[&[u8]]) -> Result<Arc<Self>> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let bytes = concatenated(parts)?;
+        Ok(Arc::new(Value { bytes, version: NEXT.fetch_add(1, Ordering::Relaxed) }))
+    }
+
+    fn version(&self) -> Version {
+        Version::new([self.version, 0, 0, 0, 0, 0], true)
+    }
+}
 
 /// Who writes which chunk of which store.
 static WRITERS: PerProcess<Exclusion> = PerProcess::new(Exclusion::default);
@@ -82,7 +103,7 @@ impl Store for MemoryStore {
 
     fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
         key::check(key)?;
-        let value = Arc::new(concatenated(parts).map_err(|error| error.at_key(key))?);
+        let value = Value::of(parts).map_err(|error| error.at_key(key))?;
         let mut values = self.write();
         let old = match values.get_mut(key) {
             Some(slot) => Some(std::mem::replace(slot, value)),
@@ -90,18 +111,33 @@ impl Store for MemoryStore {
         };
         drop(values);
         drop(old); // may be large: not while others wait
+        changes::value(|| self.full_name(key));
         Ok(())
     }
 
     fn delete(&self, key: &str) -> Result<bool> {
         key::check(key)?;
         let old = self.write().remove(key);
+        changes::value(|| self.full_name(key));
         Ok(old.is_some())
     }
 
     fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
         key::check(lock_key)?;
         Ok(Box::new(MemoryLocker { store: self, lock_key, interrupt }))
+    }
+
+    fn full_name(&self, key: &str) -> Option<String> {
+        Some(format!("memory:{}/{key}", self.number))
+    }
+
+    fn status(&self, key: &str) -> Result<Status> {
+        key::check(key)?;
+        Ok(self.read().get(key).map_or(Status::Missing, |value| Status::Is(value.version())))
+    }
+
+    fn tells_versions(&self) -> bool {
+        true
     }
 }
 
@@ -165,6 +201,7 @@ impl ListableStore for MemoryStore {
         let removed: Vec<_> = doomed.iter().filter_map(|key| values.remove(key)).collect();
         drop(values);
         drop(removed);
+        changes::prefix(|| self.full_name(start.trim_end_matches('/')).map(trimmed));
         Ok(())
     }
 
@@ -180,17 +217,19 @@ impl ListableStore for MemoryStore {
         interrupt: Interrupt<'_>,
     ) -> Result<bool> {
         key::check(key)?;
-        let fresh = value.map(|value| concatenated(&[value]).map_err(|error| error.at_key(key))).transpose()?;
+        let fresh = value.map(|value| Value::of(&[value]).map_err(|error| error.at_key(key))).transpose()?;
         // Only a deletion has to wait for who writes chunks: nobody locks them by a certain version of the document.
         let _guard = fresh.is_none().then(|| self.hold(key, Scope::Whole, interrupt)).transpose()?;
         let mut values = self.write();
-        if values.get(key).map(|value| value.as_slice()) != expected {
+        if values.get(key).map(|value| value.bytes.as_slice()) != expected {
             return Ok(false);
         }
         match fresh {
-            Some(fresh) => values.insert(key.to_owned(), Arc::new(fresh)),
+            Some(fresh) => values.insert(key.to_owned(), fresh),
             None => values.remove(key),
         };
+        drop(values);
+        changes::value(|| self.full_name(key));
         Ok(true)
     }
 
@@ -200,6 +239,11 @@ impl ListableStore for MemoryStore {
         let hold = |key| Ok(Box::new(self.hold(key, Scope::Whole, interrupt)?) as Box<dyn Guard + Send>);
         keys.into_iter().map(hold).collect()
     }
+}
+
+/// The name of a prefix, which may be that of everything.
+fn trimmed(name: String) -> String {
+    name.trim_end_matches('/').to_owned()
 }
 
 /// What all keys under the prefix begin with.
@@ -223,48 +267,52 @@ fn concatenated(parts: &[&[u8]]) -> Result<Vec<u8>> {
     Ok(value)
 }
 
-/// One version of one value.
+/// One version of one value, for who knows it by this key.
 struct Shared<'a> {
     key: &'a str,
-    value: Arc<Vec<u8>>,
+    value: Arc<Value>,
 }
 
 impl Reader for Shared<'_> {
     fn len(&self) -> Option<u64> {
-        Some(self.value.len() as u64)
+        Some(self.value.bytes.len() as u64)
     }
 
     fn bytes(&self) -> Option<&[u8]> {
-        Some(&self.value)
+        Some(&self.value.bytes)
+    }
+
+    fn version(&self) -> Option<Version> {
+        Some(self.value.version())
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
         let found = usize::try_from(offset).ok().and_then(|start| {
             let end = start.checked_add(buffer.len())?;
-            self.value.get(start..end)
+            self.value.bytes.get(start..end)
         });
         let Some(found) = found else {
-            return Err(ranges::truncated(offset, buffer.len(), self.value.len() as u64).at_key(self.key));
+            return Err(ranges::truncated(offset, buffer.len(), self.value.bytes.len() as u64).at_key(self.key));
         };
         buffer.copy_from_slice(found);
         Ok(true)
     }
 
     fn read_suffix(&self, buffer: &mut [u8]) -> Result<bool> {
-        match self.value.len().checked_sub(buffer.len()) {
-            Some(start) => buffer.copy_from_slice(&self.value[start..]),
-            None => return Err(ranges::too_short(buffer.len(), self.value.len() as u64).at_key(self.key)),
+        match self.value.bytes.len().checked_sub(buffer.len()) {
+            Some(start) => buffer.copy_from_slice(&self.value.bytes[start..]),
+            None => return Err(ranges::too_short(buffer.len(), self.value.bytes.len() as u64).at_key(self.key)),
         }
         Ok(true)
     }
 
     fn read_all(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<bool> {
-        let size = self.value.len() as u64;
+        let size = self.value.bytes.len() as u64;
         if size > limit {
             return Err(ranges::too_long(size, limit).at_key(self.key));
         }
         ranges::reserve(buffer, size).map_err(|error| error.at_key(self.key))?;
-        buffer.extend_from_slice(&self.value);
+        buffer.extend_from_slice(&self.value.bytes);
         Ok(true)
     }
 }

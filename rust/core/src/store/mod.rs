@@ -8,10 +8,12 @@ pub mod local;
 pub mod memory;
 pub mod ranges;
 pub mod renamed;
+pub mod version;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use ranges::ByteRange;
+use version::{Status, Version};
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -76,6 +78,29 @@ pub trait Store: Send + Sync {
 
     /// Whether setting a value waits for a device, so that many at once are done sooner than one after the other.
     fn waits(&self) -> bool {
+        false
+    }
+
+    /// The name of the value, the same for all handles of its place in this process, with a slash between a prefix and
+    /// what is below it; `None` when it cannot be told. For what is kept of it: see [`crate::cache`].
+    fn full_name(&self, key: &str) -> Option<String> {
+        let _ = key;
+        None
+    }
+
+    /// Tells apart handles that may find different values under one full name.
+    fn way(&self) -> u64 {
+        0
+    }
+
+    /// Which version of the value is stored, told without reading it.
+    fn status(&self, key: &str) -> Result<Status> {
+        let _ = key;
+        Ok(Status::Unknown)
+    }
+
+    /// Whether [`Store::status`] knows.
+    fn tells_versions(&self) -> bool {
         false
     }
 
@@ -169,6 +194,11 @@ pub trait Reader: Send + Sync {
 
     /// The value itself, when it lies in memory already.
     fn bytes(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// Which version this is, when that is known without another request.
+    fn version(&self) -> Option<Version> {
         None
     }
 

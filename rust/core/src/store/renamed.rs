@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::version::Status;
 use super::{ListableStore, Locker, Reader, Store};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
@@ -43,6 +44,22 @@ impl<F: Fn(&str) -> Result<String> + Send + Sync> Store for RenamedStore<F> {
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
         self.store.size(&(self.rename)(key)?)
+    }
+
+    fn full_name(&self, key: &str) -> Option<String> {
+        self.store.full_name(&(self.rename)(key).ok()?)
+    }
+
+    fn status(&self, key: &str) -> Result<Status> {
+        self.store.status(&(self.rename)(key)?)
+    }
+
+    fn tells_versions(&self) -> bool {
+        self.store.tells_versions()
+    }
+
+    fn way(&self) -> u64 {
+        self.store.way()
     }
 }
 

@@ -13,6 +13,7 @@
 //! - `remove`: deletion, of one value or of a tree;
 //! - `outgoing`: values that are held until it is on record that they have gone;
 //! - `temporary`: what writers that died have left;
+//! - `times`: which version of a value a file is;
 //! - `list`: which keys there are;
 //! - `look`: what callers look at by themselves;
 //! - `lock`: one writer per chunk, among threads and processes.
@@ -38,6 +39,7 @@ mod publish;
 mod read;
 mod remove;
 mod temporary;
+mod times;
 #[cfg(target_os = "linux")]
 mod unnamed;
 
@@ -49,7 +51,9 @@ pub(super) use self::flush::synchronise;
 pub use self::lock::Locking;
 use self::place::{Beneath, Place};
 use super::durability::{self, Level};
+use super::version::Status;
 use super::{key, Guard, ListableStore, Listing, Locker, Reader, Store};
+use crate::cache::changes;
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Interrupt;
 
@@ -89,6 +93,8 @@ pub struct LocalStore {
     locking: Locking,
     /// The root, if nothing may lead out of it.
     within: Option<Arc<Beneath>>,
+    /// Without links, for the names of values; found out when one is first needed.
+    real_root: OnceLock<PathBuf>,
 }
 
 impl LocalStore {
@@ -103,8 +109,8 @@ impl LocalStore {
             Links::Follow => None,
             Links::WithinRoot => Some(Arc::new(Beneath::new(&root)?)),
         };
-        let (named_only, reuses_blocks) = (AtomicBool::new(false), OnceLock::new());
-        Ok(LocalStore { root, durability, named_only, reuses_blocks, locking, within })
+        let (named_only, reuses_blocks, real_root) = (AtomicBool::new(false), OnceLock::new(), OnceLock::new());
+        Ok(LocalStore { root, durability, named_only, reuses_blocks, locking, within, real_root })
     }
 
     pub fn root(&self) -> &Path {
@@ -161,11 +167,15 @@ impl Store for LocalStore {
     }
 
     fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
-        self.at(key, |place| self.publish(key, place, parts, publish::Existing::Replace)).map(drop)
+        let outcome = self.at(key, |place| self.publish(key, place, parts, publish::Existing::Replace));
+        changes::value(|| self.full_name(key));
+        outcome.map(drop)
     }
 
     fn delete(&self, key: &str) -> Result<bool> {
-        self.at(key, |place| self.remove(key, place))
+        let outcome = self.at(key, |place| self.remove(key, place));
+        changes::value(|| self.full_name(key));
+        outcome
     }
 
     fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
@@ -185,6 +195,25 @@ impl Store for LocalStore {
 
     fn has(&self, key: &str) -> Result<bool> {
         self.at(key, |place| read::has(key, place))
+    }
+
+    fn full_name(&self, key: &str) -> Option<String> {
+        // Two roots may be one directory, or one within the other, by way of links.
+        let root = self.real_root.get_or_init(|| path::real(&self.root));
+        Some(format!("{}/{key}", root.to_string_lossy()))
+    }
+
+    fn status(&self, key: &str) -> Result<Status> {
+        self.at(key, |place| read::status(key, place))
+    }
+
+    fn tells_versions(&self) -> bool {
+        true
+    }
+
+    fn way(&self) -> u64 {
+        // What lies behind links is there for some and an error for others.
+        u64::from(self.within.is_some())
     }
 }
 
@@ -225,10 +254,13 @@ impl ListableStore for LocalStore {
     }
 
     fn delete_prefix(&self, prefix: &str) -> Result<()> {
-        match key::check_prefix(prefix)? {
+        let prefix = key::check_prefix(prefix)?;
+        let outcome = match prefix {
             "" => self.remove_everything(),
             prefix => self.at(prefix, |place| self.remove_tree(prefix, place)),
-        }
+        };
+        changes::prefix(|| self.full_name(prefix).map(|name| name.trim_end_matches('/').to_owned()));
+        outcome
     }
 
     fn lock_document<'a>(&'a self, lock_key: &str, interrupt: Interrupt<'_>) -> Result<Box<dyn Guard + 'a>> {
@@ -249,7 +281,9 @@ impl ListableStore for LocalStore {
         let (expected, value) = match (expected, value) {
             (Some(expected), value) => (expected, value),
             (None, Some(value)) => {
-                return self.at(key, |place| self.publish(key, place, &[value], publish::Existing::Keep))
+                let outcome = self.at(key, |place| self.publish(key, place, &[value], publish::Existing::Keep));
+                changes::value(|| self.full_name(key));
+                return outcome;
             }
             (None, None) => return Ok(!self.has(key)?),
         };

@@ -1,7 +1,7 @@
 //! The path of a key's file: root, separator, key.
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Longer paths are put together on the heap.
 #[cfg(unix)]
@@ -30,6 +30,17 @@ pub fn with<T>(root: &Path, key: &str, act: impl FnOnce(&Path) -> T) -> T {
     let mut path = root.to_path_buf();
     path.extend(key.split('/'));
     act(&path)
+}
+
+/// The path without links, as far as it exists.
+pub fn real(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => real(parent).join(name),
+        _ => path.to_owned(),
+    }
 }
 
 /// What the system says when a file is where a directory should be.

@@ -3,21 +3,24 @@
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, IoSliceMut};
 
+use super::super::version::{Status, Version};
 use super::super::{ranges, Reader};
 use super::place::{Access, Place};
+use super::times::Times;
 use crate::error::{Error, Kind, Result};
 
 pub struct OpenFile<'a> {
     key: &'a str,
     file: File,
     size: u64,
+    times: Times,
 }
 
 impl<'a> OpenFile<'a> {
     /// `None` only when there is no such file; a directory, FIFO, socket or device is an error and is not waited for.
     pub fn open(key: &'a str, place: Place<'_>) -> Result<Option<Self>> {
         match place.open(Access::Read).and_then(|file| inspect(&file).map(|found| (file, found))) {
-            Ok((file, Found::File(size))) => Ok(Some(OpenFile { key, file, size })),
+            Ok((file, Found::File(size, times))) => Ok(Some(OpenFile { key, file, size, times })),
             Ok((_, found)) => Err(found.refused(key)),
             Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
             Err(cause) => Err(Error::io(key, "open", &cause)),
@@ -53,10 +56,20 @@ impl<'a> OpenFile<'a> {
 pub fn size(key: &str, place: Place<'_>) -> Result<Option<u64>> {
     match place.metadata() {
         Ok(metadata) => match Found::new(&metadata) {
-            Found::File(size) => Ok(Some(size)),
+            Found::File(size, _) => Ok(Some(size)),
             found => Err(found.refused(key)),
         },
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::io(key, "look up", &cause)),
+    }
+}
+
+/// Which version of the value is in this file, looked up without opening it.
+pub fn status(key: &str, place: Place<'_>) -> Result<Status> {
+    match place.metadata().map(|metadata| Found::new(&metadata)) {
+        Ok(Found::File(size, times)) => Ok(times.version(size).map_or(Status::Unknown, Status::Is)),
+        Ok(found) => Err(found.refused(key)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Status::Missing),
         Err(cause) => Err(Error::io(key, "look up", &cause)),
     }
 }
@@ -73,7 +86,7 @@ pub fn has(key: &str, place: Place<'_>) -> Result<bool> {
 
 /// What is at a path.
 enum Found {
-    File(u64),
+    File(u64, Times),
     Directory,
     Other,
 }
@@ -81,7 +94,7 @@ enum Found {
 impl Found {
     fn new(metadata: &Metadata) -> Self {
         match metadata.file_type() {
-            kind if kind.is_file() => Found::File(metadata.len()),
+            kind if kind.is_file() => Found::File(metadata.len(), Times::new(metadata)),
             kind if kind.is_dir() => Found::Directory,
             _ => Found::Other,
         }
@@ -110,7 +123,7 @@ fn inspect(file: &File) -> io::Result<Found> {
     // SAFETY: the system has filled it.
     let status = unsafe { status.assume_init() };
     Ok(match status.st_mode & libc::S_IFMT {
-        libc::S_IFREG => Found::File(status.st_size as u64),
+        libc::S_IFREG => Found::File(status.st_size as u64, Times::of(&status)),
         libc::S_IFDIR => Found::Directory,
         _ => Found::Other,
     })
@@ -124,6 +137,10 @@ fn inspect(file: &File) -> io::Result<Found> {
 impl Reader for OpenFile<'_> {
     fn len(&self) -> Option<u64> {
         Some(self.size)
+    }
+
+    fn version(&self) -> Option<Version> {
+        self.times.version(self.size)
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {

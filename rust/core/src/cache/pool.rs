@@ -1,0 +1,279 @@
+//! A bounded amount of memory for what was read, shared by many arrays.
+//!
+//! Entries are spread over parts with a mutex each. Each use of an entry gets a number from one counter; what has the
+//! lowest number of all goes first. Memory is taken from the limit before an entry is put in, so all entries together
+//! never exceed it. What was found stays alive while it is used, even if it is dropped from the pool meanwhile.
+//!
+//! A forked child has what the pool held when it was forked: nobody forks while a part is being changed ([`fork::enter`]).
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::changes::{self, Stamp};
+use super::entries::{Entries, Entry};
+use super::flight::Flight;
+use super::object::Object;
+use super::Id;
+use crate::fork;
+
+const PARTS: usize = 16;
+/// That a part is empty.
+const NEVER: u64 = u64::MAX;
+
+/// What many arrays keep together.
+pub struct CachePool {
+    limit: usize,
+    used: AtomicUsize,
+    parts: [Part; PARTS],
+    uses: AtomicU64,
+    numbers: AtomicU64,
+    keys: [RandomState; 2],
+    begun: Instant,
+    hits: AtomicU64,
+    checks: AtomicU64,
+    misses: AtomicU64,
+    evictions: AtomicU64,
+}
+
+/// On cache lines of its own.
+#[repr(align(128))]
+struct Part {
+    entries: Mutex<Entries>,
+    /// When the entry was used that has not been used for longest.
+    oldest: AtomicU64,
+}
+
+/// What a pool holds, and what has come of what it was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Info {
+    /// Bytes that it may hold, and that it does.
+    pub limit: usize,
+    pub used: usize,
+    pub entries: usize,
+    /// How often something was there and new enough; how often it was, after a look at the store that did not read it;
+    /// how often it had to be read; how often something was dropped to make room.
+    pub hits: u64,
+    pub checks: u64,
+    pub misses: u64,
+    pub evictions: u64,
+}
+
+/// What somebody finds who wants to fetch something.
+pub enum Claim<'a> {
+    /// It is his to fetch; others wait until this is dropped.
+    Mine(Landing<'a>),
+    /// Somebody else is fetching it.
+    Theirs(Arc<Flight>),
+}
+
+/// Ends a flight at drop.
+pub struct Landing<'a> {
+    pool: &'a CachePool,
+    id: Id,
+    flight: Arc<Flight>,
+}
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        self.pool.with(self.id, |entries| {
+            if entries.flights.get(&self.id).is_some_and(|flight| Arc::ptr_eq(flight, &self.flight)) {
+                entries.flights.remove(&self.id);
+            }
+        });
+        self.flight.land();
+    }
+}
+
+impl CachePool {
+    /// A pool that holds so many bytes at most.
+    pub fn new(limit: usize) -> Self {
+        changes::watch();
+        CachePool {
+            limit,
+            used: AtomicUsize::new(0),
+            parts: std::array::from_fn(|_| Part { entries: Mutex::default(), oldest: AtomicU64::new(NEVER) }),
+            uses: AtomicU64::new(0),
+            numbers: AtomicU64::new(0),
+            keys: [RandomState::new(), RandomState::new()],
+            begun: Instant::now(),
+            hits: AtomicU64::new(0),
+            checks: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+            evictions: AtomicU64::new(0),
+        }
+    }
+
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    pub fn info(&self) -> Info {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Info {
+            limit: self.limit,
+            used: self.used.load(Ordering::Relaxed),
+            entries: (0..PARTS as u128).map(|part| self.with(part, |entries| entries.len())).sum(),
+            hits: load(&self.hits),
+            checks: load(&self.checks),
+            misses: load(&self.misses),
+            evictions: load(&self.evictions),
+        }
+    }
+
+    /// Drops everything.
+    pub fn clear(&self) {
+        for part in 0..PARTS as u128 {
+            let dropped = self.with(part, |entries| {
+                let flights = std::mem::take(&mut entries.flights);
+                let before = std::mem::take(entries);
+                entries.flights = flights;
+                before
+            });
+            self.used.fetch_sub(dropped.cost(), Ordering::Relaxed);
+        }
+    }
+
+    /// Nanoseconds since the pool was made; never 0.
+    pub fn now(&self) -> u64 {
+        self.begun.elapsed().as_nanos() as u64 + 1
+    }
+
+    /// A moment of the system's clock as one of the pool's; those before it was made are 0.
+    pub fn moment(&self, seconds_since_epoch: f64) -> u64 {
+        let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs_f64();
+        // Too large a number saturates, so that nothing is ever new enough.
+        (self.now() as f64 + (seconds_since_epoch - clock) * 1e9).ceil() as u64
+    }
+
+    /// The number of what these words describe; that two descriptions have one number, nobody will see.
+    pub fn id(&self, words: impl Iterator<Item = u64> + Clone) -> Id {
+        let hash = |state: &RandomState| {
+            let mut hasher = state.build_hasher();
+            words.clone().for_each(|word| hasher.write_u64(word));
+            u128::from(hasher.finish())
+        };
+        hash(&self.keys[0]) << 64 | hash(&self.keys[1])
+    }
+
+    /// A number that no object has.
+    pub fn number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What is kept under this number, and whether it was known to be what is stored at `since` or later.
+    pub fn get(&self, id: Id, since: u64) -> Option<(Arc<Object>, bool)> {
+        let now = self.uses.fetch_add(1, Ordering::Relaxed);
+        let found = self.with(id, |entries| {
+            let entry = entries.touch(id, now)?;
+            let fresh = entry.checked >= since && entry.stamp.as_ref().is_none_or(Stamp::is_current);
+            Some((Arc::clone(&entry.object), fresh))
+        });
+        if found.as_ref().is_some_and(|(_, fresh)| *fresh) {
+            self.hits.fetch_add(1, Ordering::Relaxed);
+        }
+        found
+    }
+
+    /// An object has turned out to be what is stored at this moment.
+    pub fn confirm(&self, id: Id, object: &Arc<Object>, checked: u64, stamp: Option<Stamp>) {
+        self.checks.fetch_add(1, Ordering::Relaxed);
+        self.with(id, |entries| {
+            if let Some(entry) = entries.peek(id).filter(|entry| Arc::ptr_eq(&entry.object, object)) {
+                if checked > entry.checked {
+                    entry.checked = checked;
+                    // Of the same name, so of the same size.
+                    entry.stamp = stamp;
+                }
+            }
+        });
+    }
+
+    /// Keeps what was looked up at the moment `checked`, if there is room for it.
+    pub fn keep(&self, id: Id, object: Object, checked: u64, stamp: Option<Stamp>) -> Arc<Object> {
+        self.misses.fetch_add(1, Ordering::Relaxed);
+        let cost = object.cost(stamp.as_ref());
+        let object = Arc::new(object);
+        if !self.make_room(cost) {
+            // What was there before is of another version.
+            self.drop_entry(id);
+            return object;
+        }
+        let entry = Entry { object: Arc::clone(&object), checked, stamp, cost };
+        let now = self.uses.fetch_add(1, Ordering::Relaxed);
+        let before = self.with(id, |entries| entries.insert(id, entry, now));
+        if let Some(before) = before {
+            self.used.fetch_sub(before.cost, Ordering::Relaxed);
+        }
+        object
+    }
+
+    /// Whether something of this cost can be kept at all.
+    pub fn holds(&self, cost: usize) -> bool {
+        cost <= self.limit
+    }
+
+    /// Asks to fetch something.
+    pub fn claim(&self, id: Id) -> Claim<'_> {
+        let flight = Flight::new();
+        let other = self.with(id, |entries| match entries.flights.get(&id).filter(|flight| flight.is_here()) {
+            Some(other) => Some(Arc::clone(other)),
+            None => {
+                entries.flights.insert(id, Arc::clone(&flight));
+                None
+            }
+        });
+        match other {
+            Some(flight) => Claim::Theirs(flight),
+            None => Claim::Mine(Landing { pool: self, id, flight }),
+        }
+    }
+
+    /// Takes so much of the limit, dropping what has not been used for longest; `false` if there is not that much.
+    fn make_room(&self, cost: usize) -> bool {
+        loop {
+            let more = |used: usize| used.checked_add(cost).filter(|&used| used <= self.limit);
+            if self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok() {
+                return true;
+            }
+            if !self.holds(cost) || !self.evict() {
+                return false;
+            }
+        }
+    }
+
+    /// Drops the entry that has not been used for longest; `false` if there is none.
+    fn evict(&self) -> bool {
+        let oldest = |part: &usize| self.parts[*part].oldest.load(Ordering::Relaxed);
+        let Some(part) = (0..PARTS).filter(|part| oldest(part) != NEVER).min_by_key(oldest) else { return false };
+        let dropped = self.with(part as u128, |entries| {
+            let (id, _) = entries.oldest()?;
+            entries.remove(id)
+        });
+        if let Some(dropped) = dropped {
+            self.used.fetch_sub(dropped.cost, Ordering::Relaxed);
+            self.evictions.fetch_add(1, Ordering::Relaxed);
+        }
+        true
+    }
+
+    fn drop_entry(&self, id: Id) {
+        if let Some(dropped) = self.with(id, |entries| entries.remove(id)) {
+            self.used.fetch_sub(dropped.cost, Ordering::Relaxed);
+        }
+    }
+
+    /// Calls `work` with the part that an entry of this number is in. What it takes out is dropped by the caller, as that
+    /// may take a while.
+    fn with<R>(&self, id: Id, work: impl FnOnce(&mut Entries) -> R) -> R {
+        let part = &self.parts[id as usize % PARTS];
+        let inside = fork::enter();
+        let mut entries: MutexGuard<'_, Entries> = part.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = work(&mut entries);
+        part.oldest.store(entries.oldest().map_or(NEVER, |(_, used)| used), Ordering::Relaxed);
+        drop(entries);
+        drop(inside);
+        done
+    }
+}

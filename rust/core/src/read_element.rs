@@ -1,0 +1,54 @@
+//! One element that a pool has: the shortest way there is, for loops that go from element to element.
+
+use crate::array::Array;
+use crate::cache::Content;
+use crate::chain::{Chain, Serializer};
+
+/// Axes that an array has at most, for whom this way is there.
+pub const RANK: usize = 8;
+
+/// Calls `take` with the bytes of one element, if the pool has it and need not check it.
+pub fn element<R>(array: &Array, place: &[usize], take: impl FnOnce(&[u8]) -> R) -> Option<R> {
+    let cached = array.cache.as_ref()?;
+    let chain = &array.chain;
+    let since = cached.recheck.since(|| cached.pool.now());
+    let mut cell = [0i64; RANK];
+    let cell = cell.get_mut(..place.len())?;
+    let mut rest = [0usize; RANK];
+    let rest = rest.get_mut(..place.len())?;
+    for (axis, (&index, &size)) in place.iter().zip(&chain.shape).enumerate() {
+        (cell[axis], rest[axis]) = ((index / size) as i64, index % size);
+    }
+    let (root, fresh) = cached.pool.get(cached.id(cell), since)?;
+    if !fresh {
+        return None;
+    }
+    match (&root.content, &chain.serializer) {
+        (Content::Missing, _) => Some(take(&chain.fill)),
+        (Content::Elements(bytes), _) => one(chain, bytes, rest).map(take),
+        (Content::Index(index, _), Serializer::Shard(shard)) => {
+            let inner = &shard.inner;
+            let mut entry = 0;
+            let mut within = [0usize; RANK];
+            for stored in 0..rest.len() {
+                let index = rest[chain.order.as_ref().map_or(stored, |order| order[stored])];
+                entry = entry * shard.grid[stored] + index / inner.shape[stored];
+                within[stored] = index % inner.shape[stored];
+            }
+            if index.get(entry).ok()?.is_none() {
+                return Some(take(&inner.fill));
+            }
+            let (object, _) = cached.pool.get(cached.inner_id(root.number, entry), 0)?;
+            match &object.content {
+                Content::Elements(bytes) => one(inner, bytes, &within[..rest.len()]).map(take),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn one<'a>(chain: &Chain, bytes: &'a [u8], place: &[usize]) -> Option<&'a [u8]> {
+    let offset: usize = place.iter().zip(&chain.strides).map(|(&index, &stride)| index * stride as usize).sum();
+    bytes.get(offset..offset + chain.elements.itemsize)
+}
