@@ -47,6 +47,7 @@ from blizzarr.api import (
     zeros_like,
 )
 from blizzarr.array import Array
+from blizzarr.caching import CachePool
 from blizzarr.config import config
 from blizzarr.durability import durable
 from blizzarr.group import Group
@@ -55,6 +56,7 @@ __version__ = _native.version()
 
 __all__ = [
     "Array",
+    "CachePool",
     "Group",
     "__version__",
     "array",

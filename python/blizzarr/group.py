@@ -9,6 +9,7 @@ import numpy as np
 
 from blizzarr.array import Array
 from blizzarr.attributes import Attributes
+from blizzarr.caching import CachedStore, CachePool, Recheck
 from blizzarr.creation.describe import ShapeLike, ZarrFormat, describe_group, lengths_of
 from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
@@ -110,6 +111,19 @@ class Group(GroupMembers):
         close = getattr(self._store, "close", None)
         if close is not None:
             close()
+
+    def cached(self, pool: CachePool, *, recheck: Recheck = True) -> Self:
+        """The same group, of whose arrays a pool keeps the chunks that are read: see `blizzarr.Array.cached`.
+
+        Examples
+        --------
+        >>> import blizzarr
+        >>> group = create_root({}).cached(blizzarr.CachePool(1 << 20), recheck=False)
+        >>> z = group.create_array("z", data=[1, 2, 3])
+        >>> z[1], z[2], z.store.pool.info().hits
+        (np.int64(2), np.int64(3), 1)
+        """
+        return type(self)(CachedStore(self._store, pool, recheck), self._path, self._metadata)
 
     def refresh(self) -> Self:
         """Read the metadata again, as they are stored now."""

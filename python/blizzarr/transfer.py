@@ -6,6 +6,7 @@ around an assignment (conversion, broadcasting, their errors) is done here, befo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol, cast
@@ -46,10 +47,14 @@ class Binding:
     dtype: np.dtype[Any]
     write_empty: bool = False
     """Whether chunks of nothing but fill are stored whatever the settings say."""
+    element: Callable[[Any], Any] | None = None
+    """Where there is a cache: the element at a key of integers if it need only be copied from there, else None."""
 
     def resized(self, shape: tuple[int, ...]) -> Binding:
         """The same chunks under another shape."""
-        return Binding(self.handle.resized(shape), self.dtype, self.write_empty)
+        handle = self.handle.resized(shape)
+        element = None if self.element is None else getattr(handle, "element", None)
+        return Binding(handle, self.dtype, self.write_empty, element)
 
 
 def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> Any:

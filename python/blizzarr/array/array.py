@@ -17,6 +17,7 @@ from blizzarr.array.facts import ArrayFacts
 from blizzarr.array.masked import is_large_mask, read_mask, write_mask
 from blizzarr.array.reshape import append, as_array_meta, resize
 from blizzarr.array.selector import Selector
+from blizzarr.caching import CachedStore, CachePool, Recheck
 from blizzarr.config import config
 from blizzarr.errors import SelectionError
 from blizzarr.formats import read_node
@@ -65,6 +66,9 @@ class Array(ArrayFacts):
     # Reading and writing
 
     def __getitem__(self, key: Any) -> Any:
+        binding = self._binding
+        if binding is not None and binding.element is not None and (found := binding.element(key)) is not None:
+            return found
         lowered = lower_basic(key, self._shape)
         if lowered is None:
             if is_large_mask(key, self._shape):
@@ -276,6 +280,29 @@ class Array(ArrayFacts):
         """Set several attributes in one step; the others stay."""
         self.attrs.update(new_attributes)
         return self
+
+    def cached(self, pool: CachePool, *, recheck: Recheck = True) -> Self:
+        """The same array, of which a pool keeps the chunks that are read.
+
+        Parameters
+        ----------
+        pool
+            What keeps them. Arrays that share one share its limit, and two handles of one array share their chunks.
+        recheck
+            When a chunk that is kept must be checked again before it is used. True: before each read; that is a look
+            at the file, which is read again if it has changed. False: never. ``"open"``: once after the array was
+            opened. A number: when the last check is so many seconds ago. See `blizzarr.caching.Recheck`. What is
+            written in this process is seen at once in any case, and writes never build on what is kept.
+
+        Examples
+        --------
+        >>> import blizzarr
+        >>> pool = blizzarr.CachePool(1 << 20)
+        >>> z = blizzarr.create_array({}, data=np.arange(5), chunks=3).cached(pool, recheck=False)
+        >>> z[1], z[2], pool.info().hits
+        (np.int64(1), np.int64(2), 1)
+        """
+        return type(self)(CachedStore(self._store, pool, recheck), self._path, self._metadata)
 
     def refresh(self) -> Self:
         """Read the metadata again, as they are stored now: somebody else may have appended."""

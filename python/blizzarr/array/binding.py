@@ -6,13 +6,14 @@ from functools import lru_cache
 
 from blizzarr import _native
 from blizzarr.array.objects import ObjectHandle
+from blizzarr.caching.keeping import keeping_of, scalar_of
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.formats import chunk_prefix, chunk_store, lock_key
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of
-from blizzarr.transfer import Binding, Handle
+from blizzarr.transfer import Binding
 
 __all__ = ["bind", "same_chunks"]
 
@@ -23,24 +24,28 @@ _REMEMBERED = 256
 def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
     """The array as the engine knows it."""
     keys = metadata.chunk_keys
+    keeping = keeping_of(store)
     prefix, lock = chunk_prefix(path, metadata), lock_key(path, metadata)
     store = chunk_store(store, path, metadata)
     native = getattr(store, "native", None)
     found, place = (store, place_of(store)) if native is None else (native, "")
     locks = store.locks if isinstance(store, StoreWrapper) else None
+    dtype = metadata.dtype.numpy
 
-    def open(chain: _native.Chain, shape: tuple[int, ...]) -> Handle:
+    def open(chain: _native.Chain, shape: tuple[int, ...]) -> _native.ArrayHandle:
         return _native.ArrayHandle(
-            found, "/" + path, prefix, lock, shape, chain, keys.head, keys.separator, keys.scalar, place, locks
+            *(found, "/" + path, prefix, lock, shape, chain, keys.head, keys.separator, keys.scalar, place, locks),
+            cache=None if keeping is None else keeping.native(),
+            scalar=None if keeping is None else scalar_of(dtype),
         )
 
-    handle: Handle
     if metadata.dtype.kind is Kind.OBJECT:
-        handle = ObjectHandle.of(metadata, open, path)
-    else:
-        fill = metadata.dtype.fill_bytes(metadata.fill_value)
-        handle = open(_chain(metadata.write_shape, metadata.dtype, fill, metadata.codecs), metadata.shape)
-    return Binding(handle, metadata.dtype.numpy, metadata.fill_undefined)
+        return Binding(ObjectHandle.of(metadata, open, path), dtype, metadata.fill_undefined)
+    fill = metadata.dtype.fill_bytes(metadata.fill_value)
+    handle = open(_chain(metadata.write_shape, metadata.dtype, fill, metadata.codecs), metadata.shape)
+    # What is checked before each read is never a matter of copying alone.
+    at_hand = handle.caches and keeping is not None and keeping.recheck is not True
+    return Binding(handle, dtype, metadata.fill_undefined, handle.element if at_hand else None)
 
 
 @lru_cache(_REMEMBERED)

@@ -85,6 +85,11 @@ class NativeStore(BaseStore):
         names: builtins.list[str] = self.native.others(check_prefix(prefix), limit)
         return names
 
+    def version(self, key: str) -> bytes | None:
+        """What differs between two versions of the value; None when there is none."""
+        version: bytes | None = self.native.version(check_key(key))
+        return version
+
     def size(self, key: str) -> int | None:
         """The length of the value in bytes without reading it; None when there is none."""
         size: int | None = self.native.size(check_key(key))

@@ -50,6 +50,8 @@ class Store(Protocol):
     - ``get_many(keys)``: many values in one request, None for each that is missing,
     - ``replace(key, expected, value)``: set the value only if it still is `expected`, and say whether it was,
     - ``discard(key, expected)``: delete the value only if it still is `expected`, and say whether it was,
+    - ``version(key)``: text or bytes that differ between two versions of the value, told without reading it; None when
+      there is no value. With it caches can tell whether what they have is still what is stored,
     - ``delete_prefix(prefix)``, ``flush()`` and ``close()``.
 
     Methods are called from several threads at once.

@@ -1,0 +1,8 @@
+"""Caches: what was decoded is kept for the next read, within a limit, as long as it is known to be what is stored."""
+
+from blizzarr.caching.keeping import Keeping, keeping_of
+from blizzarr.caching.pool import CacheInfo, CachePool
+from blizzarr.caching.recheck import Recheck, Since
+from blizzarr.caching.store import CachedStore
+
+__all__ = ["CacheInfo", "CachePool", "CachedStore", "Keeping", "Recheck", "Since", "keeping_of"]

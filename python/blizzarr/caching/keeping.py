@@ -1,0 +1,69 @@
+"""What is to be kept of the arrays in a store: from the wrappers around it to what the engine is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from blizzarr import _native
+from blizzarr.caching.lifetimes import Lifetime
+from blizzarr.caching.pool import CachePool
+from blizzarr.caching.recheck import Recheck, native_recheck
+from blizzarr.caching.store import CachedStore
+from blizzarr.stores import Store, StoreWrapper
+
+__all__ = ["Keeping", "keeping_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """A pool, and when what it has must be checked again."""
+
+    pool: CachePool
+    recheck: Recheck
+    lifetime: Lifetime | None
+    """Of the values, where their store cannot be named for good."""
+
+    def native(self) -> tuple[_native.CachePool, str, float, int] | None:
+        """What the engine is told; None when nothing is kept."""
+        pool = self.pool.native
+        if pool is None:
+            return None
+        return pool, *native_recheck(self.recheck), 0 if self.lifetime is None else self.lifetime.number
+
+
+def keeping_of(store: Store) -> Keeping | None:
+    """What the outermost `CachedStore` around a store says; None where there is none."""
+    found = None
+    while isinstance(store, StoreWrapper):
+        if found is None and isinstance(store, CachedStore):
+            found = store
+        store = store.store
+    if found is None:
+        return None
+    named = getattr(store, "native", None) or getattr(store, "root", None) or getattr(store, "path", None)
+    behind = getattr(store, "mapping", getattr(store, "target", store))
+    return Keeping(found.pool, found.recheck, Lifetime.of(behind) if named is None else None)
+
+
+_KINDS = {np.dtype(code): code for code in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
+
+
+def scalar_of(dtype: np.dtype[Any]) -> tuple[str, Callable[[Any], Any]]:
+    """How the engine makes a scalar of one element: by a number of Python's where that has all its bits, else by bytes.
+
+    Examples
+    --------
+    >>> scalar_of(np.dtype("int16"))
+    ('i2', <class 'numpy.int16'>)
+    >>> kind, make = scalar_of(np.dtype("M8[D]"))
+    >>> make(bytes([1, 0, 0, 0, 0, 0, 0, 0]))
+    np.datetime64('1970-01-02')
+    """
+    kind = _KINDS.get(dtype)
+    if kind is not None:
+        return kind, dtype.type
+    return "", lambda found: np.ndarray((), dtype, bytearray(found))[()]

@@ -1,0 +1,114 @@
+"""`CachePool`: how much memory may be used for what was read."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+from blizzarr import _native
+
+__all__ = ["CacheInfo", "CachePool"]
+
+_MOST = (1 << 63) - 1
+
+_pools: WeakValueDictionary[str, CachePool] = WeakValueDictionary()
+"""By their names: unpickling one that is here already gives that one."""
+
+
+class CacheInfo(NamedTuple):
+    """What a pool holds, and what has come of what it was asked for.
+
+    A chunk, an inner chunk, the index of a shard and a chunk that is not there are entries alike.
+    """
+
+    limit: int
+    """Bytes that it may hold."""
+    used: int
+    """Bytes that it does hold."""
+    entries: int
+    """How many entries these are."""
+    hits: int
+    """How often an entry was there and new enough."""
+    checks: int
+    """How often one was there and turned out to be what is stored, by a look at the store that did not read it."""
+    misses: int
+    """How often it had to be read and decoded."""
+    evictions: int
+    """How often one was dropped to make room for another."""
+
+
+class CachePool:
+    """Memory for decoded chunks and for the indices of shards, shared by all arrays that are given it.
+
+    What has not been used for longest goes first. All entries together never take more than the limit, the tables that
+    they are found by included; a chunk that is larger than the limit is read as if there were no pool.
+
+    A forked process has what the pool held when it was forked. Pickled it is the same pool wherever it is
+    unpickled, empty at first: all arrays that a worker of dask is sent share one.
+
+    Parameters
+    ----------
+    limit
+        Bytes; 0 keeps nothing.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> pool = blizzarr.CachePool(64 << 20)
+    >>> z = blizzarr.create_array(None, data=[[1, 2], [3, 4]], chunks=(1, 2)).cached(pool)
+    >>> z[0, 0], z[0, 1], z[1, 1]
+    (np.int64(1), np.int64(2), np.int64(4))
+    >>> info = pool.info()
+    >>> info.entries, info.misses, info.checks
+    (2, 2, 1)
+    """
+
+    __slots__ = ("__weakref__", "_limit", "_name", "native")
+
+    def __init__(self, limit: int) -> None:
+        if isinstance(limit, bool) or not isinstance(limit, int):
+            raise TypeError(f"expected a limit in bytes, found {limit!r}")
+        if not 0 <= limit <= _MOST:
+            raise ValueError(f"expected a limit of 0 to {_MOST} bytes, found {limit}")
+        self._adopt(limit, token_hex(16))
+
+    def _adopt(self, limit: int, name: str) -> None:
+        self._limit = limit
+        self._name = name
+        self.native = _native.CachePool(limit) if limit else None
+        """The engine's part; None when nothing is to be kept."""
+        _pools[name] = self
+
+    @property
+    def limit(self) -> int:
+        """Bytes that it may hold."""
+        return self._limit
+
+    @property
+    def used(self) -> int:
+        """Bytes that it holds."""
+        return self.info().used
+
+    def info(self) -> CacheInfo:
+        """What it holds, and what has come of what it was asked for."""
+        return CacheInfo(*([0] * 7 if self.native is None else self.native.info()))
+
+    def clear(self) -> None:
+        """Drop everything."""
+        if self.native is not None:
+            self.native.clear()
+
+    def __repr__(self) -> str:
+        return f"<CachePool: {self.used:,} of {self._limit:,} bytes>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._limit, self._name)
+
+
+def _unpickled(limit: int, name: str) -> CachePool:
+    found = _pools.get(name)
+    if found is None:
+        found = CachePool.__new__(CachePool)
+        found._adopt(limit, name)
+    return found

@@ -1,0 +1,69 @@
+"""When something that is kept must be checked again before it is used."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = ["Recheck", "Since", "check_recheck", "native_recheck"]
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What was checked at this moment or later is used without another check.
+
+    Examples
+    --------
+    >>> Since.now().seconds > Since(0.0).seconds
+    True
+    """
+
+    seconds: float
+    """Since the epoch, as `time.time` tells them."""
+
+    @classmethod
+    def now(cls) -> Since:
+        """This moment."""
+        return cls(time.time())
+
+
+Recheck: TypeAlias = bool | Literal["open"] | float | Since
+"""True: before each read. False: never. ``"open"``: once after the array was opened. A number: when the last check is
+so many seconds ago. `Since`: when it was before that moment."""
+
+
+def check_recheck(recheck: Recheck) -> Recheck:
+    """Refuse what is none.
+
+    Examples
+    --------
+    >>> check_recheck(5)
+    5
+    """
+    if isinstance(recheck, bool | Since) or recheck == "open":
+        return recheck
+    if not isinstance(recheck, int | float):
+        raise TypeError(f"expected recheck to be True, False, 'open', seconds or Since(...), found {recheck!r}")
+    if math.isnan(recheck) or recheck < 0:
+        raise ValueError(f"expected recheck to be 0 seconds or more, found {recheck!r}")
+    return recheck
+
+
+def native_recheck(recheck: Recheck) -> tuple[str, float]:
+    """What the engine is told; ``"open"`` is now.
+
+    Examples
+    --------
+    >>> native_recheck(2.5), native_recheck(False), native_recheck(Since(12))
+    (('age', 2.5), ('never', 0.0), ('since', 12.0))
+    """
+    if isinstance(recheck, bool):
+        return ("always" if recheck else "never"), 0.0
+    if recheck == "open":
+        return native_recheck(Since.now())
+    if isinstance(recheck, Since):
+        return "since", float(recheck.seconds)
+    assert not isinstance(recheck, str), "checked when the store was made"
+    return ("age", float(recheck)) if recheck else ("always", 0.0)

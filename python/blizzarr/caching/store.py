@@ -1,0 +1,111 @@
+"""A store whose arrays keep what they read in a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from blizzarr import _native
+from blizzarr.caching.pool import CachePool
+from blizzarr.caching.recheck import Recheck, check_recheck
+from blizzarr.stores import Store, StoreWrapper, Value
+from blizzarr.stores.place import place_of
+
+__all__ = ["CachedStore"]
+
+
+class CachedStore(StoreWrapper):
+    """Passes everything on; arrays and groups that are opened from it use the pool.
+
+    Parameters
+    ----------
+    store
+        Where values are. Documents and other values that are asked for by key are not kept, only what arrays decode.
+    pool
+        What keeps them.
+    recheck
+        When something that is kept must be checked again before it is used: see `Recheck`.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> pool = blizzarr.CachePool(1 << 20)
+    >>> store = CachedStore(blizzarr.stores.MemoryStore(), pool, recheck=False)
+    >>> group = blizzarr.open_group(store)
+    >>> z = group.create_array("z", data=[1, 2, 3])
+    >>> z[1], z[2], pool.info().hits
+    (np.int64(2), np.int64(3), 1)
+    """
+
+    def __init__(self, store: Store, pool: CachePool, recheck: Recheck = True) -> None:
+        if not isinstance(pool, CachePool):
+            raise TypeError(f"expected a CachePool, found {type(pool).__name__}")
+        if isinstance(store, CachedStore):
+            store = store.store
+        super().__init__(store)
+        self.pool = pool
+        self.recheck = check_recheck(recheck)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.store!r}, {self.pool!r}, recheck={self.recheck!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CachedStore):
+            return NotImplemented
+        return bool(self.store == other.store) and self.pool is other.pool and self.recheck == other.recheck
+
+    def __hash__(self) -> int:
+        return hash((id(self.pool), self.recheck))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.store, self.pool, self.recheck)
+
+    @property
+    def native(self) -> Any:
+        """The engine's handle of the store, if it has one."""
+        return self.store.native  # type: ignore[attr-defined]  # its absence is ours
+
+    def present(self, keys: Sequence[str]) -> list[str]:
+        """Those of the keys that have a value, as the store itself finds out."""
+        present = getattr(self.store, "present", None)
+        return super().present(keys) if present is None else list(present(keys))
+
+    def set(self, key: str, value: Value) -> None:
+        """Replace the value."""
+        try:
+            self.store.set(key, value)
+        finally:
+            self._changed(key)
+
+    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+        """Set the value only if it still is `expected`."""
+        try:
+            return super().replace(key, expected, value)
+        finally:
+            self._changed(key)
+
+    def discard(self, key: str, expected: Value) -> bool:
+        """Delete the value only if it still is `expected`."""
+        try:
+            return super().discard(key, expected)
+        finally:
+            self._changed(key)
+
+    def delete(self, key: str) -> object:
+        """Remove the value."""
+        try:
+            return self.store.delete(key)
+        finally:
+            self._changed(key)
+
+    def delete_prefix(self, prefix: str) -> None:
+        """Remove every key under the prefix."""
+        try:
+            super().delete_prefix(prefix)
+        finally:
+            _native.cache_prefix_changed(place_of(self.store), prefix)
+
+    def _changed(self, key: str) -> None:
+        # Stores of the engine tell by themselves.
+        if getattr(self.store, "native", None) is None:
+            _native.cache_value_changed(place_of(self.store), key)
