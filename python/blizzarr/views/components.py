@@ -1,0 +1,112 @@
+"""Domains made of vectors: bounds, shapes and labels, each for all dimensions, of which some may be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from blizzarr.errors import SpecError
+from blizzarr.views.form import Form
+from blizzarr.views.interval import INF, Bounds, Interval, closed, half_open, sized
+from blizzarr.views.values import MAX_RANK, check_unique, flags, labels_of, to_index, to_indices
+
+__all__ = ["Upper", "complete", "domain_of", "form_of_dims"]
+
+Upper = tuple[str, tuple[int, ...]]
+
+
+def domain_of(
+    prefix: str,
+    rank: Any,
+    inclusive_min: Iterable[int] | None,
+    implicit_lower_bounds: Iterable[bool] | None,
+    exclusive_max: Iterable[int] | None,
+    inclusive_max: Iterable[int] | None,
+    shape: Iterable[int] | None,
+    implicit_upper_bounds: Iterable[bool] | None,
+    labels: Iterable[str | None] | None,
+) -> Form:
+    """The domain that these describe; errors call the parameters by their names with the prefix."""
+    given: list[tuple[str, tuple[Any, ...]]] = []
+    known: tuple[str, int] | None = None
+    if rank is not None:
+        known = f"{prefix}rank", to_index(rank)
+        if not 0 <= known[1] <= MAX_RANK:
+            raise SpecError(f"Invalid {prefix}rank: {rank}")
+
+    def check(name: str, vector: tuple[Any, ...]) -> None:
+        nonlocal known
+        given.append((name, vector))
+        if known is None:
+            if len(vector) > MAX_RANK:
+                raise SpecError(f"Rank specified by `{name}` ({len(vector)}) exceeds maximum rank of {MAX_RANK}")
+            known = name, len(vector)
+        elif known[1] != len(vector):
+            raise SpecError(
+                f"Rank specified by `{name}` ({len(vector)}) does not match rank specified by `{known[0]}` ({known[1]})"
+            )
+
+    lower = None if inclusive_min is None else to_indices(inclusive_min)
+    if lower is not None:
+        check(f"{prefix}inclusive_min", lower)
+    implicit_lower = None if implicit_lower_bounds is None else flags(implicit_lower_bounds)
+    if implicit_lower is not None:
+        check("implicit_lower_bounds", implicit_lower)
+    upper: Upper | None = None
+    for name, values in (("exclusive_max", exclusive_max), ("inclusive_max", inclusive_max), ("shape", shape)):
+        if values is None:
+            continue
+        if upper is not None:
+            raise SpecError(f"Cannot specify both `{prefix}{upper[0]}` and `{prefix}{name}`")
+        upper = name, to_indices(values)
+        check(f"{prefix}{name}", upper[1])
+    implicit_upper = None if implicit_upper_bounds is None else flags(implicit_upper_bounds)
+    if implicit_upper is not None:
+        check("implicit_upper_bounds", implicit_upper)
+    names = None if labels is None else labels_of(labels)
+    if names is not None:
+        check(f"{prefix}labels", names)
+    if known is None:
+        raise SpecError(f"Must specify `{prefix}rank`")
+    return complete(known[1], lower, implicit_lower, upper, implicit_upper, names)
+
+
+def complete(
+    rank: int,
+    lower: tuple[int, ...] | None,
+    implicit_lower: tuple[bool, ...] | None,
+    upper: Upper | None,
+    implicit_upper: tuple[bool, ...] | None,
+    labels: tuple[str, ...] | None,
+) -> Form:
+    """The domain with all that is missing filled in: bounds that are not given are infinite and implicit."""
+    of_shape = upper is not None and upper[0] == "shape"
+    if implicit_lower is None:
+        implicit_lower = (lower is None and not of_shape,) * rank
+    if implicit_upper is None:
+        implicit_upper = (upper is None,) * rank
+    if lower is None:
+        lower = (0 if of_shape else -INF,) * rank
+    labels = labels or ("",) * rank
+    check_unique(labels)
+    kind, ends = upper or ("exclusive_max", (INF + 1,) * rank)
+    intervals = [
+        Interval(*_bounds(kind, low, end), *implicit)
+        for low, end, *implicit in zip(lower, ends, implicit_lower, implicit_upper, strict=True)
+    ]
+    return Form.of_dims(list(zip(intervals, labels, strict=True)))
+
+
+def _bounds(kind: str, lower: int, end: int) -> Bounds:
+    if kind == "shape":
+        return sized(lower, INF + 1 - lower if end == 2 * INF + 1 else end)
+    return closed(lower, end) if kind == "inclusive_max" else half_open(lower, end)
+
+
+def form_of_dims(dims: Iterable[Any]) -> Form:
+    """The domain made of dimensions (`Dim`)."""
+    found = [(dim._interval, dim._label) for dim in dims]
+    if len(found) > MAX_RANK:
+        raise SpecError(f"Rank {len(found)} is outside valid range [0, {MAX_RANK}]")
+    check_unique([label for _, label in found])
+    return Form.of_dims(found)

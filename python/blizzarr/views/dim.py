@@ -1,0 +1,248 @@
+"""One dimension of a domain: an interval and a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from blizzarr.errors import SpecError
+from blizzarr.views.interval import INF, Interval, closed, half_open, sized
+from blizzarr.views.values import flag, opt_index, quoted, to_index
+
+__all__ = ["Dim", "merge_labels", "merged_dims"]
+
+_UNSET: Any = object()
+
+
+class Dim:
+    """An interval of indices, with bounds that may be implicit, and a label.
+
+    Called with one integer, or `size`, it is that long and begins at `inclusive_min` or 0; with two integers, or
+    `exclusive_max` or `inclusive_max`, it has these bounds; else it is unbounded. Bounds that are not given are
+    implicit, unless `implicit_lower` and `implicit_upper` say otherwise.
+
+    Examples
+    --------
+    >>> Dim(5), Dim(3, 10, label="x"), Dim("y", implicit_upper=False)
+    (Dim(inclusive_min=0, exclusive_max=5), Dim(inclusive_min=3, exclusive_max=10, label="x"), Dim(implicit_upper=False, label="y"))
+    >>> print(Dim(exclusive_max=10, label="x"))
+    "x": (-inf*, 10)
+    """  # noqa: E501
+
+    __slots__ = ("_interval", "_label")
+
+    _interval: Interval
+    _label: str
+
+    def __init__(
+        self,
+        *args: Any,
+        label: str | None = _UNSET,
+        size: int | None = _UNSET,
+        inclusive_min: int | None = _UNSET,
+        exclusive_max: int | None = _UNSET,
+        inclusive_max: int | None = _UNSET,
+        implicit_lower: bool | None = _UNSET,
+        implicit_upper: bool | None = _UNSET,
+    ) -> None:
+        given: dict[str, Any] = {
+            "label": label,
+            "size": size,
+            "inclusive_min": inclusive_min,
+            "exclusive_max": exclusive_max,
+            "inclusive_max": inclusive_max,
+        }
+        for name, value in zip(_positions(args, exclusive_max is not _UNSET), args, strict=True):
+            if given[name] is not _UNSET:
+                raise TypeError(f"Dim() was given {name!r} twice")
+            given[name] = value
+        kinds = [name for name in ("size", "exclusive_max", "inclusive_max") if given[name] is not _UNSET]
+        if len(kinds) > 1:
+            raise TypeError(f"Dim() takes only one of {' and '.join(kinds)}")
+        self.label = "" if given["label"] is _UNSET or given["label"] is None else given["label"]
+        lower = None if given["inclusive_min"] is _UNSET else opt_index(given["inclusive_min"])
+        upper = opt_index(given[kinds[0]]) if kinds else None
+        if kinds == ["size"]:
+            first = lower or 0
+            bounds = half_open(first, INF + 1) if upper in (None, 2 * INF + 1) else sized(first, upper or 0)
+            default_lower = False
+        elif kinds == ["inclusive_max"]:
+            bounds = closed(-INF if lower is None else lower, INF if upper is None else upper)
+            default_lower = lower is None
+        else:
+            bounds = half_open(-INF if lower is None else lower, INF + 1 if upper is None else upper)
+            default_lower = lower is None
+        self._interval = Interval(
+            *bounds,
+            default_lower if implicit_lower is _UNSET or implicit_lower is None else flag(implicit_lower),
+            upper is None if implicit_upper is _UNSET or implicit_upper is None else flag(implicit_upper),
+        )
+
+    @classmethod
+    def _of(cls, interval: Interval, label: str = "") -> Dim:
+        dim = cls.__new__(cls)
+        dim._interval = interval
+        dim._label = label
+        return dim
+
+    @property
+    def inclusive_min(self) -> int:
+        """The first index."""
+        return self._interval.lower
+
+    @property
+    def exclusive_max(self) -> int:
+        """The index after the last."""
+        return self._interval.upper
+
+    @property
+    def inclusive_max(self) -> int:
+        """The last index."""
+        return self._interval.upper - 1
+
+    @property
+    def exclusive_min(self) -> int:
+        """The index before the first."""
+        return self._interval.lower - 1
+
+    @property
+    def size(self) -> int:
+        """How many indices there are."""
+        return self._interval.upper - self._interval.lower
+
+    @property
+    def finite(self) -> bool:
+        """Whether it has both bounds."""
+        return self._interval.lower != -INF and self._interval.upper != INF + 1
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no index."""
+        return self._interval.lower == self._interval.upper
+
+    @property
+    def label(self) -> str:
+        """The label, or an empty string."""
+        return self._label
+
+    @label.setter
+    def label(self, value: str) -> None:
+        if not isinstance(value, str):
+            raise TypeError(f"expected a label as a string, found {value!r}")
+        self._label = value
+
+    @property
+    def implicit_lower(self) -> bool:
+        """Whether the lower bound is implicit."""
+        return self._interval.implicit_lower
+
+    @implicit_lower.setter
+    def implicit_lower(self, value: bool) -> None:
+        self._interval = self._interval._replace(implicit_lower=flag(value))
+
+    @property
+    def implicit_upper(self) -> bool:
+        """Whether the upper bound is implicit."""
+        return self._interval.implicit_upper
+
+    @implicit_upper.setter
+    def implicit_upper(self, value: bool) -> None:
+        self._interval = self._interval._replace(implicit_upper=flag(value))
+
+    def intersect(self, other: Dim) -> Dim:
+        """The indices in both.
+
+        Examples
+        --------
+        >>> Dim(1, 5, label="x").intersect(Dim(3))
+        Dim(inclusive_min=1, exclusive_max=3, label="x")
+        """
+        return Dim._of(self._interval.intersect(other._interval), merge_labels(self._label, other._label))
+
+    def hull(self, other: Dim) -> Dim:
+        """The smallest interval with the indices of both.
+
+        Examples
+        --------
+        >>> Dim(1, 5, label="x").hull(Dim(3))
+        Dim(inclusive_min=0, exclusive_max=5, label="x")
+        """
+        return Dim._of(self._interval.hull(other._interval), merge_labels(self._label, other._label))
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __contains__(self, other: object) -> bool:
+        if isinstance(other, Dim):
+            return self._interval.bounds.covers(other._interval.bounds)
+        return self._interval.bounds.contains(to_index(other))
+
+    def __iter__(self) -> Iterator[int]:
+        if not self.finite:
+            raise SpecError("Cannot iterate over infinite interval")
+        return iter(range(self._interval.lower, self._interval.upper))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dim):
+            return NotImplemented
+        return self._interval == other._interval and self._label == other._label
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> Dim:
+        return Dim._of(self._interval, self._label)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Dim:
+        return Dim._of(self._interval, self._label)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dim._of, (self._interval, self._label)
+
+    def __str__(self) -> str:
+        return f"{quoted(self._label)}: {self._interval}" if self._label else str(self._interval)
+
+    def __repr__(self) -> str:
+        lower, upper, implicit_lower, implicit_upper = self._interval
+        terms = []
+        if lower != -INF:
+            terms.append(f"inclusive_min={lower}")
+        if implicit_lower != (lower == -INF):
+            terms.append(f"implicit_lower={implicit_lower}")
+        if upper != INF + 1:
+            terms.append(f"exclusive_max={upper}")
+        if implicit_upper != (upper == INF + 1):
+            terms.append(f"implicit_upper={implicit_upper}")
+        if self._label:
+            terms.append(f"label={quoted(self._label)}")
+        return f"Dim({', '.join(terms)})"
+
+
+def _positions(args: tuple[Any, ...], bounded: bool) -> tuple[str, ...]:
+    """What the positional arguments are, by their number and kind."""
+    if len(args) == 1 and bounded:
+        return ("inclusive_min",)
+    if len(args) > 2:
+        raise TypeError(f"Dim() takes at most two positional arguments, was given {len(args)}")
+    if args and (isinstance(args[0], str) or (args[0] is None and len(args) == 1)):
+        if len(args) == 2:
+            raise TypeError("Dim() takes a label alone, or after a size")
+        return ("label",)
+    if len(args) == 2:
+        return ("size", "label") if isinstance(args[1], str | None) else ("inclusive_min", "exclusive_max")
+    return ("size",) if args else ()
+
+
+def merge_labels(first: str, second: str) -> str:
+    """The label of two descriptions of one dimension; one of them may have none."""
+    if first and second and first != second:
+        raise SpecError("Dimension labels do not match")
+    return first or second
+
+
+def merged_dims(first: Dim, second: Dim, index: int, how: str) -> Dim:
+    """Two dimensions merged by a method of `Interval`; errors name the dimension."""
+    try:
+        label = merge_labels(first._label, second._label)
+        return Dim._of(getattr(first._interval, how)(second._interval), label)
+    except SpecError as error:
+        raise SpecError(f"Mismatch in dimension {index}: {error}") from None

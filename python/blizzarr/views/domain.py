@@ -1,0 +1,275 @@
+"""Domains: the indices for which a view is defined, as a box with labelled dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import prod
+from typing import Any, overload
+
+from blizzarr.errors import SpecError
+from blizzarr.views.components import domain_of, form_of_dims
+from blizzarr.views.compose import compose
+from blizzarr.views.cutting import cut
+from blizzarr.views.dim import Dim, merged_dims
+from blizzarr.views.dim_expression import DimExpression, DimSelection
+from blizzarr.views.dim_selection import as_dim_specs, normalize_dim, normalize_dims
+from blizzarr.views.form import Form
+from blizzarr.views.from_json import parse_domain
+from blizzarr.views.interval import INF, INT64_MAX
+from blizzarr.views.movable import Movable
+from blizzarr.views.to_json import domain_to_json
+
+__all__ = ["IndexDomain"]
+
+
+class IndexDomain(Movable):
+    """The box of indices for which a view is defined: for each dimension an interval and perhaps a label.
+
+    Made of dimensions (`Dim`), of `json`, or of vectors: of `shape`, `exclusive_max` and `inclusive_max` at most one is
+    given. Bounds that are not given are infinite and implicit; the lower bounds of a shape are zero.
+
+    Domains do not change; indexing them gives new ones.
+
+    Examples
+    --------
+    >>> IndexDomain(shape=[2, 3], labels=["x", None])
+    { "x": [0, 2), [0, 3) }
+    >>> IndexDomain([Dim(5), Dim(6, label="y")])["y"]
+    Dim(inclusive_min=0, exclusive_max=6, label="y")
+    """
+
+    __slots__ = ("_bare",)
+
+    _bare: Form
+
+    def __init__(
+        self,
+        rank: int | Iterable[Dim] | None = None,
+        *,
+        inclusive_min: Iterable[int] | None = None,
+        implicit_lower_bounds: Iterable[bool] | None = None,
+        exclusive_max: Iterable[int] | None = None,
+        inclusive_max: Iterable[int] | None = None,
+        shape: Iterable[int] | None = None,
+        implicit_upper_bounds: Iterable[bool] | None = None,
+        labels: Iterable[str | None] | None = None,
+        dimensions: Iterable[Dim] | None = None,
+        json: Any = None,
+    ) -> None:
+        lower = inclusive_min, implicit_lower_bounds
+        upper = exclusive_max, inclusive_max, shape, implicit_upper_bounds
+        vectors = (*lower, *upper, labels)
+        if isinstance(rank, Iterable) and dimensions is None:
+            rank, dimensions = None, rank
+        if dimensions is None and json is None:
+            self._bare = domain_of("", rank, *vectors)
+            return
+        if rank is not None or any(vector is not None for vector in vectors) or None not in (dimensions, json):
+            raise TypeError("IndexDomain() takes dimensions, json, or vectors, and only one of these")
+        self._bare = parse_domain(json) if dimensions is None else form_of_dims(dimensions)
+
+    @classmethod
+    def _of(cls, form: Form) -> IndexDomain:
+        domain = cls.__new__(cls)
+        domain._bare = form.domain if form.maps else form
+        return domain
+
+    @property
+    def _form(self) -> Form:
+        return self._bare
+
+    def _with_form(self, form: Form) -> IndexDomain:
+        return IndexDomain._of(form)
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self._bare.lower)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions, as NumPy calls it."""
+        return len(self._bare.lower)
+
+    @property
+    def origin(self) -> tuple[int, ...]:
+        """The lower bounds."""
+        return self._bare.lower
+
+    @property
+    def inclusive_min(self) -> tuple[int, ...]:
+        """The lower bounds."""
+        return self._bare.lower
+
+    @property
+    def exclusive_max(self) -> tuple[int, ...]:
+        """The upper bounds: the indices after the last."""
+        return self._bare.upper
+
+    @property
+    def inclusive_max(self) -> tuple[int, ...]:
+        """The last indices."""
+        return tuple(upper - 1 for upper in self._bare.upper)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the dimensions."""
+        return self._bare.shape
+
+    @property
+    def size(self) -> int:
+        """The number of elements; ``2**63 - 1`` stands for all that are more.
+
+        Examples
+        --------
+        >>> IndexDomain(shape=[3, 4, 5]).size
+        60
+        """
+        return min(prod(self._bare.shape), INT64_MAX)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, empty strings where there is none."""
+        return self._bare.labels
+
+    @property
+    def implicit_lower_bounds(self) -> tuple[bool, ...]:
+        """Which lower bounds are implicit."""
+        return self._bare.implicit_lower
+
+    @property
+    def implicit_upper_bounds(self) -> tuple[bool, ...]:
+        """Which upper bounds are implicit."""
+        return self._bare.implicit_upper
+
+    @property
+    def index_exp(self) -> tuple[slice, ...]:
+        """Slices that pick the domain out of a NumPy array.
+
+        Examples
+        --------
+        >>> IndexDomain(inclusive_min=[1, 2], exclusive_max=[5, 10]).index_exp
+        (slice(1, 5, None), slice(2, 10, None))
+        """
+        slices = []
+        for lower, upper in zip(self._bare.lower, self._bare.upper, strict=True):
+            if -INF < lower < 0 or upper < 0:
+                raise SpecError(f"Cannot convert domain {self} with negative bounds to index expression")
+            slices.append(slice(None if lower == -INF else lower, None if upper == INF + 1 else upper))
+        return tuple(slices)
+
+    def to_json(self) -> dict[str, Any]:
+        """The domain as JSON.
+
+        Examples
+        --------
+        >>> IndexDomain(shape=[2, 3], labels=["x", None], implicit_upper_bounds=[True, False]).to_json()
+        {'exclusive_max': [[2], 3], 'inclusive_min': [0, 0], 'labels': ['x', '']}
+        """
+        return domain_to_json(self._bare)
+
+    def intersect(self, other: IndexDomain) -> IndexDomain:
+        """The indices in both domains, which have the same rank and labels that agree.
+
+        Examples
+        --------
+        >>> IndexDomain(inclusive_min=[1, 2], shape=[3, 3], labels=["x", "y"]).intersect(IndexDomain(shape=[2, 3]))
+        { "x": [1, 2), "y": [2, 3) }
+        """
+        return self._merged(other, "intersect")
+
+    def hull(self, other: IndexDomain) -> IndexDomain:
+        """The smallest domain with the indices of both, which have the same rank and labels that agree.
+
+        Examples
+        --------
+        >>> IndexDomain(inclusive_min=[1, 2], shape=[3, 3], labels=["x", "y"]).hull(IndexDomain(shape=[2, 3]))
+        { "x": [0, 4), "y": [0, 5) }
+        """
+        return self._merged(other, "hull")
+
+    def _merge(self, other: IndexDomain) -> IndexDomain:
+        """What two descriptions of one domain say together: unknown bounds give way to known ones.
+
+        Raises
+        ------
+        SpecError
+            If they say different things.
+        """
+        return self._merged(other, "merge")
+
+    def _merged(self, other: IndexDomain, how: str) -> IndexDomain:
+        if not isinstance(other, IndexDomain):
+            raise TypeError(f"expected a domain, found {other!r}")
+        try:
+            if self.rank != other.rank:
+                raise SpecError("Ranks do not match")
+            pairs = enumerate(zip(self, other, strict=True))
+            return IndexDomain._of(form_of_dims(merged_dims(*pair, index, how) for index, pair in pairs))
+        except SpecError as error:
+            raise SpecError(f"Cannot {how} index domain {self} with index domain {other}: {error}") from None
+
+    def __len__(self) -> int:
+        return len(self._bare.lower)
+
+    def __iter__(self) -> Iterator[Dim]:
+        return map(self._dim, range(len(self._bare.lower)))
+
+    def _dim(self, index: int) -> Dim:
+        return Dim._of(self._bare.interval(index), self._bare.labels[index])
+
+    @overload
+    def __getitem__(self, key: int | str) -> Dim: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> IndexDomain: ...
+
+    def __getitem__(self, key: Any) -> Dim | IndexDomain:
+        """A dimension, by number or label; several, by slices and sequences of these; or the domain, cut to another
+        domain, mapped by a transform, or changed by a dimension expression.
+
+        Examples
+        --------
+        >>> from blizzarr.views import d
+        >>> domain = IndexDomain(shape=[10, 11, 12], labels=["x", "y", "z"])
+        >>> domain[:2]
+        { "x": [0, 10), "y": [0, 11) }
+        >>> domain[IndexDomain(inclusive_min=[1], exclusive_max=[6], labels=["y"])]
+        { "x": [0, 10), "y": [1, 6), "z": [0, 12) }
+        >>> domain[d["z"].translate_by[5]]
+        { "x": [0, 10), "y": [0, 11), "z": [5, 17) }
+        """
+        form = self._bare
+        if isinstance(key, IndexDomain):
+            return IndexDomain._of(cut(form, key._form))
+        if isinstance(key, DimExpression) and not isinstance(key, DimSelection):
+            return IndexDomain._of(key._applied_to(form))
+        if isinstance(key, Movable):
+            return IndexDomain._of(compose(form, key._form))
+        specs = as_dim_specs(key)
+        if specs is None:
+            raise TypeError(f"expected dimensions, a domain, a transform or a dimension expression, found {key!r}")
+        if isinstance(key, str) or (hasattr(key, "__index__") and not getattr(key, "ndim", 0)):
+            return self._dim(normalize_dim(specs[0], form.labels))
+        return IndexDomain._of(form.take(normalize_dims(specs, form.labels, SpecError)))
+
+    def __eq__(self, other: object) -> bool:
+        return self._bare == other._bare if isinstance(other, IndexDomain) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> IndexDomain:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> IndexDomain:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _domain_of_bare, (tuple(self._bare),)
+
+    def __repr__(self) -> str:
+        return "{ " + ", ".join(map(str, self)) + " }"
+
+
+def _domain_of_bare(bare: tuple[Any, ...]) -> IndexDomain:
+    return IndexDomain._of(Form(*bare))

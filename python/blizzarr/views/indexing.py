@@ -1,0 +1,118 @@
+"""Everything that is indexed as a view is: by NumPy's terms, domains, dimension expressions and transforms."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from math import prod
+from typing import TYPE_CHECKING, Any, Self
+
+from blizzarr.views.basic import index_basic
+from blizzarr.views.compose import compose
+from blizzarr.views.cutting import cut
+from blizzarr.views.dim_expression import DimExpression, Subscript
+from blizzarr.views.domain import IndexDomain
+from blizzarr.views.form import Form
+from blizzarr.views.interval import INT64_MAX
+from blizzarr.views.movable import Movable
+from blizzarr.views.numpy_index import index_direct
+from blizzarr.views.numpy_terms import Mode
+
+if TYPE_CHECKING:
+    from blizzarr.views.transform import IndexTransform
+
+__all__ = ["Indexable", "Indexed", "index"]
+
+
+def index(form: Form, key: Any) -> Form:
+    """The form of ``view[key]``."""
+    found = index_basic(form, key)
+    if found is not None:
+        return found
+    if isinstance(key, Movable):
+        return cut(form, key._form) if isinstance(key, IndexDomain) else compose(form, key._form)
+    if isinstance(key, DimExpression):
+        return key._applied_to(form)
+    return index_direct(form, key, Mode.DEFAULT)
+
+
+class Indexed(Movable):
+    """What is indexed through its form."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Self:
+        """A view: of NumPy's terms, within a domain, by a dimension expression, or through a transform.
+
+        Indices are those of the domain, which may begin anywhere: none is counted from the end, and slices keep
+        their place.
+
+        Examples
+        --------
+        >>> from blizzarr.views import IndexTransform, d
+        >>> view = IndexTransform(input_shape=[20, 30], input_labels=["x", "y"])
+        >>> view[5:10, 3].domain, view[d["y"][:4]].domain
+        ({ "x": [5, 10) }, { "x": [0, 20), "y": [0, 4) })
+        """
+        return self._with_form(index(self._form, key))
+
+    @property
+    def oindex(self) -> Subscript[Self]:
+        """Indexing where arrays of indices are independent of each other.
+
+        Examples
+        --------
+        >>> from blizzarr.views import IndexTransform
+        >>> IndexTransform(input_shape=[20, 30]).oindex[[1, 2], [3, 4, 5]].shape
+        (2, 3)
+        """
+        return Subscript(
+            f"{type(self).__name__}.oindex", lambda key: self._with_form(index_direct(self._form, key, Mode.OINDEX))
+        )
+
+    @property
+    def vindex(self) -> Subscript[Self]:
+        """Indexing where arrays of indices pick points, whose dimensions come first.
+
+        Examples
+        --------
+        >>> from blizzarr.views import IndexTransform
+        >>> IndexTransform(input_shape=[20, 30, 4]).vindex[:, [3, 4, 5]].shape
+        (3, 20, 4)
+        """
+        return Subscript(
+            f"{type(self).__name__}.vindex", lambda key: self._with_form(index_direct(self._form, key, Mode.VINDEX))
+        )
+
+    @property
+    def origin(self) -> tuple[int, ...]:
+        """The lower bounds of the domain."""
+        return self._form.lower
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the dimensions of the domain."""
+        return self._form.shape
+
+    @property
+    def size(self) -> int:
+        """The number of elements of the domain; ``2**63 - 1`` stands for all that are more."""
+        return min(prod(self._form.shape), INT64_MAX)
+
+
+class Indexable(Indexed):
+    """What has a transform, like an array: indexing it gives the same with another transform.
+
+    Subclasses give `_transform` and `_with_transform`. Where the rank is not known yet, `_transform` is None, and
+    indexing is an error.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def _transform(self) -> IndexTransform | None:
+        """How positions in the domain map to elements."""
+
+    @abstractmethod
+    def _with_transform(self, transform: IndexTransform) -> Self:
+        """The same with another transform."""

@@ -1,0 +1,313 @@
+"""Intervals of integers with bounds that are infinite, or implicit, and how they change when a dimension is sliced.
+
+Definitions
+-----------
+Bounds are *finite* within ±(2**62 - 2), and infinite at ±(2**62 - 1), which is `INF`. The upper bound is exclusive, so
+that an interval without bounds is ``[-INF, INF + 1)``.
+
+A bound is *implicit* if it says what is there rather than what is allowed: that of an array which can be resized, for
+example. Indices beyond it are not an error yet. The *effective* interval takes implicit bounds for infinite ones.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from blizzarr.errors import OutOfBoundsError, SelectionError, SpecError
+
+__all__ = [
+    "FINITE",
+    "INF",
+    "INT64_MAX",
+    "INT64_MIN",
+    "UNBOUNDED",
+    "Bounds",
+    "Interval",
+    "affine_domain",
+    "affine_range",
+    "check_contains",
+    "closed",
+    "half_open",
+    "shift",
+    "sized",
+    "strided_slice",
+]
+
+INF = 2**62 - 1
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+
+
+class Bounds(NamedTuple):
+    """An interval ``[lower, upper)``.
+
+    Examples
+    --------
+    >>> print(Bounds(2, 5), Bounds(-INF, INF + 1), Bounds(2, 5).contains(5), Bounds(2, 5).covers(Bounds(9, 9)))
+    [2, 5) (-inf, +inf) False True
+    """
+
+    lower: int
+    upper: int
+
+    def __str__(self) -> str:
+        lower = "(-inf" if self.lower == -INF else f"[{self.lower}"
+        return f"{lower}, {'+inf' if self.upper == INF + 1 else self.upper})"
+
+    def contains(self, index: int) -> bool:
+        """Whether a finite index lies within."""
+        return self.lower <= index < self.upper and -INF < index < INF
+
+    def covers(self, inner: tuple[int, int]) -> bool:
+        """Whether another interval lies within; empty ones do everywhere."""
+        return inner[0] >= inner[1] or (self.lower <= inner[0] and inner[1] <= self.upper)
+
+
+FINITE = Bounds(-INF + 1, INF)
+UNBOUNDED = Bounds(-INF, INF + 1)
+
+
+class Interval(NamedTuple):
+    """An interval whose bounds may be implicit, shown by a star.
+
+    Examples
+    --------
+    >>> print(Interval(0, 5, False, True), Interval(0, 5, False, True).effective)
+    [0, 5*) [0, +inf)
+    """
+
+    lower: int
+    upper: int
+    implicit_lower: bool = False
+    implicit_upper: bool = False
+
+    def __str__(self) -> str:
+        lower = "(-inf" if self.lower == -INF else f"[{self.lower}"
+        upper = "+inf" if self.upper == INF + 1 else str(self.upper)
+        return f"{lower}{'*' * self.implicit_lower}, {upper}{'*' * self.implicit_upper})"
+
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds alone."""
+        return Bounds(self.lower, self.upper)
+
+    @property
+    def effective(self) -> Bounds:
+        """What is allowed: implicit bounds are none."""
+        return Bounds(-INF if self.implicit_lower else self.lower, INF + 1 if self.implicit_upper else self.upper)
+
+    def hull(self, other: Interval) -> Interval:
+        """The smallest interval that covers both."""
+        if self.lower == self.upper:
+            lower, upper = other.lower, other.upper
+        elif other.lower == other.upper:
+            lower, upper = self.lower, self.upper
+        else:
+            lower, upper = min(self.lower, other.lower), max(self.upper, other.upper)
+        return self._with_flags(lower, upper, other)
+
+    def intersect(self, other: Interval) -> Interval:
+        """What lies in both."""
+        lower = max(self.lower, other.lower)
+        return self._with_flags(lower, max(lower, min(self.upper, other.upper)), other)
+
+    def _with_flags(self, lower: int, upper: int, other: Interval) -> Interval:
+        # A bound that both have is implicit if it is for both; else the flag comes with the bound that was taken.
+        implicit_lower = self.implicit_lower if lower == self.lower else other.implicit_lower
+        if self.lower == other.lower:
+            implicit_lower = self.implicit_lower and other.implicit_lower
+        implicit_upper = self.implicit_upper if upper == self.upper else other.implicit_upper
+        if self.upper == other.upper:
+            implicit_upper = self.implicit_upper and other.implicit_upper
+        return Interval(lower, upper, implicit_lower, implicit_upper)
+
+    def merge(self, other: Interval) -> Interval:
+        """What two descriptions of the same dimension say together: unknown bounds give way to known ones.
+
+        Raises
+        ------
+        SpecError
+            If they say different things.
+        """
+        if self == other:
+            return self
+        if self.lower == -INF and self.implicit_lower:
+            lower, implicit_lower = other.lower, other.implicit_lower
+        elif other.lower == -INF and other.implicit_lower:
+            lower, implicit_lower = self.lower, self.implicit_lower
+        elif self.lower != other.lower:
+            raise SpecError("Lower bounds do not match")
+        else:
+            lower, implicit_lower = self.lower, self.implicit_lower and other.implicit_lower
+        if self.upper == INF + 1 and self.implicit_upper:
+            upper, implicit_upper = other.upper, other.implicit_upper
+        elif other.upper == INF + 1 and other.implicit_upper:
+            upper, implicit_upper = self.upper, self.implicit_upper
+        elif self.upper != other.upper:
+            raise SpecError("Upper bounds do not match")
+        else:
+            upper, implicit_upper = self.upper, self.implicit_upper and other.implicit_upper
+        return Interval(*closed(lower, upper - 1), implicit_lower, implicit_upper)
+
+    def tighten(self, other: Interval) -> Interval:
+        """What lies in both, where an explicit bound counts more than an implicit one."""
+        first, second = self, other
+        if first.implicit_lower != second.implicit_lower:
+            lower = max(first.effective.lower, second.effective.lower)
+        else:
+            lower = max(first.lower, second.lower)
+        if first.implicit_upper != second.implicit_upper:
+            upper = min(first.effective.upper, second.effective.upper)
+        else:
+            upper = min(first.upper, second.upper)
+        return Interval(
+            lower,
+            max(lower, upper),
+            first.implicit_lower and second.implicit_lower,
+            first.implicit_upper and second.implicit_upper,
+        )
+
+
+def closed(lower: int, last: int) -> Bounds:
+    """The interval from `lower` to `last`, both included."""
+    if not (-INF <= lower < INF and -INF < last <= INF and last >= lower - 1):
+        raise SpecError(f"({lower}, {last}) do not specify a valid closed index interval")
+    return Bounds(lower, last + 1)
+
+
+def half_open(lower: int, upper: int) -> Bounds:
+    """The interval from `lower` to before `upper`."""
+    if not (-INF <= lower < INF and -INF + 1 < upper <= INF + 1 and upper >= lower):
+        raise SpecError(f"({lower}, {upper}) do not specify a valid half-open index interval")
+    return Bounds(lower, upper)
+
+
+def sized(lower: int, size: int) -> Bounds:
+    """The interval of `size` indices from `lower` on."""
+    last = lower + size - 1
+    if not (size >= 0 and -INF <= lower < INF and -INF < last <= INF):
+        raise SpecError(f"({lower}, {size}) do not specify a valid sized index interval")
+    return Bounds(lower, last + 1)
+
+
+def check_contains(bounds: Bounds, index: int, doing: str = "") -> None:
+    """Raise unless a finite index lies within; `doing` says what for."""
+    if not bounds.contains(index):
+        said = f"{doing}: " if doing else ""
+        raise OutOfBoundsError(f"OUT_OF_RANGE: {said}Index {index} is outside valid range {bounds}", index=index)
+
+
+def shift(bounds: Bounds, by: int) -> Bounds:
+    """The interval moved by an offset; infinite bounds stay where they are."""
+    lower, last = bounds.lower, bounds.upper - 1
+    moved = []
+    for bound, infinite in ((lower, -INF), (last, INF)):
+        to = bound if bound == infinite else bound + by
+        if bound != infinite and not -INF < to < INF:
+            raise SelectionError(f"{bound} + {by} is outside valid range {FINITE}")
+        moved.append(to)
+    return Bounds(moved[0], moved[1] + 1)
+
+
+def strided_slice(
+    interval: Interval, start: int | None, stop: int | None, step: int, doing: str
+) -> tuple[Interval, int]:
+    """The new interval, and the offset of ``offset + step * index``, that a slice makes of an interval.
+
+    The index of the new interval times the step is near the old index: ``[6:20:3]`` begins at 2, not at 0.
+
+    Examples
+    --------
+    >>> strided_slice(Interval(0, 20), 7, 20, 3, "")
+    (Interval(lower=2, upper=7, implicit_lower=False, implicit_upper=False), 1)
+    """
+    allowed = interval.effective
+    implicit_lower, implicit_upper = interval.implicit_lower, interval.implicit_upper
+    if step == 0 or step <= INT64_MIN:
+        raise SelectionError(f"{doing}: Invalid stride {step}")
+    if start is None:
+        start = interval.lower if step > 0 else interval.upper - 1
+    else:
+        if not -INF <= start <= INF:
+            raise SelectionError(f"{doing}: Invalid start index {start}")
+        implicit_lower = False
+    if stop is None:
+        last = interval.upper - 1 if step > 0 else interval.lower
+    else:
+        implicit_upper = False
+        last = stop if not -INF < stop < INF else stop + (-1 if step > 0 else 1)
+    if step not in (1, -1) and not -INF < start < INF:
+        raise SelectionError(f"{doing}: Slicing with non-unit stride of {step} requires a finite start index")
+    lower, upper_inclusive = (start, last) if step > 0 else (last, start)
+    if step < 0:
+        implicit_lower, implicit_upper = implicit_upper, implicit_lower
+    try:
+        taken = closed(lower, upper_inclusive)
+    except SpecError as error:
+        raise SelectionError(f"{doing}: {error}") from None
+    if not allowed.covers(taken):
+        raise OutOfBoundsError(
+            f"OUT_OF_RANGE: {doing}: Slice interval {taken} is not contained within domain {allowed}"
+        )
+    # Rounded towards zero, as integers are divided in C.
+    new_start = start // step if (start >= 0) == (step > 0) else -(-start // step)
+    size = INF + 1 - new_start if last in (-INF, INF) else -((taken.lower - taken.upper) // abs(step))
+    new = Interval(new_start, new_start + size, implicit_lower, implicit_upper)
+    return new, start - new_start * step
+
+
+def affine_domain(bounds: Bounds, offset: int, step: int) -> Bounds:
+    """The largest interval that ``offset + step * index`` maps into `bounds`."""
+    if step == 0:
+        raise SelectionError("Divisor (stride) must be non-zero")
+    if bounds == UNBOUNDED:
+        return bounds
+    lower, last = bounds.lower, bounds.upper - 1
+    divisor, shifted = step, offset
+    if step < 0:
+        divisor, shifted = -step, -offset
+        lower, last = -last, -lower
+        if bounds.lower == bounds.upper:
+            lower, last = lower - 1, last - 1
+    new_lower = lower if lower == -INF else -((shifted - lower) // divisor)
+    if bounds.lower == bounds.upper:
+        new_upper = new_lower
+    elif last == INF:
+        new_upper = INF + 1
+    else:
+        new_upper = (last - shifted) // divisor + 1
+    finite = -INF < new_lower < INF or lower == -INF
+    if not finite or not (-INF < new_upper - 1 < INF or last == INF or bounds.lower == bounds.upper):
+        raise SelectionError(
+            f"Integer overflow propagating range {bounds} through inverse affine transform "
+            f"with offset {offset} and multiplier {step}"
+        )
+    # An interval between two multiples of the step holds none of them.
+    return Bounds(new_lower, max(new_lower, new_upper))
+
+
+def affine_range(bounds: Bounds, offset: int, step: int) -> Bounds:
+    """The smallest interval that holds ``offset + step * index`` for all indices in `bounds`.
+
+    Examples
+    --------
+    >>> print(affine_range(Bounds(0, 5), 10, -2))
+    [2, 11)
+    """
+    ends = []
+    for bound in (bounds.lower, bounds.upper - 1):
+        if bound in (-INF, INF):
+            ends.append(-bound if step < 0 else bound)
+            continue
+        end = bound * step + offset
+        if not -INF < end < INF:
+            raise SelectionError(
+                f"Integer overflow computing affine transform of domain {bounds} with offset {offset} "
+                f"and multiplier {step}"
+            )
+        ends.append(end)
+    lower, last = ends
+    if bounds.lower == bounds.upper:
+        return Bounds(lower, lower)
+    if step == 0:
+        return Bounds(lower, lower + 1)
+    return Bounds(last, lower + 1) if step < 0 else Bounds(lower, last + 1)

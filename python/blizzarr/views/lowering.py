@@ -1,0 +1,90 @@
+"""From a view to what the engine is told: positions counted from zero, all indices within the stored array.
+
+The engine understands a strided axis for a dimension, and index arrays over groups of dimensions; what a view can say
+beyond that (diagonals, dimensions that repeat) becomes index arrays: see `blizzarr.indexing.transform`.
+"""
+
+from __future__ import annotations
+
+from blizzarr.errors import OutOfBoundsError, SelectionError
+from blizzarr.indexing import Constant, Indexed, IndexTransform, Lowered, Output, Strided
+from blizzarr.views.compose import index_values
+from blizzarr.views.form import ArrayMap, Form
+from blizzarr.views.indexing import Indexed as View
+from blizzarr.views.interval import INF, Bounds, affine_range, check_contains
+
+__all__ = ["lower"]
+
+
+def lower(view: View, shape: tuple[int, ...]) -> Lowered:
+    """What is to be read or written of an array of this shape; the result has the shape of the view's domain.
+
+    Raises
+    ------
+    OutOfBoundsError
+        If the view reaches beyond the array.
+
+    Examples
+    --------
+    >>> from blizzarr.views import IndexTransform
+    >>> lower(IndexTransform(input_shape=[20, 30])[3, 4:9], (20, 30))
+    ((5,), (3, (0, 4, 1)), False)
+    """
+    form = view._form
+    lowers, uppers, maps = form[0], form[1], form[5]
+    if len(maps) != len(shape):
+        raise SelectionError(f"expected a view of an array of rank {len(maps)}, found one of rank {len(shape)}")
+    used = 0
+    axes: list[int | tuple[int, int, int]] = []
+    for map_, size in zip(maps, shape, strict=True):
+        if type(map_) is int:
+            if not 0 <= map_ < size:
+                break
+            axes.append(map_)
+        elif type(map_) is tuple:
+            dim, offset, stride = map_
+            bit = 1 << dim
+            first = lowers[dim]
+            start = offset + stride * first
+            last = offset + stride * (uppers[dim] - 1)
+            if used & bit or not 0 <= start < size or not 0 <= last < size:
+                break
+            used |= bit
+            axes.append((dim, start, stride))
+        else:
+            break
+    else:
+        if used == (1 << len(lowers)) - 1:
+            return tuple([upper - first for first, upper in zip(lowers, uppers, strict=True)]), tuple(axes), False
+    return _lower_any(form, shape)
+
+
+def _lower_any(form: Form, shape: tuple[int, ...]) -> Lowered:
+    for dim in range(form.rank):
+        interval = form.interval(dim)
+        if interval.lower == -INF or interval.upper == INF + 1:
+            raise SelectionError(f"expected a view with finite bounds, found dimension {dim} with {interval}")
+    own_shape = form.shape
+    if 0 in own_shape:
+        # Nothing is read: whatever the indices would be does not matter.
+        nowhere = Strided(own_shape.index(0), 0, 1)
+        return own_shape, IndexTransform(own_shape, (nowhere,) * len(shape)).axes(), False
+    outputs: list[Output] = []
+    for dim, (map_, size) in enumerate(zip(form.maps, shape, strict=True)):
+        allowed = Bounds(0, size)
+        if isinstance(map_, int):
+            check_contains(allowed, map_, f"Checking bounds of constant output index map for dimension {dim}")
+            outputs.append(Constant(map_))
+        elif isinstance(map_, ArrayMap):
+            values = index_values(map_, allowed)
+            outputs.append(Indexed(map_.dims, values.reshape([own_shape[own] for own in map_.dims])))
+        else:
+            own, offset, stride = map_
+            reached = affine_range(form.interval(own).bounds, offset, stride)
+            if not allowed.covers(reached):
+                raise OutOfBoundsError(
+                    f"OUT_OF_RANGE: dimension {own} of the view reaches {reached} of dimension {dim}, which is outside "
+                    f"valid range {allowed}"
+                )
+            outputs.append(Strided(own, offset + stride * form.lower[own], stride))
+    return own_shape, IndexTransform(own_shape, tuple(outputs)).axes(), False

@@ -1,0 +1,123 @@
+"""What domains and views have in common: they can be translated, labelled and transposed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+from blizzarr.errors import SelectionError, SpecError
+from blizzarr.views.dim_expression import Subscript, given_flags, given_labels
+from blizzarr.views.dim_selection import as_dim_specs
+from blizzarr.views.form import Form
+from blizzarr.views.operations import Step, Translation, add_labels, mark_implicit, translate, transpose
+from blizzarr.views.values import index_vector
+
+__all__ = ["Movable"]
+
+
+class Movable(ABC):
+    """A domain or view. What is done here is done to all dimensions; `d` is for some of them."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def _form(self) -> Form:
+        """The bare form."""
+
+    @abstractmethod
+    def _with_form(self, form: Form) -> Self:
+        """The same with another form."""
+
+    def _changed(self, change: Callable[[Form], Form]) -> Self:
+        form = self._form
+        try:
+            return self._with_form(change(form))
+        except SelectionError as error:
+            # Not an index is wrong, but a value that was given.
+            raise SpecError(str(error)) from None
+
+    def _subscript(
+        self, name: str, given: Callable[[Any], Any], operation: Callable[[Form, list[int], Any], Step]
+    ) -> Subscript[Self]:
+        def call(key: Any) -> Any:
+            value = given(key)
+            return self._changed(lambda form: operation(form, list(range(form.rank)), value)[0])
+
+        return Subscript(f"{self!r}.{name}", call)
+
+    @property
+    def translate_to(self) -> Subscript[Self]:
+        """The same with its origin at these indices; None leaves a dimension.
+
+        Examples
+        --------
+        >>> from blizzarr.views import IndexDomain
+        >>> IndexDomain(shape=[2, 3]).translate_to[5, None]
+        { [5, 7), [0, 3) }
+        """
+        return self._subscript(
+            "translate_to", index_vector, lambda form, dims, by: translate(form, dims, by, Translation.TO)
+        )
+
+    @property
+    def translate_by(self) -> Subscript[Self]:
+        """The same, moved by these offsets."""
+        return self._subscript(
+            "translate_by", index_vector, lambda form, dims, by: translate(form, dims, by, Translation.BY)
+        )
+
+    @property
+    def translate_backward_by(self) -> Subscript[Self]:
+        """The same, moved back by these offsets."""
+        return self._subscript(
+            "translate_backward_by",
+            index_vector,
+            lambda form, dims, by: translate(form, dims, by, Translation.BACKWARD_BY),
+        )
+
+    @property
+    def label(self) -> Subscript[Self]:
+        """The same with these labels.
+
+        Examples
+        --------
+        >>> from blizzarr.views import IndexDomain
+        >>> IndexDomain(shape=[2, 3]).label["x", "y"]
+        { "x": [0, 2), "y": [0, 3) }
+        """
+        return self._subscript("label", given_labels, add_labels)
+
+    @property
+    def mark_bounds_implicit(self) -> Subscript[Self]:
+        """The same with bounds that are implicit or explicit: both, or lower and upper as a slice; None leaves them.
+
+        Examples
+        --------
+        >>> from blizzarr.views import IndexDomain
+        >>> IndexDomain(shape=[2, 3]).mark_bounds_implicit[:True]
+        { [0, 2*), [0, 3*) }
+        """
+        return self._subscript(
+            "mark_bounds_implicit", given_flags, lambda form, dims, given: mark_implicit(form, dims, *given)
+        )
+
+    def transpose(self, axes: Any = None) -> Self:
+        """The same with its dimensions in the order of `axes`, which are numbers, labels or slices; else reversed.
+
+        Examples
+        --------
+        >>> from blizzarr.views import IndexDomain
+        >>> IndexDomain(shape=[2, 3], labels=["x", "y"]).transpose(["y", 0])
+        { "y": [0, 3), "x": [0, 2) }
+        """
+        specs = None if axes is None else as_dim_specs(axes)
+        if specs is None and axes is not None:
+            raise TypeError(f"expected dimensions as integers, labels, slices, or sequences of these, found {axes!r}")
+        return self._changed(lambda form: transpose(form, specs))
+
+    @property
+    def T(self) -> Self:  # noqa: N802
+        """The same with its dimensions in reversed order."""
+        return self.transpose()

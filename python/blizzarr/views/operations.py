@@ -1,0 +1,250 @@
+"""Operations on selected dimensions: each takes a form and the numbers of dimensions, and gives both anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import TypeAlias
+
+from blizzarr.errors import OutOfBoundsError, SelectionError, SpecError
+from blizzarr.views.compose import checked_constant, gather
+from blizzarr.views.dim_selection import DimSpec, normalize_dims, normalize_range
+from blizzarr.views.form import ArrayMap, Form, Map, fits_64_bits, without_arrays
+from blizzarr.views.interval import FINITE, INF, Interval, affine_domain, shift
+from blizzarr.views.values import check_unique
+
+__all__ = [
+    "Step",
+    "Translation",
+    "Vector",
+    "add_labels",
+    "mark_implicit",
+    "move",
+    "permute",
+    "stride",
+    "take_diagonal",
+    "translate",
+    "transpose",
+]
+
+Step: TypeAlias = tuple[Form, list[int]]
+
+Vector: TypeAlias = int | tuple[int | None, ...] | None
+
+
+class Translation(Enum):
+    """Where to, and by what."""
+
+    TO = "to"
+    BY = "by"
+    BACKWARD_BY = "backward_by"
+
+
+def _spread(vector: Vector, count: int) -> tuple[int | None, ...]:
+    if not isinstance(vector, tuple):
+        return (vector,) * count
+    if len(vector) != count:
+        raise SelectionError(f"Number of dimensions ({count}) does not match number of indices ({len(vector)})")
+    return vector
+
+
+def translate(form: Form, dims: list[int], vector: Vector, kind: Translation) -> Step:
+    """Move domains; each index still means the same element."""
+    lower, upper = list(form.lower), list(form.upper)
+    moved = [0] * form.rank
+    for dim, by in zip(dims, _spread(vector, len(dims)), strict=True):
+        if by is None:
+            continue
+        old = form.interval(dim).bounds
+        if kind is Translation.TO:
+            if not FINITE.contains(by):
+                raise OutOfBoundsError(f"OUT_OF_RANGE: Origin {by} is outside valid range {FINITE}", index=by)
+            if old.lower == -INF:
+                raise SelectionError(f"Interval {old} is not bounded below")
+            by -= old.lower
+        elif kind is Translation.BACKWARD_BY:
+            by = -by
+        lower[dim], upper[dim] = shift(old, by)
+        moved[dim] = by
+    maps = tuple(_translated(map_, moved, output) for output, map_ in enumerate(form.maps))
+    return form._replace(lower=tuple(lower), upper=tuple(upper), maps=maps), dims
+
+
+def _translated(map_: Map, moved: list[int], output: int) -> Map:
+    if not isinstance(map_, tuple):
+        return map_
+    dim, offset, step = map_
+    offset -= moved[dim] * step
+    if not fits_64_bits(offset):
+        raise SelectionError(f"Integer overflow computing output offset for dimension {output}.")
+    return dim, offset, step
+
+
+def stride(form: Form, dims: list[int], vector: Vector) -> Step:
+    """Keep the indices that are multiples of a step, and divide them by it."""
+    intervals = [form.interval(dim) for dim in range(form.rank)]
+    steps = [1] * form.rank
+    for dim, step in zip(dims, _spread(vector, len(dims)), strict=True):
+        step = 1 if step is None else step
+        doing = f"Applying stride to input dimension {dim}"
+        if step == 0:
+            raise SelectionError(f"{doing}: Stride must be non-zero")
+        old = intervals[dim]
+        try:
+            bounds = affine_domain(old.bounds, 0, step)
+        except SelectionError as error:
+            raise SelectionError(f"{doing}: {error}") from None
+        flags = (old.implicit_lower, old.implicit_upper)[:: 1 if step > 0 else -1]
+        intervals[dim] = Interval(*bounds, *flags)
+        steps[dim] = step
+    new = Form.of_dims(list(zip(intervals, form.labels, strict=True)))
+    maps = tuple(_strided(map_, form, new, steps, output) for output, map_ in enumerate(form.maps))
+    return new._replace(maps=maps), dims
+
+
+def _strided(map_: Map, form: Form, new: Form, steps: list[int], output: int) -> Map:
+    if isinstance(map_, int):
+        return map_
+    if isinstance(map_, tuple):
+        dim, offset, step = map_
+        if not fits_64_bits(step * steps[dim]):
+            raise SelectionError(f"Integer overflow computing stride for output dimension {output}")
+        return dim, offset, step * steps[dim]
+    if new.is_empty:
+        return 0
+    inner = new._replace(maps=tuple((dim, 0, step) for dim, step in enumerate(steps)))
+    values, dims = gather(map_, form, inner)
+    if values.size == 1:
+        return checked_constant(int(values.item()), map_.bounds, map_.offset, map_.stride)
+    dims = tuple(dim for dim in dims if new.upper[dim] - new.lower[dim] != 1)
+    return ArrayMap(map_.offset, map_.stride, values, dims, map_.bounds)
+
+
+def add_labels(form: Form, dims: list[int], labels: Sequence[str]) -> Step:
+    """Name dimensions."""
+    if len(labels) != len(dims):
+        raise SelectionError(f"Number of dimensions ({len(dims)}) does not match number of labels ({len(labels)}).")
+    new = list(form.labels)
+    for dim, label in zip(dims, labels, strict=True):
+        new[dim] = label
+    try:
+        check_unique(new)
+    except SpecError as error:
+        raise SelectionError(str(error)) from None
+    return form._replace(labels=tuple(new)), dims
+
+
+def mark_implicit(form: Form, dims: list[int], lower: bool | None, upper: bool | None) -> Step:
+    """Make bounds implicit or explicit; None leaves them."""
+    for implicit in (False, True):
+        if implicit not in (lower, upper):
+            continue
+        if implicit:
+            _check_not_indexing(form, dims)
+        flags = []
+        for wanted, own in ((lower, form.implicit_lower), (upper, form.implicit_upper)):
+            flags.append(
+                own
+                if wanted is not implicit
+                else tuple(implicit if dim in dims else old for dim, old in enumerate(own))
+            )
+        form = form._replace(implicit_lower=flags[0], implicit_upper=flags[1])
+        if not implicit and form.is_empty:
+            form = without_arrays(form)
+    return form, dims
+
+
+def _check_not_indexing(form: Form, dims: list[int]) -> None:
+    for output, map_ in enumerate(form.maps):
+        for dim in dims:
+            if isinstance(map_, ArrayMap) and dim in map_.dims:
+                raise SelectionError(
+                    f"Cannot mark input dimension {dim} as having implicit bounds because it indexes the index array "
+                    f"map for output dimension {output}"
+                )
+
+
+def take_diagonal(form: Form, dims: list[int]) -> Step:
+    """Where the indices along all these dimensions are the same; the diagonal is the first dimension."""
+    others = [dim for dim in range(form.rank) if dim not in dims]
+    lower = max([form.lower[dim] for dim in dims], default=-INF)
+    upper = max([lower, min([form.upper[dim] for dim in dims], default=INF + 1)])
+    diagonal = Interval(
+        lower,
+        upper,
+        all(form.implicit_lower[dim] for dim in dims),
+        all(form.implicit_upper[dim] for dim in dims),
+    )
+    rest = [(form.interval(dim), form.labels[dim]) for dim in others]
+    new = Form.of_dims([(diagonal, ""), *rest])
+    renamed = dict.fromkeys(dims, 0) | {dim: place for place, dim in enumerate(others, 1)}
+    inner = new._replace(maps=tuple((renamed[dim], 0, 1) for dim in range(form.rank)))
+    is_empty = lower == upper and not (diagonal.implicit_lower or diagonal.implicit_upper)
+    maps: list[Map] = []
+    for map_ in form.maps:
+        if isinstance(map_, tuple):
+            maps.append((renamed[map_[0]], map_[1], map_[2]))
+        elif isinstance(map_, ArrayMap) and not is_empty:
+            maps.append(ArrayMap(map_.offset, map_.stride, *gather(map_, form, inner), map_.bounds))
+        else:
+            maps.append(0 if isinstance(map_, ArrayMap) else map_)
+    return new._replace(maps=tuple(maps)), [0]
+
+
+def permute(form: Form, order: Sequence[int]) -> Form:
+    """The dimensions in another order: `order` has for each new one the old."""
+    new_of = {old: new for new, old in enumerate(order)}
+    maps: list[Map] = []
+    for map_ in form.maps:
+        if isinstance(map_, tuple):
+            maps.append((new_of[map_[0]], map_[1], map_[2]))
+        elif isinstance(map_, ArrayMap):
+            dims = tuple(sorted(new_of[dim] for dim in map_.dims))
+            maps.append(ArrayMap(map_.offset, map_.stride, map_.array.transpose(order), dims, map_.bounds))
+        else:
+            maps.append(map_)
+    return form.take(list(order))._replace(maps=tuple(maps))
+
+
+def transpose(form: Form, specs: Sequence[DimSpec] | None) -> Form:
+    """The dimensions in the order of the specs; reversed without."""
+    if specs is None:
+        return permute(form, range(form.rank)[::-1])
+    dims = normalize_dims(specs, form.labels, SelectionError, distinct=False)
+    if sorted(dims) != list(range(form.rank)):
+        raise SelectionError(
+            f"Source dimension list {{{', '.join(map(str, dims))}}} is not a valid dimension permutation "
+            f"for rank {form.rank}"
+        )
+    return permute(form, dims)
+
+
+def move(form: Form, dims: list[int], specs: Sequence[DimSpec]) -> Step:
+    """The selected dimensions moved: to the places of the specs, or side by side if that is one number."""
+    rank = form.rank
+    if len(specs) == 1 and isinstance(specs[0], int):
+        if not dims:
+            return form, dims
+        (first,) = normalize_dims(specs, [""] * (rank - len(dims) + 1))
+        targets = list(range(first, first + len(dims)))
+    else:
+        raw: list[int] = []
+        for spec in specs:
+            if isinstance(spec, str):
+                raise SelectionError("Target dimensions cannot be specified by label")
+            raw.extend(normalize_range(spec, rank) if isinstance(spec, tuple) else [spec])
+        if len(raw) != len(dims):
+            raise SelectionError(
+                f"Number of selected dimensions ({len(dims)}) must equal number of target dimensions ({len(raw)})"
+            )
+        targets = []
+        for (target,) in ([dim] for dim in raw):
+            (place,) = normalize_dims([target], [""] * rank)
+            if place in targets:
+                raise SelectionError(f"Target dimension {place} occurs more than once")
+            targets.append(place)
+    order = [-1] * rank
+    for dim, target in zip(dims, targets, strict=True):
+        order[target] = dim
+    others = iter(dim for dim in range(rank) if dim not in dims)
+    return permute(form, [next(others) if dim == -1 else dim for dim in order]), targets

@@ -1,0 +1,249 @@
+"""How one index of an array follows from a position: the output maps of a transform, as users see them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import Any, cast, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.errors import SelectionError, SpecError
+from blizzarr.views.dim import Dim
+from blizzarr.views.dim_selection import normalize_range
+from blizzarr.views.form import IndexArray, Map
+from blizzarr.views.interval import UNBOUNDED, Bounds, Interval
+from blizzarr.views.making import RawMap
+from blizzarr.views.values import to_index
+
+__all__ = ["OutputIndexMap", "OutputIndexMaps", "OutputIndexMethod", "shown_array"]
+
+
+class OutputIndexMethod(Enum):
+    """The kind of an output map."""
+
+    constant = 0
+    single_input_dimension = 1
+    array = 2
+
+    def __int__(self) -> int:
+        return self.value
+
+    __index__ = __int__
+
+
+class OutputIndexMap:
+    """A map from a position to one index of an array: constant, along one dimension, or an array of indices.
+
+    Parameters
+    ----------
+    offset
+        The index, if nothing else is given; else what is added.
+    input_dimension
+        The dimension of the position whose index counts, times `stride`.
+    index_array
+        Indices by position, times `stride`; all have to be within `index_range`.
+
+    Examples
+    --------
+    >>> OutputIndexMap(7), OutputIndexMap(input_dimension=0, offset=5, stride=2)
+    (OutputIndexMap(offset=7), OutputIndexMap(offset=5, stride=2, input_dimension=0))
+    >>> OutputIndexMap([[1, 2]], index_range=Dim(8))
+    OutputIndexMap(offset=0, stride=1, index_array={{1, 2}}, index_range=[0, 8))
+    """
+
+    __slots__ = ("_array", "_bounds", "_dim", "_method", "_offset", "_stride")
+
+    _method: OutputIndexMethod
+    _offset: int
+    _stride: int
+    _dim: int
+    _array: IndexArray | None
+    _bounds: Bounds
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        names = _names(args, given)
+        for name, value in zip(names, args, strict=False):
+            if name in given:
+                raise TypeError(f"OutputIndexMap() was given {name!r} twice")
+            given[name] = value
+        if len(args) > len(names) or not given.keys() <= set(names):
+            raise TypeError(f"OutputIndexMap() takes {', '.join(names)}, was given {', '.join(map(str, given))}")
+        self._offset = to_index(given.get("offset", 0))
+        self._stride = to_index(given.get("stride", 1))
+        self._dim = to_index(given.get("input_dimension", -1))
+        self._array = _index_array(given["index_array"]) if "index_array" in given else None
+        self._bounds = given["index_range"]._interval.bounds if "index_range" in given else UNBOUNDED
+        if self._array is not None:
+            self._method = OutputIndexMethod.array
+        elif "input_dimension" in given:
+            self._method = OutputIndexMethod.single_input_dimension
+        else:
+            self._method = OutputIndexMethod.constant
+
+    @property
+    def _raw(self) -> RawMap:
+        dim = self._dim if self._method is OutputIndexMethod.single_input_dimension else None
+        return RawMap(self._offset, self._stride, dim, self._array, self._bounds)
+
+    @classmethod
+    def _of(cls, map_: Map) -> OutputIndexMap:
+        if isinstance(map_, int):
+            return cls(map_)
+        if isinstance(map_, tuple):
+            return cls(map_[0], map_[1], map_[2])
+        return cls(map_.array, map_.offset, map_.stride, Dim._of(Interval(*map_.bounds)))
+
+    @property
+    def method(self) -> OutputIndexMethod:
+        """The kind of map."""
+        return self._method
+
+    @property
+    def offset(self) -> int:
+        """What is added, or the constant index."""
+        return self._offset
+
+    @property
+    def stride(self) -> int | None:
+        """What indices are multiplied by; None if the map is constant."""
+        return None if self._method is OutputIndexMethod.constant else self._stride
+
+    @property
+    def input_dimension(self) -> int | None:
+        """The dimension of the position; None unless there is one."""
+        return self._dim if self._method is OutputIndexMethod.single_input_dimension else None
+
+    @property
+    def index_array(self) -> npt.NDArray[np.int64] | None:
+        """The indices; None unless there is an array. It must not be changed."""
+        return self._array
+
+    @property
+    def index_range(self) -> Dim | None:
+        """What all indices have to be within; None unless there is an array."""
+        return Dim._of(Interval(*self._bounds)) if self._method is OutputIndexMethod.array else None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, OutputIndexMap):
+            return NotImplemented
+        if self._method is not other._method or self._offset != other._offset:
+            return False
+        if self._method is OutputIndexMethod.constant:
+            return True
+        mine, its = (self._stride, self._dim, self._bounds), (other._stride, other._dim, other._bounds)
+        same = self._array is other._array or np.array_equal(cast(Any, self._array), cast(Any, other._array))
+        return mine == its and same
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._array is not None:
+            return OutputIndexMap, (self._array, self._offset, self._stride, self.index_range)
+        if self._method is OutputIndexMethod.constant:
+            return OutputIndexMap, (self._offset,)
+        return OutputIndexMap, (self._dim, self._offset, self._stride)
+
+    def __repr__(self) -> str:
+        if self._method is OutputIndexMethod.constant:
+            return f"OutputIndexMap(offset={self._offset})"
+        head = f"OutputIndexMap(offset={self._offset}, stride={self._stride}"
+        if self._array is None:
+            return f"{head}, input_dimension={self._dim})"
+        return f"{head}, index_array={shown_array(self._array)}, index_range={self._bounds})"
+
+
+def _names(args: tuple[Any, ...], given: dict[str, Any]) -> tuple[str, ...]:
+    """The parameters, in the order in which they may be given without name."""
+    if "index_array" in given or (args and _is_array(args[0])):
+        return "index_array", "offset", "stride", "index_range"
+    if "input_dimension" in given or len(args) > 1 or "stride" in given or (args and "offset" in given):
+        return "input_dimension", "offset", "stride"
+    return ("offset",)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and not (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
+def _index_array(value: Any) -> IndexArray:
+    found: npt.NDArray[Any] = np.asarray(value)
+    if isinstance(value, np.ndarray) and found.dtype.kind not in "iub":
+        raise TypeError(f"expected an array of integers, found one of {found.dtype}")
+    if found.dtype.kind not in "iufb":
+        raise TypeError(f"expected indices, found {value!r}")
+    own = np.array(found, np.int64)
+    own.flags.writeable = False
+    return own
+
+
+def shown_array(array: IndexArray) -> str:
+    """An array in braces; of long dimensions the ends.
+
+    Examples
+    --------
+    >>> shown_array(np.array([[1, 2], [3, 4]]))
+    '{{1, 2}, {3, 4}}'
+    """
+    if array.ndim == 0:
+        return str(int(array))
+    parts = [shown_array(part) for part in array[:10]]
+    if len(array) > 10:
+        parts = [*map(shown_array, array[:5]), "...", *map(shown_array, array[-5:])]
+    return "{" + ", ".join(parts) + "}"
+
+
+class OutputIndexMaps(Sequence[OutputIndexMap]):
+    """The output maps of a transform.
+
+    Examples
+    --------
+    >>> from blizzarr.views import IndexTransform
+    >>> IndexTransform(input_shape=[3, 4]).output[-1]
+    OutputIndexMap(offset=0, stride=1, input_dimension=1)
+    """
+
+    __slots__ = ("_maps",)
+
+    def __init__(self, maps: tuple[Map, ...]) -> None:
+        self._maps = maps
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions of the array."""
+        return len(self._maps)
+
+    def __len__(self) -> int:
+        return len(self._maps)
+
+    def __iter__(self) -> Iterator[OutputIndexMap]:
+        return map(OutputIndexMap._of, self._maps)
+
+    @overload
+    def __getitem__(self, index: int) -> OutputIndexMap: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[OutputIndexMap]: ...
+
+    def __getitem__(self, index: int | slice) -> OutputIndexMap | list[OutputIndexMap]:
+        count = len(self._maps)
+        if isinstance(index, slice):
+            step = 1 if index.step is None else operator.index(index.step)
+            places = normalize_range((index.start, index.stop, step), count, SpecError)
+            return [OutputIndexMap._of(self._maps[place]) for place in places]
+        place = operator.index(index)
+        if not -count <= place < count:
+            raise SelectionError(f"Index {place} is outside valid range [-{count}, {count})", index=place)
+        return OutputIndexMap._of(self._maps[place])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"[{', '.join(map(repr, self))}]"

@@ -1,0 +1,279 @@
+"""Transforms as users see them: a domain, and how each position in it maps to an element of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from blizzarr.errors import OutOfBoundsError, SpecError
+from blizzarr.views.components import domain_of, form_of_dims
+from blizzarr.views.dim import Dim
+from blizzarr.views.domain import IndexDomain
+from blizzarr.views.form import ArrayMap, Form, Map
+from blizzarr.views.from_json import parse_transform
+from blizzarr.views.indexing import Indexed
+from blizzarr.views.interval import check_contains
+from blizzarr.views.making import made_maps
+from blizzarr.views.output_map import OutputIndexMap, OutputIndexMaps, shown_array
+from blizzarr.views.to_json import transform_to_json
+from blizzarr.views.values import quoted, to_indices
+
+__all__ = ["IndexTransform"]
+
+
+class IndexTransform(Indexed):
+    """A domain, and for each dimension of an array how its index follows from a position in the domain.
+
+    Made of a domain or of the vectors that describe one (see `IndexDomain`) and of output maps, or of `json`. Without
+    output maps each position maps to itself.
+
+    Transforms do not change; indexing them gives new ones, which are views of what they map to.
+
+    Examples
+    --------
+    >>> transform = IndexTransform(input_shape=[3, 2], output=[OutputIndexMap(offset=7, input_dimension=1)])
+    >>> print(transform, end="")
+    Rank 2 -> 1 index space transform:
+      Input domain:
+        0: [0, 3)
+        1: [0, 2)
+      Output index maps:
+        out[0] = 7 + 1 * in[1]
+    >>> transform([2, 1])
+    (8,)
+    """
+
+    __slots__ = ("_bare",)
+
+    __iter__: ClassVar[None] = None
+
+    _bare: Form
+
+    def __init__(
+        self,
+        input_rank: int | IndexDomain | Iterable[Dim] | None = None,
+        output: Iterable[OutputIndexMap] | None = None,
+        *,
+        input_inclusive_min: Iterable[int] | None = None,
+        implicit_lower_bounds: Iterable[bool] | None = None,
+        input_exclusive_max: Iterable[int] | None = None,
+        input_inclusive_max: Iterable[int] | None = None,
+        input_shape: Iterable[int] | None = None,
+        implicit_upper_bounds: Iterable[bool] | None = None,
+        input_labels: Iterable[str | None] | None = None,
+        domain: IndexDomain | Iterable[Dim] | None = None,
+        json: Any = None,
+    ) -> None:
+        lower = input_inclusive_min, implicit_lower_bounds
+        upper = input_exclusive_max, input_inclusive_max, input_shape, implicit_upper_bounds
+        vectors = (*lower, *upper, input_labels)
+        if isinstance(input_rank, Iterable) and domain is None:
+            input_rank, domain = None, input_rank
+        given = input_rank is not None or any(vector is not None for vector in vectors)
+        if given + (domain is not None) + (json is not None) > 1 or (json is not None and output is not None):
+            raise TypeError("IndexTransform() takes a domain, json, or vectors, and only one of these")
+        if json is not None:
+            self._bare = parse_transform(json)
+            return
+        if isinstance(domain, IndexDomain):
+            form = domain._form
+        elif domain is not None:
+            form = form_of_dims(domain)
+        else:
+            form = domain_of("input_", input_rank, *vectors)
+        raw = None if output is None else [_checked(map_)._raw for map_ in output]
+        self._bare = made_maps(form, raw)
+
+    @classmethod
+    def _of(cls, form: Form) -> IndexTransform:
+        transform = cls.__new__(cls)
+        transform._bare = form
+        return transform
+
+    @classmethod
+    def identity(cls, domain: IndexDomain | Sequence[Dim]) -> IndexTransform:
+        """Each position of a domain maps to itself.
+
+        Examples
+        --------
+        >>> IndexTransform.identity(IndexDomain(shape=[2])) == IndexTransform(IndexDomain(shape=[2]))
+        True
+        """
+        return cls(domain=domain)
+
+    @property
+    def _form(self) -> Form:
+        return self._bare
+
+    def _with_form(self, form: Form) -> IndexTransform:
+        return IndexTransform._of(form)
+
+    @property
+    def domain(self) -> IndexDomain:
+        """The positions for which it is defined.
+
+        Examples
+        --------
+        >>> IndexTransform(input_shape=[3, 4], input_labels=["x", "y"])[1:2].domain
+        { "x": [1, 2), "y": [0, 4) }
+        """
+        return IndexDomain._of(self._bare.domain)
+
+    @property
+    def input_rank(self) -> int:
+        """The number of dimensions of the domain."""
+        return len(self._bare.lower)
+
+    @property
+    def output_rank(self) -> int:
+        """The number of dimensions of the array."""
+        return len(self._bare.maps)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions of the domain, as NumPy calls it."""
+        return len(self._bare.lower)
+
+    @property
+    def input_origin(self) -> tuple[int, ...]:
+        """The lower bounds of the domain."""
+        return self._bare.lower
+
+    @property
+    def input_inclusive_min(self) -> tuple[int, ...]:
+        """The lower bounds of the domain."""
+        return self._bare.lower
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """The lengths of the dimensions of the domain."""
+        return self._bare.shape
+
+    @property
+    def input_exclusive_max(self) -> tuple[int, ...]:
+        """The upper bounds of the domain: the indices after the last."""
+        return self._bare.upper
+
+    @property
+    def input_inclusive_max(self) -> tuple[int, ...]:
+        """The last indices of the domain."""
+        return tuple(upper - 1 for upper in self._bare.upper)
+
+    @property
+    def input_labels(self) -> tuple[str, ...]:
+        """The labels of the domain."""
+        return self._bare.labels
+
+    @property
+    def implicit_lower_bounds(self) -> tuple[bool, ...]:
+        """Which lower bounds are implicit."""
+        return self._bare.implicit_lower
+
+    @property
+    def implicit_upper_bounds(self) -> tuple[bool, ...]:
+        """Which upper bounds are implicit."""
+        return self._bare.implicit_upper
+
+    @property
+    def output(self) -> OutputIndexMaps:
+        """The output maps, one for each dimension of the array.
+
+        Examples
+        --------
+        >>> IndexTransform(input_shape=[30])[2:9:3].output
+        [OutputIndexMap(offset=2, stride=3, input_dimension=0)]
+        """
+        return OutputIndexMaps(self._bare.maps)
+
+    def to_json(self) -> dict[str, Any]:
+        """The transform as JSON.
+
+        Examples
+        --------
+        >>> IndexTransform(input_shape=[30])[2:9:3].to_json()
+        {'input_exclusive_max': [3], 'input_inclusive_min': [0], 'output': [{'input_dimension': 0, 'offset': 2, 'stride': 3}]}
+        """  # noqa: E501
+        return transform_to_json(self._bare)
+
+    def __call__(self, indices: Iterable[int]) -> tuple[int, ...]:
+        """The element to which a position maps.
+
+        Examples
+        --------
+        >>> IndexTransform(input_shape=[3, 4]).transpose()([3, 1])
+        (1, 3)
+        """
+        position = to_indices(indices)
+        form = self._bare
+        if len(position) != form.rank:
+            raise SpecError(
+                f"input indices vector of length {len(position)} cannot be used with index transform with input rank "
+                f"{form.rank}"
+            )
+        for dim, index in enumerate(position):
+            if not form.interval(dim).effective.contains(index):
+                raise SpecError(
+                    f"OUT_OF_RANGE: Index {index} is not contained in the domain {form.interval(dim)} "
+                    f"for input dimension {dim}"
+                )
+        return tuple(_index(map_, form, position, output) for output, map_ in enumerate(form.maps))
+
+    def __eq__(self, other: object) -> bool:
+        return self._bare == other._bare if isinstance(other, IndexTransform) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> IndexTransform:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> IndexTransform:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _transform_of, (tuple(self._bare),)
+
+    def __repr__(self) -> str:
+        form = self._bare
+        lines = [f"Rank {form.rank} -> {len(form.maps)} index space transform:", "  Input domain:"]
+        for dim, label in enumerate(form.labels):
+            lines.append(f"    {dim}: {form.interval(dim)}{' ' + quoted(label) if label else ''}")
+        lines.append("  Output index maps:")
+        lines.extend(f"    out[{output}] = {_shown(map_)}" for output, map_ in enumerate(form.maps))
+        return "\n".join(lines) + "\n"
+
+
+def _transform_of(bare: tuple[Any, ...]) -> IndexTransform:
+    return IndexTransform._of(Form(*bare))
+
+
+def _checked(map_: Any) -> OutputIndexMap:
+    if not isinstance(map_, OutputIndexMap):
+        raise TypeError(f"expected output maps, found {map_!r}")
+    return map_
+
+
+def _index(map_: Map, form: Form, position: tuple[int, ...], output: int) -> int:
+    if isinstance(map_, int):
+        return map_
+    if isinstance(map_, tuple):
+        dim, offset, stride = map_
+        return offset + stride * position[dim]
+    place = tuple(position[dim] - form.lower[dim] if dim in map_.dims else 0 for dim in range(form.rank))
+    index = int(map_.array[place])
+    doing = f"Computing index for output dimension {output}: Checking result of index array output index map"
+    try:
+        check_contains(map_.bounds, index, doing)
+    except OutOfBoundsError as error:
+        raise SpecError(str(error)) from None
+    return map_.offset + map_.stride * index
+
+
+def _shown(map_: Map) -> str:
+    if isinstance(map_, int):
+        return str(map_)
+    if isinstance(map_, ArrayMap):
+        head = f"{map_.offset} + {map_.stride} * bounded({map_.bounds}, array(in)), where array =\n      "
+        return head + shown_array(np.asarray(map_.array))
+    return f"{map_[1]} + {map_[2]} * in[{map_[0]}]"

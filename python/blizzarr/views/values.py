@@ -1,0 +1,92 @@
+"""What users may pass for numbers, sequences, labels and flags, with the errors that Python's own functions raise."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from blizzarr.errors import SpecError
+from blizzarr.views.interval import INT64_MAX, INT64_MIN
+
+__all__ = [
+    "MAX_RANK",
+    "check_unique",
+    "flag",
+    "flags",
+    "index_vector",
+    "labels_of",
+    "opt_index",
+    "quoted",
+    "to_index",
+    "to_indices",
+]
+
+MAX_RANK = 32
+
+
+def to_index(value: Any) -> int:
+    """An integer of 64 bits."""
+    found = operator.index(value)
+    if not INT64_MIN <= found <= INT64_MAX:
+        raise TypeError(f"expected an integer of 64 bits, found {value!r}")
+    return found
+
+
+def opt_index(value: Any) -> int | None:
+    """An integer of 64 bits or None."""
+    return None if value is None else to_index(value)
+
+
+def to_indices(values: Iterable[Any]) -> tuple[int, ...]:
+    """Integers of 64 bits."""
+    return tuple(map(to_index, values))
+
+
+def index_vector(value: Any) -> int | tuple[int | None, ...] | None:
+    """One integer for all dimensions, or one for each; None leaves a dimension as it is."""
+    if value is None or hasattr(value, "__index__"):
+        try:
+            return opt_index(value)
+        except TypeError:
+            if not isinstance(value, Iterable):
+                raise
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise TypeError(f"expected an integer, None, or a sequence of these, found {value!r}")
+    return tuple(map(opt_index, value))
+
+
+def flag(value: Any) -> bool:
+    """A boolean, or something with a truth value."""
+    return bool(value)
+
+
+def flags(values: Iterable[Any]) -> tuple[bool, ...]:
+    """Booleans."""
+    return tuple(map(bool, values))
+
+
+def labels_of(values: Iterable[Any]) -> tuple[str, ...]:
+    """Labels; None is none."""
+    if isinstance(values, str | bytes):
+        raise TypeError(f"expected a sequence of labels, found {values!r}")
+    found = tuple("" if value is None else value for value in values)
+    for label in found:
+        if not isinstance(label, str):
+            raise TypeError(f"expected labels as strings, found {label!r}")
+    return found
+
+
+def quoted(label: str) -> str:
+    """A label as it is shown."""
+    return json.dumps(label, ensure_ascii=False)
+
+
+def check_unique(labels: Sequence[str], error: type[SpecError] = SpecError) -> None:
+    """Raise unless each label stands once; empty ones are no labels."""
+    named = [label for label in labels if label]
+    if len(set(named)) != len(named):
+        named.sort()
+        twice = [label for label, before in zip(named[1:], named, strict=False) if label == before]
+        raise error(f"Dimension label(s) {', '.join(map(quoted, twice))} not unique")
