@@ -1,5 +1,6 @@
 //! Stopping early: whatever may take long asks now and then whether it shall go on.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
@@ -10,6 +11,22 @@ pub type Interrupt<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 /// For what cannot be stopped.
 pub fn never() -> Result<()> {
     Ok(())
+}
+
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// How long is waited for other threads when they may have stopped for ever.
+pub const LAST_PATIENCE: Duration = Duration::from_secs(5);
+
+/// From now on threads that need what is ending (the Python interpreter) may stop for ever, wherever they are. So loops are
+/// run by their callers alone, and locks of other threads are waited for only so long. See [`crate::pool::end`].
+pub(crate) fn end() {
+    ENDING.store(true, Ordering::SeqCst);
+}
+
+/// Whether the end has begun.
+pub fn ending() -> bool {
+    ENDING.load(Ordering::Relaxed)
 }
 
 /// How long anybody waits before asking again.

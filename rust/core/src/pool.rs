@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::fork::{self, PerProcess};
-use crate::interrupt::{never, Interrupt, TICK};
+use crate::interrupt::{self, ending, never, Interrupt, Patience, LAST_PATIENCE, TICK};
 use crate::panics;
 use crate::store::durability::{self, Choice};
 
@@ -68,7 +68,7 @@ where
     F: Fn(usize, usize) -> Result<()> + Sync,
 {
     let seats = if threads == 0 { self::threads() } else { threads }.min(count);
-    if seats <= 1 {
+    if seats <= 1 || ending() {
         let alone = || (0..count).try_for_each(|index| interrupt().and_then(|()| body(index, 0)));
         return panics::catch(alone).unwrap_or_else(Err);
     }
@@ -83,6 +83,20 @@ where
 
     let failure = work.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
     failure.map_or(Ok(()), Err)
+}
+
+/// What bodies may need (the Python interpreter) is ending: workers finish what they have begun and never begin again, since
+/// they are strangers there, whom it does not wait for and must not meet. Waits for them, but not for ever.
+pub fn end() {
+    interrupt::end();
+    let pool = POOL.get();
+    // Who takes a seat from now on knows.
+    drop(pool.state());
+    let begun = Instant::now();
+    let mut patience = Patience::new();
+    while pool.helping.load(Ordering::Acquire) > 0 && begun.elapsed() < LAST_PATIENCE {
+        patience.nap();
+    }
 }
 
 /// A block of indices is a share of what is left, as if each thread were to come back this many times.
@@ -172,7 +186,8 @@ impl Loop {
     /// Draws indices and calls the body until there are none left or somebody fails.
     fn take_part(&self, seat: usize, interrupt: Interrupt<'_>) {
         let draw = || {
-            while let Some(block) = self.draw_block() {
+            // Helpers draw no more in the end; the caller does the rest.
+            while let Some(block) = if seat > 0 && ending() { None } else { self.draw_block() } {
                 for index in block {
                     if self.failed.load(Ordering::Relaxed) {
                         return Ok(());
@@ -244,6 +259,8 @@ struct Pool {
     /// Changes whenever a loop is listed: what a spinning worker looks at.
     listings: AtomicUsize,
     spinning: AtomicUsize,
+    /// Workers that have a seat.
+    helping: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -312,6 +329,7 @@ impl Pool {
             durability::choose(mine);
             work.leave();
             drop(work);
+            self.helping.fetch_sub(1, Ordering::Release);
             joined = self.join(&mut self.state());
         }
     }
@@ -334,11 +352,13 @@ impl Pool {
 
     /// Takes a seat in the newest loop that wants help.
     fn join(&self, state: &mut State) -> Option<(Arc<Loop>, usize)> {
-        let listed = state.loops.iter_mut().rfind(|listed| listed.wants_help())?;
+        let listed = state.loops.iter_mut().rfind(|listed| listed.wants_help() && !ending())?;
         let seat = listed.taken;
         listed.taken += 1;
         let work = Arc::clone(&listed.work);
-        work.running.fetch_add(1, Ordering::Relaxed); // ordered by the mutex
+        // Both ordered by the mutex.
+        work.running.fetch_add(1, Ordering::Relaxed);
+        self.helping.fetch_add(1, Ordering::Relaxed);
         if state.sleeping > 0 && state.loops.iter().any(Listed::wants_help) {
             self.work.notify_one();
         }

@@ -16,6 +16,7 @@ use pyo3::types::{PyList, PyTuple};
 use crate::buffer::{to_python, Buffer};
 use crate::caching::{known, with_pool, Given, Scalar};
 use crate::chain::PyChain;
+use crate::ending::call;
 use crate::errors::{entry, foreign, raise};
 use crate::request::region;
 use crate::signals::watching_signals;
@@ -162,7 +163,7 @@ impl ArrayHandle {
             }
             let keep = |bytes: &[u8]| {
                 Python::attach(|py| {
-                    let kept = keep.bind(py).call1((to_python(py, bytes)?,));
+                    let kept = call(keep.bind(py), (to_python(py, bytes)?,), None);
                     kept.map(drop).map_err(|raised| foreign(py, raised))
                 })
             };

@@ -10,8 +10,9 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::buffer::to_python;
+use crate::ending::call;
 
-static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+static ERRORS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 thread_local! {
     /// What this thread was asked for.
@@ -37,6 +38,11 @@ pub fn handed<'py>(py: Python<'py>, value: &[u8]) -> PyResult<Bound<'py, PyBytes
     to_python(py, value).map_err(|error| raise(py, error, None))
 }
 
+/// The module of our exceptions.
+pub fn classes(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    Ok(ERRORS.get_or_try_init(py, || py.import("blizzarr.errors").map(|module| module.into_any().unbind()))?.bind(py))
+}
+
 /// The exception for `error`, which happened to the array at path `array`.
 pub fn raise(py: Python<'_>, error: Error, array: Option<&str>) -> PyErr {
     build(py, error, array).unwrap_or_else(|failure| failure)
@@ -45,7 +51,7 @@ pub fn raise(py: Python<'_>, error: Error, array: Option<&str>) -> PyErr {
 fn build(py: Python<'_>, mut error: Error, array: Option<&str>) -> PyResult<PyErr> {
     let location = error.location().map(str::to_owned);
     let payload = error.payload.take().and_then(|payload| payload.downcast::<PyErr>().ok());
-    let module = ERRORS.get_or_try_init(py, || py.import("blizzarr.errors").map(Bound::unbind))?.bind(py);
+    let module = classes(py)?;
     if let Some(raised) = &payload {
         // Ours already, or not for us to wrap (KeyboardInterrupt, SystemExit).
         let ours = raised.is_instance(py, &module.getattr("BlizzarrError")?);
@@ -91,7 +97,7 @@ fn build(py: Python<'_>, mut error: Error, array: Option<&str>) -> PyResult<PyEr
         fields.set_item("version", env!("CARGO_PKG_VERSION"))?;
         fields.set_item("location", location.as_deref())?;
     }
-    let exception = module.getattr(class)?.call((error.reason,), Some(&fields))?;
+    let exception = call(&module.getattr(class)?, (error.reason,), Some(&fields))?;
     let raised = PyErr::from_value(exception);
     if let Some(cause) = payload {
         raised.set_cause(py, Some(*cause));
@@ -116,7 +122,7 @@ pub fn of_codec(py: Python<'_>, raised: PyErr) -> Error {
 
 /// The kind and the reason of an exception that codecs of ours raise.
 fn kind_of(py: Python<'_>, raised: &PyErr) -> PyResult<Option<(Kind, String)>> {
-    let module = ERRORS.get_or_try_init(py, || py.import("blizzarr.errors").map(Bound::unbind))?.bind(py);
+    let module = classes(py)?;
     for (class, kind) in [("ChecksumError", Kind::Checksum), ("CodecError", Kind::Codec), ("LimitError", Kind::Limit)] {
         if raised.is_instance(py, &module.getattr(class)?) {
             return Ok(Some((kind, raised.value(py).getattr("reason")?.extract()?)));

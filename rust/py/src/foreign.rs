@@ -14,6 +14,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::buffer::Buffer;
+use crate::ending::{call, call_method};
 use crate::errors::{foreign, handed, of_codec, raise};
 
 /// Any object with the methods of `blizzarr.stores.Store`.
@@ -66,7 +67,7 @@ impl Store for PythonStore {
                     handed(py, &whole)?
                 }
             };
-            object.call_method1("set", (key, value)).map(drop)
+            call_method(object, "set", (key, value)).map(drop)
         })
         .inspect(|()| self.note(key))
         .inspect_err(|_| self.note(key))
@@ -75,10 +76,10 @@ impl Store for PythonStore {
     fn delete(&self, key: &str) -> Result<bool> {
         // Stores need not say whether there was something, and some cannot delete: a missing key is not their problem.
         self.call(key, |_, object| {
-            if object.call_method1("get", (key,))?.is_none() {
+            if call_method(object, "get", (key,))?.is_none() {
                 return Ok(false);
             }
-            object.call_method1("delete", (key,)).map(|_| true)
+            call_method(object, "delete", (key,)).map(|_| true)
         })
         .inspect(|_| self.note(key))
         .inspect_err(|_| self.note(key))
@@ -113,8 +114,8 @@ impl Store for PythonStore {
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
         self.call(key, |py, object| match object.getattr_opt(intern!(py, "size"))? {
-            Some(size) => size.call1((key,))?.extract(),
-            None => match object.call_method1("get", (key,))? {
+            Some(size) => call(&size, (key,), None)?.extract(),
+            None => match call_method(object, "get", (key,))? {
                 value if value.is_none() => Ok(None),
                 value => Ok(Some(Buffer::reading(&value)?.bytes()?.len() as u64)),
             },
@@ -151,7 +152,7 @@ impl PythonReader<'_> {
         Python::attach(|py| {
             let fail = |raised| foreign(py, raised).at_key(self.key);
             let list: Vec<(i64, usize)> = wanted.to_vec();
-            let found = self.store.object.bind(py).call_method1("get_ranges", (self.key, list)).map_err(fail)?;
+            let found = call_method(self.store.object.bind(py), "get_ranges", (self.key, list)).map_err(fail)?;
             if found.is_none() {
                 return Ok(false);
             }
@@ -199,7 +200,7 @@ impl Reader for PythonReader<'_> {
     fn read_all(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<bool> {
         Python::attach(|py| {
             let fail = |raised| foreign(py, raised).at_key(self.key);
-            let found = self.store.object.bind(py).call_method1("get", (self.key,)).map_err(fail)?;
+            let found = call_method(self.store.object.bind(py), "get", (self.key,)).map_err(fail)?;
             if found.is_none() {
                 return Ok(false);
             }
@@ -248,17 +249,17 @@ impl PythonCodec {
 
 impl ForeignCodec for PythonCodec {
     fn encode(&self, decoded: &[u8], take: &mut Take<'_>) -> Result<()> {
-        self.call(take, |py, object| object.call_method1("encode", (handed(py, decoded)?,)).map(Bound::unbind))
+        self.call(take, |py, object| call_method(object, "encode", (handed(py, decoded)?,)).map(Bound::unbind))
     }
 
     fn decode(&self, encoded: &[u8], max_size: usize, take: &mut Take<'_>) -> Result<()> {
-        self.call(take, |py, object| object.call_method1("decode", (handed(py, encoded)?, max_size)).map(Bound::unbind))
+        self.call(take, |py, object| call_method(object, "decode", (handed(py, encoded)?, max_size)).map(Bound::unbind))
     }
 
     fn encoded_len(&self, decoded: usize) -> Length {
         Python::attach(|py| {
             let object = self.object.bind(py);
-            let size = object.call_method1("encoded_size", (decoded,)).and_then(|size| size.extract());
+            let size = call_method(object, "encoded_size", (decoded,)).and_then(|size| size.extract());
             let fixed = object.getattr("fixed_size").and_then(|fixed| fixed.extract()).unwrap_or(false);
             match (size, fixed) {
                 (Ok(size), true) => Length::Exactly(size),

@@ -1,6 +1,6 @@
 //! `blizzarr._native`: the border between Python and the engine. No Zarr logic in here.
 //!
-//! `unsafe` only in [`buffer`] and [`results`], which exchange memory with Python.
+//! `unsafe` only in [`buffer`] and [`results`], which exchange memory with Python, and in [`ending`].
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(clippy::undocumented_unsafe_blocks)]
@@ -11,6 +11,7 @@ mod caching;
 mod chain;
 mod codecs;
 mod elements;
+mod ending;
 mod errors;
 mod foreign;
 mod request;
@@ -82,10 +83,21 @@ fn durability_note(directory: std::path::PathBuf) {
     durability::note(&directory);
 }
 
+/// Called when the interpreter begins to end.
+#[pyfunction]
+fn interpreter_ends(py: Python<'_>) {
+    py.detach(blizzarr_core::pool::end);
+    // Later it could not be imported any more. Where it cannot be now, nothing of ours is in use.
+    let _ = errors::classes(py);
+}
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Before there are other threads, one of which could fork while the handler is being registered.
     blizzarr_core::fork::generation();
+    let ends = wrap_pyfunction!(interpreter_ends, module)?;
+    module.py().import("atexit")?.call_method1("register", (&ends,))?;
+    module.add_function(ends)?;
     module.add_class::<array::ArrayHandle>()?;
     module.add_class::<caching::PyCachePool>()?;
     module.add_class::<elements::ElementTable>()?;

@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::buffer::Buffer;
+use crate::ending::call;
 use crate::errors::{entry, foreign, handed, raise};
 use crate::foreign::PythonStore;
 use crate::signals::watching_signals;
@@ -63,7 +64,7 @@ impl PyLocalStore {
         durability: Option<&str>,
         locking: &str,
         links: &str,
-    ) -> PyResult<(Self, NativeStore)> {
+    ) -> PyResult<PyClassInitializer<Self>> {
         entry(py, "open a store", None, || {
             let locking = match locking {
                 "required" => Locking::Required,
@@ -82,7 +83,7 @@ impl PyLocalStore {
             let options = LocalOptions { durability: durability.map(level).transpose()?, locking, links };
             let local = LocalStore::with(root, options).map_err(|error| raise(py, error, None))?;
             let local = Arc::new(local);
-            Ok((PyLocalStore { local: local.clone() }, NativeStore { store: local }))
+            Ok(PyClassInitializer::from(NativeStore { store: local.clone() }).add_subclass(PyLocalStore { local }))
         })
     }
 
@@ -107,8 +108,8 @@ impl PyLocalStore {
 #[pymethods]
 impl PyMemoryStore {
     #[new]
-    fn new() -> (Self, NativeStore) {
-        (PyMemoryStore, NativeStore { store: Arc::new(MemoryStore::new()) })
+    fn new() -> PyClassInitializer<Self> {
+        PyClassInitializer::from(NativeStore { store: Arc::new(MemoryStore::new()) }).add_subclass(PyMemoryStore)
     }
 }
 
@@ -283,7 +284,7 @@ impl PyRenamedStore {
     fn new(native: PyRef<'_, NativeStore>, rename: Py<PyAny>) -> Self {
         let rename = move |key: &str| {
             Python::attach(|py| {
-                let renamed = rename.bind(py).call1((key,)).and_then(|found| found.extract());
+                let renamed = call(rename.bind(py), (key,), None).and_then(|found| found.extract());
                 renamed.map_err(|raised| foreign(py, raised).at_key(key))
             })
         };

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::fork::{self, PerProcess};
-use crate::interrupt::{Interrupt, TICK};
+use crate::interrupt::{ending, Interrupt, LAST_PATIENCE, TICK};
 
 /// Device and inode, or whatever tells documents apart.
 pub type Document = (u64, u64);
@@ -65,6 +65,10 @@ type Documents<'a> = MutexGuard<'a, HashMap<Document, Holders>>;
 
 const SHARDS: usize = 16;
 
+const STOPPED: &str =
+    "expected to write in the end, found another thread that holds the lock and may have stopped for ever; \
+     end threads that write, and wait for them, before the interpreter ends";
+
 /// All holders of one process (or of one store whose data only this process sees).
 #[derive(Default)]
 pub struct Exclusion {
@@ -76,7 +80,7 @@ impl Exclusion {
     pub fn acquire(&self, document: Document, scope: Scope, interrupt: Interrupt<'_>) -> Result<Held<'_>> {
         let shard = &self.shards[(document.0 ^ document.1) as usize % SHARDS];
         let mut documents = shard.lock();
-        let mut asked: Option<Instant> = None;
+        let mut begun_and_asked: Option<(Instant, Instant)> = None;
         if scope == Scope::Whole {
             documents.entry(document).or_default().waiting_for_whole += 1;
         }
@@ -96,14 +100,17 @@ impl Exclusion {
                     }
                 }
             }
-            let asked = asked.get_or_insert_with(Instant::now);
+            let (begun, asked) = begun_and_asked.get_or_insert_with(|| (Instant::now(), Instant::now()));
             shard.waiting.fetch_add(1, Ordering::Relaxed);
             (documents, _) = shard.changed.wait_timeout(documents, TICK).unwrap_or_else(PoisonError::into_inner);
             shard.waiting.fetch_sub(1, Ordering::Relaxed);
             if asked.elapsed() >= TICK {
                 *asked = Instant::now();
                 drop(documents); // who is asked may take his time
-                let answer = interrupt();
+                let answer = match begun.elapsed() >= LAST_PATIENCE && ending() {
+                    true => Err(Error::new(Kind::Store, STOPPED)),
+                    false => interrupt(),
+                };
                 documents = shard.lock();
                 if let Err(error) = answer {
                     if scope == Scope::Whole {
