@@ -161,8 +161,8 @@ class LocalStore(NativeStore):
             return False
         try:
             return stat.S_ISLNK(os.lstat(name, dir_fd=descriptor).st_mode)
-        except FileNotFoundError:
-            return False
+        except OSError:
+            return False  # nothing there, or a name that cannot be
         finally:
             os.close(descriptor)
 
