@@ -13,6 +13,9 @@ from blizzarr.spec.grid import Grid as GridClass
 from blizzarr.spec.grid import GridConstraints, as_grid, check_rank, grid_from_json, grid_json, shape_json
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
+from blizzarr.views import IndexDomain
+from blizzarr.views.form import Form
+from blizzarr.views.interval import UNBOUNDED, Interval, sized
 
 __all__ = ["USAGES", "ChunkLayout"]
 
@@ -73,6 +76,21 @@ class ChunkLayout:
         {'shape': [10, 20]}
         """
         apply_arguments(self, _ARGUMENTS, constraints)
+
+    @classmethod
+    def of(
+        cls,
+        rank: int,
+        inner_order: tuple[int, ...] | None,
+        inner_hard: bool,
+        origin: Vector,
+        grids: dict[str, GridConstraints],
+    ) -> ChunkLayout:
+        """The layout of these parts."""
+        found = cls()
+        found._rank, found._origin, found._grids = rank, origin, grids
+        found._inner_order, found._inner_hard = inner_order, inner_hard
+        return found
 
     def copy(self) -> ChunkLayout:
         """The same constraints, to be changed apart from these."""
@@ -144,6 +162,35 @@ class ChunkLayout:
     def codec_chunk(self) -> GridClass:
         """The blocks that the codec works on."""
         return GridClass.of(self._rank, self._grids["codec"])
+
+    def _template(self, usage: str) -> IndexDomain:
+        if self._rank == -1:
+            raise SpecError("Rank of chunk layout is unspecified")
+        dims = []
+        sides = self._grids[usage].shape.part(True)
+        for dim, (origin, side) in enumerate(zip(self._origin.part(True), sides, strict=True)):
+            bounds = UNBOUNDED
+            if origin is not None and side is not None:
+                with prefixed(f"Incompatible grid origin/chunk shape for dimension {dim}"):
+                    bounds = sized(origin, side)
+            dims.append((Interval(*bounds), ""))
+        return IndexDomain._of(Form.of_dims(dims))
+
+    @property
+    def write_chunk_template(self) -> IndexDomain:
+        """The first chunk that is written as a whole.
+
+        Examples
+        --------
+        >>> ChunkLayout(grid_origin=[5, 6, 7], write_chunk_shape=[100, None, 300]).write_chunk_template
+        { [5, 105), (-inf, +inf), [7, 307) }
+        """
+        return self._template("write")
+
+    @property
+    def read_chunk_template(self) -> IndexDomain:
+        """The first chunk that can be read by itself."""
+        return self._template("read")
 
     def has_hard_constraints(self) -> bool:
         """Whether anything must hold, but for aspect ratios and numbers of elements."""

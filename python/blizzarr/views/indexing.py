@@ -6,6 +6,7 @@ from abc import abstractmethod
 from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
+from blizzarr.errors import SpecError
 from blizzarr.views.basic import index_basic
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
@@ -116,3 +117,16 @@ class Indexable(Indexed):
     @abstractmethod
     def _with_transform(self, transform: IndexTransform) -> Self:
         """The same with another transform."""
+
+    @property
+    def _form(self) -> Form:
+        transform = self._transform
+        if transform is None:
+            raise SpecError("Rank must be specified to index this")
+        return transform._form
+
+    def _with_form(self, form: Form) -> Self:
+        # Transforms are indexed themselves, so they are imported when first needed.
+        from blizzarr.views.transform import IndexTransform
+
+        return self._with_transform(IndexTransform._of(form))

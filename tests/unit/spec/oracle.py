@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ def outcome(act: Callable[[], Any], show: Callable[[Any], Any] = repr) -> tuple[
         return "gives", show(act())
     except _CLASSES as error:
         name = next(kind.__name__ for kind in _CLASSES if isinstance(error, kind))
-        said = str(error)
+        said = re.sub(r"^(FAILED_PRECONDITION|OUT_OF_RANGE|UNIMPLEMENTED): ", "", str(error))
         if name == "TypeError" and not said.startswith("Invalid "):
             said = ""
         return name, said

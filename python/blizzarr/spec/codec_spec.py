@@ -1,0 +1,121 @@
+"""How elements become bytes: what TensorStore calls the codec of a driver; options may be left open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol, Self
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import dump, plain, quote
+from blizzarr.spec.members import Members, as_text
+from blizzarr.spec.pretty import pretty
+from blizzarr.spec.zarr3.codec import Zarr3Codec
+
+__all__ = ["CodecSpec", "DriverCodec", "as_codec_spec"]
+
+
+class DriverCodec(Protocol):
+    """The codec of one driver, as a value."""
+
+    def merged(self, other: Self) -> Self:
+        """With the constraints of both."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """All members but ``driver``."""
+        ...
+
+
+_DRIVERS: Final[dict[str, Callable[[Members], Any]]] = {"zarr3": Zarr3Codec.take}
+
+
+class CodecSpec:
+    """A codec, or constraints on one.
+
+    Examples
+    --------
+    >>> CodecSpec({"driver": "zarr3", "codecs": ["bytes", {"name": "gzip", "configuration": {"level": 5}}]})
+    CodecSpec({
+      'codecs': [
+        {'name': 'bytes'},
+        {'configuration': {'level': 5}, 'name': 'gzip'},
+      ],
+      'driver': 'zarr3',
+    })
+    """
+
+    __slots__ = ("_driver", "_value")
+
+    def __init__(self, json: Any) -> None:
+        members = Members(plain(json))
+        self._driver = members.take("driver", _driver)
+        self._value: Any = _DRIVERS[self._driver](members)
+        members.end()
+
+    @classmethod
+    def of(cls, driver: str, value: DriverCodec) -> Self:
+        """The codec of a driver."""
+        found = cls.__new__(cls)
+        found._driver, found._value = driver, value
+        return found
+
+    @property
+    def driver(self) -> str:
+        """Which kind of array it is for."""
+        return self._driver
+
+    @property
+    def value(self) -> Any:
+        """The codec in the driver's own terms."""
+        return self._value
+
+    def merged(self, other: CodecSpec | None) -> CodecSpec:
+        """With the constraints of both.
+
+        Examples
+        --------
+        >>> CodecSpec({"driver": "zarr3"}).merged(CodecSpec({"driver": "zarr3", "codecs": ["crc32c"]})).to_json()
+        {'codecs': [{'name': 'crc32c'}], 'driver': 'zarr3'}
+        """
+        if other is None:
+            return self
+        try:
+            if self._driver != other._driver:
+                raise SpecError("")
+            return CodecSpec.of(self._driver, self._value.merged(other._value))
+        except SpecError as error:
+            said = f": {error.reason}" if error.reason else ""
+            both = f"{dump(self.to_json())} with {dump(other.to_json())}"
+            raise SpecError(f"Cannot merge codec spec {both}{said}") from error
+
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The codec as JSON."""
+        return dict(sorted({"driver": self._driver, **self._value.to_json()}.items()))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CodecSpec):
+            return NotImplemented
+        return (self._driver, self._value) == (other._driver, other._value)
+
+    def __hash__(self) -> int:
+        return hash(self._driver)
+
+    def __repr__(self) -> str:
+        return pretty(self.to_json(), "CodecSpec(", ")")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CodecSpec, (self.to_json(),)
+
+
+def _driver(value: Any) -> str:
+    driver = as_text(value)
+    if driver not in _DRIVERS:
+        raise SpecError(f"{quote(driver)} is not registered")
+    return driver
+
+
+def as_codec_spec(value: Any) -> CodecSpec:
+    """The codec itself; nothing else is taken for one."""
+    if not isinstance(value, CodecSpec):
+        raise TypeError(f"expected a CodecSpec, found {value!r}")
+    return value

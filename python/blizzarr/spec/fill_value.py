@@ -1,0 +1,202 @@
+"""Fill values of schemas: arrays of any data type that are broadcast to the domain, from users and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import dump, expected, plain
+from blizzarr.spec.constraint import braces
+from blizzarr.spec.dtype import DType, as_dtype
+from blizzarr.spec.members import as_bool, as_float, as_integer, as_text
+
+__all__ = [
+    "check_broadcast",
+    "dtype_of",
+    "fill_from_json",
+    "fill_from_user",
+    "fill_json",
+    "same_fill",
+    "shown",
+    "unbroadcast",
+]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+_FLOATS = ("float", "bfloat")
+
+
+def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
+    """The array that a user means, of the data type if that is known.
+
+    Dimensions along which nothing changes have length 1, and are left out in front.
+
+    Examples
+    --------
+    >>> fill_from_user([[1, 2]], DType("uint8"))
+    (array([1, 2], dtype=uint8), dtype("uint8"))
+    """
+    if dtype is None:
+        array = np.asarray(value)
+        dtype = DType("json") if array.dtype == object else as_dtype(array.dtype)
+    else:
+        array = np.asarray(value, dtype.numpy_dtype)
+    if dtype.name == "json":
+        array = _objects(array, [plain(element) for element in array.ravel().tolist()])
+    return unbroadcast(array), dtype
+
+
+def _objects(array: Array, elements: list[Any]) -> Array:
+    found = np.empty(array.size, object)
+    found[:] = elements
+    return found.reshape(array.shape)
+
+
+def unbroadcast(array: Array) -> Array:
+    """The array without what broadcasting would bring back.
+
+    Examples
+    --------
+    >>> unbroadcast(np.broadcast_to(np.arange(3), (2, 3)))
+    array([0, 1, 2])
+    """
+    steps = zip(array.shape, array.strides, strict=True)
+    # The ellipsis keeps an array without dimensions one.
+    array = array[
+        (*(slice(0, 1) if (size and not stride) or size == 1 else slice(None) for size, stride in steps), ...)
+    ]
+    needed = next((dim for dim, size in enumerate(array.shape) if size != 1), array.ndim)
+    array = array.reshape(array.shape[needed:]).copy()
+    array.flags.writeable = False
+    return array
+
+
+def dtype_of(array: Array) -> DType:
+    """The data type of an array, which is that of JSON for objects."""
+    return DType("json") if array.dtype == object else as_dtype(array.dtype)
+
+
+def check_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+    """Refuse shapes that cannot be broadcast to the target."""
+    aligned = target[len(target) - len(shape) :] if len(shape) <= len(target) else None
+    if aligned is None or any(size not in (1, wanted) for size, wanted in zip(shape, aligned, strict=True)):
+        raise SpecError(f"Cannot broadcast array of shape {braces(shape)} to target shape {braces(target)}")
+
+
+def same_fill(a: Array, b: Array) -> bool:
+    """Whether both are the same, in data type, shape and elements."""
+    return a.dtype == b.dtype and a.shape == b.shape and bool(np.all(a == b))
+
+
+def shown(array: Array) -> str:
+    """The array as errors quote it.
+
+    Examples
+    --------
+    >>> shown(np.array([[1, 2]])), shown(np.array(1.5))
+    ('{{1, 2}}', '1.5')
+    """
+    if array.ndim:
+        return f"{{{', '.join(map(shown, array))}}}"
+    value = array[()]
+    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def fill_json(array: Array) -> Any:
+    """The array as nested JSON arrays."""
+    if array.ndim:
+        return [fill_json(part) for part in array]
+    value = array[()]
+    if isinstance(value, complex | np.complexfloating):
+        return [float(value.real), float(value.imag)]
+    if isinstance(value, bytes):
+        return value.decode()
+    if array.dtype == object or isinstance(value, bool | np.bool_):
+        return value if array.dtype == object else bool(value)
+    return float(value) if dtype_of(array).name.startswith(_FLOATS) else int(value)
+
+
+def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:
+    """The array that JSON says; without a data type, one of JSON values.
+
+    Examples
+    --------
+    >>> fill_from_json([1, 2], DType("int8")), fill_from_json(5, None)
+    ((array([1, 2], dtype=int8), dtype("int8")), (array(5, dtype=object), dtype("json")))
+    """
+    dtype = dtype or DType("json")
+    if dtype.name.startswith("complex"):
+        raise SpecError(f"Conversion from JSON to {dtype.name} is not implemented")
+    shape = _shape(value)
+    elements: list[Any] = []
+    _collect(value, shape, (), dtype, elements)
+    array = np.empty(len(elements), dtype.numpy_dtype)
+    array[:] = elements
+    return unbroadcast(array.reshape(shape)), dtype
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    shape: list[int] = []
+    while isinstance(value, list):
+        shape.append(len(value))
+        value = value[0] if value else None
+    return tuple(shape)
+
+
+def _collect(value: Any, shape: tuple[int, ...], at: tuple[int, ...], dtype: DType, elements: list[Any]) -> None:
+    if len(at) == len(shape):
+        if isinstance(value, list):
+            raise SpecError(
+                f"Expected rank-{len(shape)} array, but found array element {dump(value)} at position {braces(at)}."
+            )
+        try:
+            elements.append(_element(value, dtype))
+        except SpecError as error:
+            raise SpecError(f"Error parsing array element at position {braces(at)}: {error.reason}") from error
+        return
+    if not isinstance(value, list):
+        raise SpecError(
+            f"Expected rank-{len(shape)} array, but found non-array element {dump(value)} at position {braces(at)}."
+        )
+    if len(value) != shape[len(at)]:
+        raise SpecError(
+            f"Expected array of shape {braces(shape)}, but array at position {braces(at)} has length {len(value)}."
+        )
+    for position, element in enumerate(value):
+        _collect(element, shape, (*at, position), dtype, elements)
+
+
+def _element(value: Any, dtype: DType) -> Any:
+    name = dtype.name
+    if name == "json":
+        return value
+    if name == "bool":
+        return as_bool(value)
+    if name == "ustring":
+        return as_text(value)
+    if name == "string":
+        return as_text(value).encode()
+    if name.startswith(_FLOATS):
+        return _from_text(value) if isinstance(value, str) else as_float(value)
+    if name.startswith(("int", "uint")):
+        return as_integer(*integer_range(dtype))(value)
+    raise SpecError(f"Conversion from JSON to {name} is not implemented")
+
+
+def _from_text(value: str) -> float:
+    if value not in ("NaN", "Infinity", "-Infinity"):
+        raise expected(value, "64-bit floating-point number")
+    return float(value.replace("Infinity", "inf"))
+
+
+def integer_range(dtype: DType) -> tuple[int, int]:
+    """The least and the greatest integer of a data type.
+
+    Examples
+    --------
+    >>> integer_range(DType("int4")), integer_range(DType("uint16"))
+    ((-8, 7), (0, 65535))
+    """
+    bits = int(dtype.name.removeprefix("u").removeprefix("int"))
+    return (0, (1 << bits) - 1) if dtype.name.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)

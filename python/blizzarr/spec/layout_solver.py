@@ -1,0 +1,173 @@
+"""Shapes of chunks from constraints: explicit sizes, aspect ratios, and about how many elements there should be.
+
+Definitions
+-----------
+A side that no constraint gives is ``ratio * factor``, at least 1 and at most the size of the domain. The *factor* is
+common to all such sides; it is searched for by bisection, until the number of elements is next to what is wanted. Where
+chunks are read in parts, each side that is read divides the side that is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Final
+
+from blizzarr.errors import SpecError
+from blizzarr.spec.constraint import Vector
+from blizzarr.spec.grid import GridConstraints
+from blizzarr.views.interval import INF, Bounds
+
+__all__ = ["DEFAULT_ELEMENTS", "choose_read_write_shapes", "choose_shape"]
+
+DEFAULT_ELEMENTS: Final = 1024 * 1024
+"""About how many elements a chunk gets if nobody says."""
+_MOST: Final = (1 << 63) - 1
+_SEARCHED: Final = 1_000_000
+"""How far from a size a divisor is looked for."""
+
+Adjust = Callable[[int, int], int]
+
+
+def choose_shape(grid: GridConstraints, domain: Sequence[Bounds]) -> tuple[int, ...]:
+    """The shape of the chunks of one grid.
+
+    Examples
+    --------
+    >>> choose_shape(GridConstraints(Vector.unset(2), Vector.unset(2)), [Bounds(0, 300), Bounds(0, 100_000)])
+    (300, 3495)
+    """
+    sides, _ = _given(grid.shape, domain)
+    return tuple(_completed(sides, grid, domain, lambda dim, size: size))
+
+
+def choose_read_write_shapes(
+    read: GridConstraints, write: GridConstraints, domain: Sequence[Bounds]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shapes of the chunks that are read and of those that are written.
+
+    Examples
+    --------
+    >>> def grid(elements):
+    ...     return GridConstraints(Vector.unset(3), Vector((2.0, 1.0, 1.0)), elements, True)
+    >>> domain = [Bounds(0, 1000), Bounds(0, 2000), Bounds(0, 3000)]
+    >>> choose_read_write_shapes(grid(2_000_000), grid(1_000_000_000), domain)
+    ((200, 100, 100), (1000, 1000, 1000))
+    """
+    outer, outer_hard = _given(write.shape, domain)
+    inner, inner_hard = _given(read.shape, domain)
+    for dim, (short, long) in enumerate(zip(inner, outer, strict=True)):
+        if not short or not long or long % short == 0:
+            continue
+        if dim not in inner_hard:
+            inner[dim] = nearest_divisor(long, short)
+        elif dim not in outer_hard:
+            outer[dim] = nearest_multiple(short, long)
+        else:
+            raise SpecError(
+                f"Incompatible chunk size constraints for dimension {dim}: read size of {short}, write size of {long}"
+            )
+    inner = _completed(inner, read, domain, lambda dim, size: nearest_divisor(outer[dim], size) if outer[dim] else size)
+    outer = _completed(outer, write, domain, lambda dim, size: nearest_multiple(inner[dim], size))
+    return tuple(inner), tuple(outer)
+
+
+def _given(shape: Vector, domain: Sequence[Bounds]) -> tuple[list[int], frozenset[int]]:
+    """The sides that constraints give, 0 for the others, and which of them must be so."""
+    if not shape.values:
+        return [0] * len(domain), frozenset()
+    if len(shape.values) != len(domain):
+        raise _rank_error(len(shape.values), len(domain))
+    sides = []
+    for dim, (side, bounds) in enumerate(zip(shape.values, domain, strict=True)):
+        if side == -1:
+            if not _is_finite(bounds):
+                raise SpecError(f"Cannot match chunk size for dimension {dim} to unbounded domain {bounds}")
+            side = max(1, bounds.upper - bounds.lower)
+        sides.append(side or 0)
+    return sides, shape.hard
+
+
+def _completed(sides: list[int], grid: GridConstraints, domain: Sequence[Bounds], adjust: Adjust) -> list[int]:
+    if all(sides):
+        return sides
+    ratio = grid.aspect_ratio.values or (None,) * len(sides)
+    if len(ratio) != len(sides):
+        raise _rank_error(len(ratio), len(sides))
+    wanted = DEFAULT_ELEMENTS if grid.elements is None else grid.elements
+    return _scaled(sides, [float(part or 1) for part in ratio], wanted, domain, adjust)
+
+
+def _scaled(sides: list[int], ratio: list[float], wanted: int, domain: Sequence[Bounds], adjust: Adjust) -> list[int]:
+    """All sides, those that are 0 by the factor with which there are about `wanted` elements."""
+    longest = [
+        min(float(wanted), max(1.0, float(bounds.upper - bounds.lower)) if _is_finite(bounds) else inf, 2.0**62)
+        for bounds in domain
+    ]
+
+    def shape_of(factor: float) -> list[int]:
+        return [
+            side or adjust(dim, max(1, int(min(ratio[dim] * factor, longest[dim])))) for dim, side in enumerate(sides)
+        ]
+
+    def elements_of(factor: float) -> int:
+        total = 1
+        for side in shape_of(factor):
+            total = min(total * side, _MOST)
+        return total
+
+    open_sides = [dim for dim, side in enumerate(sides) if not side]
+    # Half of what makes a difference of one element in the side that grows fastest, so that rounding is harmless.
+    step = min(1.0 / ratio[dim] for dim in open_sides) / 2
+    least, most = step, max(longest[dim] / ratio[dim] for dim in open_sides) * 2
+    most_elements = elements_of(most)
+    while least + step < most:
+        middle = least + (most - least) / 2.0
+        if middle in (least, most):
+            break
+        elements = elements_of(middle)
+        if elements >= wanted:
+            most, most_elements = middle, elements
+        if elements <= wanted:
+            least = middle
+    return shape_of(most if most_elements == wanted else least)
+
+
+def nearest_divisor(dividend: int, wanted: int) -> int:
+    """The divisor nearest to a number, the smaller of two.
+
+    Examples
+    --------
+    >>> nearest_divisor(100, 30), nearest_divisor(100, 500), nearest_divisor(12, 5)
+    (25, 100, 4)
+    """
+    if wanted >= dividend:
+        return dividend
+    for offset in range(_SEARCHED):
+        if wanted > offset and dividend % (wanted - offset) == 0:
+            return wanted - offset
+        if dividend % (wanted + offset) == 0:
+            return wanted + offset
+    return dividend
+
+
+def nearest_multiple(divisor: int, wanted: int) -> int:
+    """The multiple nearest to a number, the smaller of two, but not 0.
+
+    Examples
+    --------
+    >>> nearest_multiple(10, 25), nearest_multiple(10, 26), nearest_multiple(10, 3)
+    (20, 30, 10)
+    """
+    if wanted < divisor:
+        return divisor
+    lower = wanted // divisor * divisor
+    return lower if wanted - lower <= lower + divisor - wanted else lower + divisor
+
+
+def _is_finite(bounds: Bounds) -> bool:
+    return bounds.lower > -INF and bounds.upper <= INF
+
+
+def _rank_error(constraints: int, domain: int) -> SpecError:
+    return SpecError(f"Rank of constraints ({constraints}) does not match rank of domain ({domain})")

@@ -1,0 +1,420 @@
+"""What an array is, or has to be: its data type, domain, layout, codec, fill value and units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import MISSING, expected, plain
+from blizzarr.spec.arguments import Argument, apply_arguments, integer, prefixed
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec, as_codec_spec
+from blizzarr.spec.constraint import MAX_RANK, braces
+from blizzarr.spec.dimension_units import DimensionUnits, merge_units
+from blizzarr.spec.dtype import DType, as_dtype, dtype_json
+from blizzarr.spec.fill_value import (
+    check_broadcast,
+    fill_from_json,
+    fill_from_user,
+    fill_json,
+    same_fill,
+    shown,
+    unbroadcast,
+)
+from blizzarr.spec.members import Members, as_integer, as_list
+from blizzarr.spec.pretty import pretty
+from blizzarr.spec.seen import (
+    domain_under,
+    fill_seen,
+    fill_under,
+    layout_seen,
+    layout_under,
+    units_seen,
+    units_under,
+)
+from blizzarr.spec.unit import as_unit, unit_json
+from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json
+from blizzarr.views.form import Form
+
+__all__ = ["SCHEMA_ARGUMENTS", "Schema"]
+
+_units_json = as_list(lambda value: None if value is None else unit_json(value), MAX_RANK)
+
+
+class Schema(Indexable):
+    """What an array is, or constraints on it.
+
+    Examples
+    --------
+    >>> schema = Schema(dtype="uint8", chunk_layout=ChunkLayout(grid_origin=[1, 2, 3], inner_order=[0, 2, 1]))
+    >>> schema
+    Schema({
+      'chunk_layout': {'grid_origin': [1, 2, 3], 'inner_order': [0, 2, 1]},
+      'dtype': 'uint8',
+      'rank': 3,
+    })
+    >>> schema.update(fill_value=42)
+    >>> schema.fill_value, schema.rank
+    (array(42, dtype=uint8), 3)
+    """
+
+    __slots__ = ("_codec", "_domain", "_dtype", "_fill", "_fill_dtype", "_layout", "_rank", "_units")
+
+    def __init__(self, json: Any = MISSING, **constraints: Any) -> None:
+        self._rank = -1
+        self._dtype: DType | None = None
+        self._domain: IndexDomain | None = None
+        self._layout = ChunkLayout()
+        self._codec: CodecSpec | None = None
+        self._fill: np.ndarray[Any, Any] | None = None
+        self._fill_dtype: DType | None = None
+        self._units: DimensionUnits = ()
+        if json is not MISSING:
+            if constraints:
+                raise TypeError("expected JSON or keyword arguments, found both")
+            self._read(Members(plain(json)))
+        self.update(**constraints)
+
+    def update(self, **constraints: Any) -> None:
+        """Add constraints.
+
+        They are ``rank``, ``dtype``, ``domain``, ``shape`` (a domain from zero on), ``chunk_layout``, ``codec``,
+        ``fill_value``, ``dimension_units``, and ``schema`` for all of another.
+
+        Examples
+        --------
+        >>> schema = Schema(rank=3)
+        >>> schema.update(dtype="uint8")
+        >>> schema
+        Schema({'dtype': 'uint8', 'rank': 3})
+        """
+        apply_arguments(self, SCHEMA_ARGUMENTS, constraints)
+
+    def copy(self) -> Schema:
+        """The same constraints, to be changed apart from these."""
+        found = Schema.__new__(Schema)
+        for name in self.__slots__:
+            setattr(found, name, getattr(self, name))
+        found._layout = self._layout.copy()
+        return found
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Schema:
+        return self.copy()
+
+    # What is known.
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions."""
+        return None if self._rank == -1 else self._rank
+
+    ndim = rank
+
+    @property
+    def dtype(self) -> DType | None:
+        """The data type."""
+        return self._dtype
+
+    @property
+    def domain(self) -> IndexDomain | None:
+        """The indices of elements.
+
+        Examples
+        --------
+        >>> schema = Schema(domain=IndexDomain(labels=["x", "y"]))
+        >>> schema.update(shape=[100, 200])
+        >>> schema.domain
+        { "x": [0, 100), "y": [0, 200) }
+        """
+        return self._domain
+
+    @property
+    def chunk_layout(self) -> ChunkLayout:
+        """A copy of the constraints on the layout."""
+        return self._layout.copy()
+
+    @property
+    def codec(self) -> CodecSpec | None:
+        """How elements become bytes."""
+        return self._codec
+
+    @property
+    def fill_value(self) -> np.ndarray[Any, Any] | None:
+        """What elements are that nobody has written; an array that is broadcast to the domain."""
+        return self._fill
+
+    @property
+    def dimension_units(self) -> DimensionUnits | None:
+        """The unit of each dimension, `None` where it is not known.
+
+        Examples
+        --------
+        >>> schema = Schema(dimension_units=["3nm", None, ""])
+        >>> schema.update(dimension_units=[None, "4nm", None])
+        >>> schema.dimension_units
+        (Unit(3, "nm"), Unit(4, "nm"), Unit(1, ""))
+        """
+        if self._rank == -1:
+            return None
+        return self._units or (None,) * self._rank
+
+    # Constraints, one by one.
+
+    def _set_rank(self, rank: int, named: str = "rank") -> None:
+        if rank == -1 and named == "rank":
+            return
+        if not 0 <= rank <= MAX_RANK:
+            raise SpecError(f"Rank {rank} is outside valid range [0, {MAX_RANK}]")
+        if self._rank not in (-1, rank):
+            raise SpecError(
+                f"Rank specified by {named} ({rank}) does not match existing rank specified by schema ({self._rank})"
+            )
+        if self._fill is not None and self._fill.ndim > rank:
+            raise SpecError(
+                f"Rank specified by {named} ({rank}) is incompatible with existing fill_value of shape "
+                f"{braces(self._fill.shape)}"
+            )
+        self._rank = rank
+
+    def _set_dtype(self, dtype: DType) -> None:
+        if self._dtype is not None and self._dtype != dtype:
+            raise SpecError(f"Specified dtype ({dtype.name}) does not match existing value ({self._dtype.name})")
+        self._dtype = dtype
+
+    def _set_domain(self, domain: IndexDomain) -> None:
+        self._set_rank(domain.rank, "domain")
+        merged = domain if self._domain is None else self._domain._merge(domain)
+        if self._fill is not None:
+            with prefixed("domain is incompatible with fill_value"):
+                check_broadcast(self._fill.shape, merged.shape)
+        self._domain = merged
+
+    def _set_shape(self, shape: tuple[int, ...]) -> None:
+        self._set_rank(len(shape), "shape")
+        self._set_domain(IndexDomain(shape=shape))
+
+    def _set_layout(self, layout: ChunkLayout) -> None:
+        merged = self._layout.copy()
+        merged.merge(layout)
+        if merged.rank != -1:
+            self._set_rank(merged.rank, "chunk_layout")
+        self._layout = merged
+
+    def _set_codec(self, codec: CodecSpec) -> None:
+        self._codec = codec if self._codec is None else self._codec.merged(codec)
+
+    def _set_fill(self, value: Any) -> None:
+        self._set_fill_array(*fill_from_user(value, self._dtype))
+
+    def _set_fill_array(self, array: np.ndarray[Any, Any], dtype: DType) -> None:
+        if self._domain is not None:
+            with prefixed("fill_value is incompatible with domain"):
+                check_broadcast(array.shape, self._domain.shape)
+        if -1 != self._rank < array.ndim:
+            raise SpecError(f"Invalid fill_value for rank {self._rank}: {shown(array)}")
+        if self._fill is not None and not (same_fill(self._fill, array) and self._fill_dtype == dtype):
+            raise SpecError(
+                f"Specified fill_value ({shown(array)}) does not match existing value in schema ({shown(self._fill)})"
+            )
+        self._fill, self._fill_dtype = array, dtype
+
+    def _set_units(self, units: DimensionUnits) -> None:
+        if units:
+            self._set_rank(len(units), "dimension_units")
+            self._units = merge_units(self._units, units)
+
+    def merge(self, other: Schema) -> None:
+        """Add all constraints of another schema."""
+        self._set_rank(other._rank)
+        if other._dtype is not None:
+            self._set_dtype(other._dtype)
+        if other._domain is not None:
+            self._set_domain(other._domain)
+        self._set_layout(other._layout)
+        if other._fill is not None and other._fill_dtype is not None:
+            self._set_fill_array(other._fill, other._fill_dtype)
+        if other._codec is not None:
+            self._set_codec(other._codec)
+        self._set_units(other._units)
+
+    # Views.
+
+    @property
+    def _transform(self) -> IndexTransform | None:
+        if self._rank == -1:
+            if self._fill is not None and self._fill.ndim:
+                raise SpecError(
+                    "Cannot apply dimension expression to schema constraints of unknown rank with non-scalar fill_value"
+                )
+            return None
+        return IndexTransform.identity(IndexDomain(self._rank) if self._domain is None else self._domain)
+
+    def _with_transform(self, transform: IndexTransform) -> Schema:
+        return self.seen_through(transform)
+
+    def seen_through(self, transform: IndexTransform) -> Schema:
+        """The schema of a view.
+
+        Examples
+        --------
+        >>> schema = Schema(shape=[10, 20], chunk_layout=ChunkLayout(chunk_shape=[4, 4]), dimension_units=["nm", "s"])
+        >>> view = schema[2, ::2]
+        >>> view.domain, view.chunk_layout.read_chunk.shape, view.dimension_units
+        ({ [0, 10) }, (2,), (Unit(2, "s"),))
+        """
+        view = transform._form
+        self._check_rank(len(view.maps), view)
+        found = self.copy()
+        found._rank = view.rank
+        if self._domain is not None:
+            found._domain = transform.domain
+        found._layout = layout_seen(self._layout, view)
+        if self._fill is not None:
+            with prefixed("Error transforming fill_value"):
+                found._fill = unbroadcast(fill_seen(self._fill, view, self._domain))
+        if self._units:
+            found._units = units_seen(self._units, view)
+        return found
+
+    def under(self, transform: IndexTransform) -> Schema:
+        """The schema that what is under a view must have for the view to have this one.
+
+        Examples
+        --------
+        >>> transform = IndexTransform(input_rank=1, output=[IndexTransform(1).output[0], IndexTransform(1).output[0]])
+        >>> Schema(chunk_layout=ChunkLayout(chunk_shape=[4])).under(transform).chunk_layout.write_chunk.shape
+        (4, 4)
+        """
+        view = transform._form
+        if self._rank not in (-1, view.rank):
+            raise SpecError(
+                f"Cannot inverse transform schema of rank {self._rank} by index transform of rank "
+                f"{view.rank} -> {len(view.maps)}"
+            )
+        found = self.copy()
+        found._rank = len(view.maps)
+        found._layout = layout_under(self._layout, view)
+        if self._domain is not None:
+            with prefixed("Error transforming domain"):
+                found._domain = domain_under(self._domain, view)
+        if self._fill is not None:
+            with prefixed("Error transforming fill_value"):
+                found._fill = unbroadcast(fill_under(self._fill, view))
+        if self._units:
+            with prefixed("Error transforming dimension_units"):
+                found._units = units_under(self._units, view)
+        return found
+
+    def _check_rank(self, rank: int, view: Form) -> None:
+        if self._rank not in (-1, rank):
+            raise SpecError(
+                f"Cannot transform schema of rank {self._rank} by index transform of rank "
+                f"{view.rank} -> {len(view.maps)}"
+            )
+
+    # JSON.
+
+    def _read(self, members: Members) -> None:
+        self._rank = members.take("rank", as_integer(0, MAX_RANK), -1)
+        self._dtype = members.take("dtype", dtype_json, None)
+        members.take("domain", lambda value: self._set_domain(_domain_json(value)), None)
+        members.take("chunk_layout", lambda value: self._set_layout(ChunkLayout(value)), None)
+        members.take("codec", lambda value: self._set_codec(CodecSpec(value)), None)
+        members.take("fill_value", lambda value: self._set_fill_array(*fill_from_json(value, self._dtype)), None)
+        members.take("dimension_units", lambda value: self._set_units(_units_json(value)), None)
+        members.end()
+
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The constraints as JSON; there are no defaults.
+
+        Examples
+        --------
+        >>> Schema(shape=[2, 3], dimension_units=["3nm", None]).to_json()["dimension_units"]
+        [[3.0, 'nm'], None]
+        """
+        found: dict[str, Any] = {}
+        layout = self._layout.to_json()
+        layout.pop("rank", None)
+        if layout:
+            found["chunk_layout"] = layout
+        if self._codec is not None:
+            found["codec"] = self._codec.to_json()
+        if any(unit is not None for unit in self._units):
+            found["dimension_units"] = [None if unit is None else unit.to_json() for unit in self._units]
+        if self._domain is not None:
+            found["domain"] = self._domain.to_json()
+        if self._dtype is not None:
+            found["dtype"] = self._dtype.to_json()
+        if self._fill is not None:
+            found["fill_value"] = fill_json(self._fill)
+        if self._rank != -1:
+            found["rank"] = self._rank
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Schema):
+            raise TypeError(f"a Schema cannot be compared with {other!r}")
+        same = (self._rank, self._domain, self._codec, self._units) == (
+            other._rank,
+            other._domain,
+            other._codec,
+            other._units,
+        )
+        if not same or self._layout != other._layout or (self._dtype is None) != (other._dtype is None):
+            return False
+        if self._dtype is not None and self._dtype != other._dtype:
+            return False
+        if self._fill is None or other._fill is None:
+            return self._fill is other._fill
+        return self._fill_dtype == other._fill_dtype and same_fill(self._fill, other._fill)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return pretty(self.to_json(), "Schema(", ")")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Schema, (self.to_json(),)
+
+
+def _domain_json(value: Any) -> IndexDomain:
+    if value is None:
+        with prefixed("Error parsing index domain from JSON"):
+            raise expected(value, "object")
+    return domain_from_json(value)
+
+
+def _as(kind: type) -> Any:
+    def convert(value: Any) -> Any:
+        if not isinstance(value, kind):
+            raise TypeError(f"expected a {kind.__name__}, found {value!r}")
+        return value
+
+    return convert
+
+
+def _shape(values: Iterable[Any]) -> tuple[int, ...]:
+    return tuple(integer(value) for value in values)
+
+
+def _units(values: Iterable[Any]) -> DimensionUnits:
+    return tuple(None if value is None else as_unit(value) for value in values)
+
+
+SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
+    "rank": Argument(integer, Schema._set_rank),
+    "dtype": Argument(as_dtype, Schema._set_dtype),
+    "domain": Argument(_as(IndexDomain), Schema._set_domain),
+    "shape": Argument(_shape, Schema._set_shape),
+    "chunk_layout": Argument(_as(ChunkLayout), Schema._set_layout),
+    "codec": Argument(as_codec_spec, Schema._set_codec),
+    "fill_value": Argument(lambda value: value, Schema._set_fill),
+    "dimension_units": Argument(_units, Schema._set_units),
+    "schema": Argument(_as(Schema), Schema.merge),
+}
+"""The constraints on schemas by keyword, in the order in which they are applied."""
