@@ -149,7 +149,7 @@ def gather(map_: ArrayMap, outer: Form, inner: Form) -> tuple[IndexArray, tuple[
         else:
             indexed = True
             dims.update(source.dims)
-            places[dim] = index_values(source, outer.interval(dim).bounds) - outer.lower[dim]
+            places[dim] = index_values(source, outer.interval(dim).bounds, dim) - outer.lower[dim]
     values = np.asarray(map_.array[tuple(places)])
     if values.ndim < rank:
         values = values.reshape((1,) * rank)
@@ -159,8 +159,8 @@ def gather(map_: ArrayMap, outer: Form, inner: Form) -> tuple[IndexArray, tuple[
     return values, tuple(sorted(dims))
 
 
-def index_values(map_: ArrayMap, allowed: Bounds) -> IndexArray:
-    """The indices that an array map gives, all within what is allowed.
+def index_values(map_: ArrayMap, allowed: Bounds, output: int) -> IndexArray:
+    """The indices that the array map of an output dimension gives, all within what is allowed.
 
     Raises
     ------
@@ -171,5 +171,6 @@ def index_values(map_: ArrayMap, allowed: Bounds) -> IndexArray:
     lower, upper = max(within.lower, map_.bounds.lower), min(within.upper, map_.bounds.upper)
     wrong = map_.array[(map_.array < lower) | (map_.array >= upper)]
     if wrong.size:
-        check_contains(Bounds(lower, max(lower, upper)), int(wrong[0]))
+        doing = f"In index array map for output dimension {output}"
+        check_contains(Bounds(lower, max(lower, upper)), int(wrong[0]), doing)
     return map_.offset + map_.stride * map_.array

@@ -76,7 +76,7 @@ def _lower_any(form: Form, shape: tuple[int, ...]) -> Lowered:
             check_contains(allowed, map_, f"Checking bounds of constant output index map for dimension {dim}")
             outputs.append(Constant(map_))
         elif isinstance(map_, ArrayMap):
-            values = index_values(map_, allowed)
+            values = index_values(map_, allowed, dim)
             outputs.append(Indexed(map_.dims, values.reshape([own_shape[own] for own in map_.dims])))
         else:
             own, offset, stride = map_

@@ -38,6 +38,8 @@ class _Block:
     """How many new dimensions it gives."""
     first: int = -1
     """The first of its new dimensions."""
+    sliced: tuple[Interval, int] | None = None
+    """What a slice makes of its dimension."""
 
 
 def index_direct(form: Form, key: Any, mode: Mode) -> Form:
@@ -54,7 +56,7 @@ def index_direct(form: Form, key: Any, mode: Mode) -> Form:
     at = 0
     for term in spread:
         taken = form.rank - terms.taken if term is Ellipsis else dims_taken(term)
-        for block in _blocks(term, list(range(at, at + taken)), terms, joint_left):
+        for block in _blocks(term, list(range(at, at + taken)), terms, joint_left, form):
             block.place = len(blocks)
             blocks.append(block)
         joint_left = joint_left and not isinstance(term, Arrays)
@@ -146,9 +148,8 @@ def _index_selected(form: Form, terms: Terms, dims: list[int], middle: list[int]
     for term in terms.terms:
         taken = 1 if term is None else left if term is Ellipsis else dims_taken(term)
         own = dims[at : at + taken]
-        for index, block in enumerate(
-            _blocks(term, [middle[dim] for dim in own if term is not None], terms, joint_left)
-        ):
+        in_view = [middle[dim] for dim in own if term is not None]
+        for index, block in enumerate(_blocks(term, in_view, terms, joint_left, form)):
             block.place = own[index] if own else -1
             selected.append(block)
         joint_left = joint_left and not isinstance(term, Arrays)
@@ -161,14 +162,19 @@ def _index_selected(form: Form, terms: Terms, dims: list[int], middle: list[int]
     return compose(form, inner), new_dims
 
 
-def _blocks(term: Term, taken: list[int], terms: Terms, joint_left: bool) -> list[_Block]:
+def _blocks(term: Term, taken: list[int], terms: Terms, joint_left: bool, form: Form) -> list[_Block]:
     if isinstance(term, EllipsisType):
         return [_Block(term, [dim], 0, 1) for dim in taken]
     if isinstance(term, Arrays):
         if terms.mode is Mode.OINDEX:
             return [_Block(term, taken, 0, len(term.shape))]
         return [_Block(term, taken, 0, len(terms.joint_shape or ()) if joint_left else 0)]
-    return [_Block(term, taken, 0, 0 if isinstance(term, int) else 1)]
+    block = _Block(term, taken, 0, 0 if isinstance(term, int) else 1)
+    if isinstance(term, Slice):
+        (dim,) = taken
+        doing = f"Computing interval slice for dimension {dim}"
+        block.sliced = strided_slice(form.interval(dim), term.start, term.stop, term.step, doing)
+    return [block]
 
 
 def _laid_out(form: Form, terms: Terms, blocks: list[_Block]) -> tuple[Form, range]:
@@ -190,10 +196,9 @@ def _laid_out(form: Form, terms: Terms, blocks: list[_Block]) -> tuple[Form, ran
             maps[block.taken[0]] = term
         elif term is None:
             dims.append((Interval(0, 1, True, True), ""))
-        elif isinstance(term, Slice):
+        elif isinstance(term, Slice) and block.sliced:
             (dim,) = block.taken
-            doing = f"Computing interval slice for dimension {dim}"
-            interval, offset = strided_slice(form.interval(dim), term.start, term.stop, term.step, doing)
+            interval, offset = block.sliced
             maps[dim] = (len(dims), offset, term.step)
             dims.append((interval, form.labels[dim]))
         elif isinstance(term, Arrays):

@@ -43,6 +43,9 @@ class Translation(Enum):
 def _spread(vector: Vector, count: int) -> tuple[int | None, ...]:
     if not isinstance(vector, tuple):
         return (vector,) * count
+    if not vector:
+        # As TensorStore has it: no vector at all is the number 0.
+        return (0,) * count
     if len(vector) != count:
         raise SelectionError(f"Number of dimensions ({count}) does not match number of indices ({len(vector)})")
     return vector

@@ -180,18 +180,23 @@ def _index_array(value: Any) -> IndexArray:
 
 
 def shown_array(array: IndexArray) -> str:
-    """An array in braces; of long dimensions the ends.
+    """An array in braces; of large ones, the ends of long dimensions.
 
     Examples
     --------
-    >>> shown_array(np.array([[1, 2], [3, 4]]))
-    '{{1, 2}, {3, 4}}'
+    >>> shown_array(np.array([[1, 2], [3, 4]])), shown_array(np.arange(2000))
+    ('{{1, 2}, {3, 4}}', '{0, 1, 2, ..., 1997, 1998, 1999}')
     """
+    return _shown(array, array.size > 1000)
+
+
+def _shown(array: IndexArray, shortened: bool) -> str:
     if array.ndim == 0:
         return str(int(array))
-    parts = [shown_array(part) for part in array[:10]]
-    if len(array) > 10:
-        parts = [*map(shown_array, array[:5]), "...", *map(shown_array, array[-5:])]
+    if shortened and len(array) > 6:
+        parts = [*(_shown(part, True) for part in array[:3]), "...", *(_shown(part, True) for part in array[-3:])]
+    else:
+        parts = [_shown(part, shortened) for part in array]
     return "{" + ", ".join(parts) + "}"
 
 
