@@ -26,8 +26,11 @@ def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
     keys = metadata.chunk_keys
     keeping = keeping_of(store)
     prefix, lock = chunk_prefix(path, metadata), lock_key(path, metadata)
-    store = chunk_store(store, path, metadata)
+    outside, store = store, chunk_store(store, path, metadata)
     native = getattr(store, "native", None)
+    if store is not outside and native is None:
+        # What a transformer written in Python stores, and where, the store underneath does not tell by these keys.
+        keeping = None
     found, place = (store, place_of(store)) if native is None else (native, "")
     locks = store.locks if isinstance(store, StoreWrapper) else None
     dtype = metadata.dtype.numpy

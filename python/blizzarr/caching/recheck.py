@@ -52,7 +52,7 @@ def check_recheck(recheck: Recheck) -> Recheck:
 
 
 def native_recheck(recheck: Recheck) -> tuple[str, float]:
-    """What the engine is told; ``"open"`` is now.
+    """What the engine is told, for an array that is opened now.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def native_recheck(recheck: Recheck) -> tuple[str, float]:
     if isinstance(recheck, bool):
         return ("always" if recheck else "never"), 0.0
     if recheck == "open":
-        return native_recheck(Since.now())
+        return "open", 0.0
     if isinstance(recheck, Since):
         return "since", float(recheck.seconds)
     assert not isinstance(recheck, str), "checked when the store was made"

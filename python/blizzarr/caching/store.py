@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from blizzarr import _native
 from blizzarr.caching.pool import CachePool
 from blizzarr.caching.recheck import Recheck, check_recheck
 from blizzarr.stores import Store, StoreWrapper, Value
-from blizzarr.stores.place import place_of
+from blizzarr.stores.changed import prefix_changed, value_changed
 
 __all__ = ["CachedStore"]
 
@@ -65,6 +64,11 @@ class CachedStore(StoreWrapper):
         """The engine's handle of the store, if it has one."""
         return self.store.native  # type: ignore[attr-defined]  # its absence is ours
 
+    @property
+    def version(self) -> Callable[[str], str | bytes | None]:
+        """What the store has for telling versions, if it has that."""
+        return self.store.version  # type: ignore[attr-defined,no-any-return]  # its absence is ours
+
     def present(self, keys: Sequence[str]) -> list[str]:
         """Those of the keys that have a value, as the store itself finds out."""
         present = getattr(self.store, "present", None)
@@ -103,9 +107,10 @@ class CachedStore(StoreWrapper):
         try:
             super().delete_prefix(prefix)
         finally:
-            _native.cache_prefix_changed(place_of(self.store), prefix)
+            if getattr(self.store, "native", None) is None:
+                prefix_changed(self, prefix)
 
     def _changed(self, key: str) -> None:
         # Stores of the engine tell by themselves.
         if getattr(self.store, "native", None) is None:
-            _native.cache_value_changed(place_of(self.store), key)
+            value_changed(self, key)

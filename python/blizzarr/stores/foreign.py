@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import builtins
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
+from blizzarr.stores.changed import prefix_changed, value_changed
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.listing import list_sorted_dir
@@ -76,11 +77,17 @@ class ForeignStore(BaseStore):
             parts = self.target.get_ranges(key, ranges)
             return None if parts is None else builtins.list(parts)
 
+    @property
+    def version(self) -> Callable[[str], str | bytes | None]:
+        """What the object has for telling versions, if it has that."""
+        return self.target.version  # type: ignore[no-any-return]
+
     def set(self, key: str, value: Value) -> None:
         """Replace the value."""
         self._check_writable(check_key(key))
         with failures("write", key, self):
             self.target.set(key, value)
+        value_changed(self, key)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
         """Set the value only if it still is `expected`; excludes other threads, and whom the object excludes."""
@@ -88,7 +95,9 @@ class ForeignStore(BaseStore):
             return super().replace(key, expected, value)
         self._check_writable(check_key(key))
         with failures("write", key, self):
-            return bool(self.target.replace(key, expected, value))
+            replaced = bool(self.target.replace(key, expected, value))
+        value_changed(self, key)
+        return replaced
 
     def discard(self, key: str, expected: Value) -> bool:
         """Delete the value only if it still is `expected`; excludes other threads, and whom the object excludes."""
@@ -96,7 +105,9 @@ class ForeignStore(BaseStore):
             return super().discard(key, expected)
         self._check_writable(check_key(key))
         with failures("delete", key, self):
-            return bool(self.target.discard(key, expected))
+            discarded = bool(self.target.discard(key, expected))
+        value_changed(self, key)
+        return discarded
 
     def delete(self, key: str) -> object:
         """Remove the value; one that is missing is fine."""
@@ -104,7 +115,9 @@ class ForeignStore(BaseStore):
         if not self._has("delete"):
             raise self._lacks("delete", key)
         with failures("delete", key, self):
-            return self.target.delete(key)
+            deleted: object = self.target.delete(key)
+        value_changed(self, key)
+        return deleted
 
     def delete_prefix(self, prefix: str) -> None:
         """Remove every key under the prefix."""
@@ -115,6 +128,7 @@ class ForeignStore(BaseStore):
         self._check_writable(prefix)
         with failures("delete", prefix, self):
             self.target.delete_prefix(prefix)
+        prefix_changed(self, prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """All keys under the prefix, sorted."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from blizzarr.errors import PathError
 from blizzarr.stores.base import BaseStore
+from blizzarr.stores.changed import value_changed
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.listing import list_sorted
@@ -62,6 +63,7 @@ class MappingStore(BaseStore):
         self._check_writable(check_key(key))
         with failures("write", key, self):
             self.mapping[key] = bytes(value)
+        value_changed(self, key)
 
     def delete(self, key: str) -> bool:
         """Remove the value; False when there was none."""
@@ -71,7 +73,8 @@ class MappingStore(BaseStore):
                 del self.mapping[key]
             except KeyError:
                 return False
-            return True
+        value_changed(self, key)
+        return True
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """All keys under the prefix, sorted."""

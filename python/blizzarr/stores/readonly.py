@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from blizzarr.errors import ReadOnlyError
@@ -32,6 +32,11 @@ class ReadOnlyStore(StoreWrapper):
     def native(self) -> Any:
         """The engine's handle of the store, if it has one; arrays look at `read_only` before they write."""
         return self.store.native  # type: ignore[attr-defined]  # its absence is ours
+
+    @property
+    def version(self) -> Callable[[str], str | bytes | None]:
+        """What the store has for telling versions, if it has that."""
+        return self.store.version  # type: ignore[attr-defined,no-any-return]  # its absence is ours
 
     def present(self, keys: Sequence[str]) -> list[str]:
         """Those of the keys that have a value, as the store itself finds out."""

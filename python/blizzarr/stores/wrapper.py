@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from blizzarr.stores.base import BaseStore
@@ -104,11 +104,6 @@ class StoreWrapper(BaseStore):
     def present(self, keys: Sequence[str]) -> builtins.list[str]:
         """Those of the keys that have a value."""
         return [key for key in keys if self.get_ranges(key, [(0, 0)]) is not None]
-
-    @property
-    def version(self) -> Callable[[str], str | bytes | None]:
-        """What the store has for telling versions, if it has that."""
-        return self.store.version  # type: ignore[attr-defined,no-any-return]  # its absence is ours
 
     def size(self, key: str) -> int | None:
         """The length of the value in bytes; None when there is none. Reads it where the store cannot say without."""

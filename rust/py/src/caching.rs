@@ -34,8 +34,8 @@ impl PyCachePool {
     }
 }
 
-/// A pool, when a check counts (`"always"`, `"never"`, `"since"` a number of seconds since the epoch, `"age"` in seconds),
-/// and the store's lifetime.
+/// A pool, when a check counts (`"always"`, `"never"`, `"open"`: since now, `"since"` a number of seconds since the epoch,
+/// `"age"` in seconds), and the store's lifetime.
 pub type Given<'py> = (PyRef<'py, PyCachePool>, String, f64, u64);
 
 /// The array with the pool that it was given.
@@ -44,6 +44,7 @@ pub fn with_pool(array: Array, (pool, kind, seconds, lifetime): Given<'_>) -> Py
     let recheck = match kind.as_str() {
         "always" => Recheck::Always,
         "never" => Recheck::Never,
+        "open" => Recheck::Since(pool.now()),
         "since" => Recheck::Since(pool.moment(seconds)),
         "age" => Recheck::Age((seconds * 1e9) as u64),
         other => return Err(PyValueError::new_err(format!("expected when to recheck, found {other:?}"))),
@@ -145,6 +146,12 @@ pub fn known<'py>(array: &Array, scalar: &Scalar, key: &Bound<'py, PyAny>) -> Py
         _ => return Ok(None),
     }
     element(array, place, |bytes| scalar.of(py, bytes)).transpose()
+}
+
+/// Whether there is any cache, or has been: if not, nobody need be told of changes.
+#[pyfunction]
+pub fn cache_exists() -> bool {
+    changes::are_watched()
 }
 
 /// A value of a store written in Python has been changed, by its place and key.

@@ -109,6 +109,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stores::PyMemoryStore>()?;
     module.add_class::<stores::PyRenamedStore>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(caching::cache_exists, module)?)?;
     module.add_function(wrap_pyfunction!(caching::cache_value_changed, module)?)?;
     module.add_function(wrap_pyfunction!(caching::cache_prefix_changed, module)?)?;
     module.add_function(wrap_pyfunction!(is_optimised, module)?)?;

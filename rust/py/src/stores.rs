@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use blizzarr_core::cache::changes;
 use blizzarr_core::error::Result;
 use blizzarr_core::interrupt::never;
 use blizzarr_core::pool;
@@ -220,6 +221,17 @@ impl NativeStore {
     /// Names below `prefix` that are no keys, though something is there; not more than `limit`.
     fn others(&self, py: Python<'_>, prefix: &str, limit: usize) -> PyResult<Vec<String>> {
         self.run(py, |store| store.others(prefix, limit))
+    }
+
+    /// Tells caches that what is called this, or everything below it, may have been changed by others than this store.
+    #[pyo3(signature = (key, below=false))]
+    fn changed(&self, key: &str, below: bool) {
+        let name = || self.store.full_name(key.trim_end_matches('/'));
+        if below {
+            changes::prefix(|| name().map(|name| name.trim_end_matches('/').to_owned()));
+        } else {
+            changes::value(name);
+        }
     }
 
     /// What differs between two versions of a value; `None` when there is none.

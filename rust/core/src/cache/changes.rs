@@ -23,6 +23,11 @@ pub fn watch() {
     WATCHED.store(true, Ordering::SeqCst);
 }
 
+/// Whether they are.
+pub fn are_watched() -> bool {
+    WATCHED.load(Ordering::Relaxed)
+}
+
 /// The value of this name has been set or deleted, or may have been. To be called when that is done, also if it failed.
 pub fn value(name: impl FnOnce() -> Option<String>) {
     count(name, |hash| &VALUE_CHANGES[hash as usize % VALUES]);
@@ -34,7 +39,7 @@ pub fn prefix(name: impl FnOnce() -> Option<String>) {
 }
 
 fn count(name: impl FnOnce() -> Option<String>, counter: impl FnOnce(u64) -> &'static AtomicU64) {
-    if !WATCHED.load(Ordering::Relaxed) {
+    if !are_watched() {
         return;
     }
     if let Some(name) = name() {

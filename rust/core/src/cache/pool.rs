@@ -140,11 +140,12 @@ impl CachePool {
         self.begun.elapsed().as_nanos() as u64 + 1
     }
 
-    /// A moment of the system's clock as one of the pool's; those before it was made are 0.
+    /// A moment of the system's clock as one of the pool's, or a little later; those before it was made are 0.
     pub fn moment(&self, seconds_since_epoch: f64) -> u64 {
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs_f64();
-        // Too large a number saturates, so that nothing is ever new enough.
-        (self.now() as f64 + (seconds_since_epoch - clock) * 1e9).ceil() as u64
+        // Numbers of seconds since the epoch are exact to about half a microsecond. Too large ones saturate, so that nothing
+        // is ever new enough.
+        (self.now() as f64 + (seconds_since_epoch - clock) * 1e9 + 1e3) as u64
     }
 
     /// The number of what these words describe; that two descriptions have one number, nobody will see.
