@@ -12,7 +12,7 @@ FORMATS: dict[str, str] = {
 }
 """The drivers of arrays that are stored, and the formats that they read and write."""
 
-_SCHEMES = {"zarr3": "zarr3", "zarr2": "zarr", "zarr": "zarr", "zarr1": "zarr1", "zarr3_draft": "zarr3_draft"}
+_SCHEMES = {"zarr3": "zarr3", "zarr2": "zarr", "zarr1": "zarr1", "zarr3_draft": "zarr3_draft"}
 
 _OTHERS = ("array", "auto", "cast", "downsample", "stack")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from blizzarr.caching import CachePool
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected
 from blizzarr.spec.duration import duration_text, parse_duration
@@ -131,10 +132,18 @@ def _choice(name: str, members: dict[str, _Member]) -> ResourceKind:
     return _of_members(name, members, config_only=True)
 
 
+_MOST = (1 << 63) - 1
+"""As many bytes as a pool can be told; more is not there either."""
+
+
+def _pool(config: dict[str, Any]) -> CachePool:
+    return CachePool(min(config["total_bytes_limit"], _MOST))
+
+
 _MINUTE = 60 * 10**9
 
 _ROWS = [
-    _of_members("cache_pool", {"total_bytes_limit": _Member(_UINT64, 0)}),
+    _of_members("cache_pool", {"total_bytes_limit": _Member(_UINT64, 0)}, _pool),
     _concurrency("data_copy_concurrency"),
     _concurrency("file_io_concurrency"),
     _choice(

@@ -1,0 +1,22 @@
+"""The drivers of arrays, as specs say them: one table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from blizzarr.spec.driver_names import FORMATS, array_schemes
+from blizzarr.spec.drivers.array import ArrayDriver
+from blizzarr.spec.drivers.auto import AutoDriver
+from blizzarr.spec.drivers.driver import Change, Driver
+from blizzarr.spec.drivers.stored import StoredDriver, directory
+
+__all__ = ["DRIVERS", "Change", "Driver", "StoredDriver", "directory"]
+
+_SCHEME_OF = {name: scheme for scheme, name in array_schemes().items()}
+
+DRIVERS: Final[dict[str, Driver]] = {
+    **{name: StoredDriver(name, _SCHEME_OF[name]) for name in FORMATS},
+    "auto": AutoDriver(),
+    "array": ArrayDriver(),
+}
+"""Every driver by its name."""

@@ -1,0 +1,76 @@
+"""An array in memory, its elements said in the spec itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import plain
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.drivers.driver import Driver
+from blizzarr.spec.json_array import array_from_json, array_json
+from blizzarr.spec.members import Members
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.views import IndexDomain
+
+__all__ = ["ArrayDriver", "order_of"]
+
+
+class ArrayDriver(Driver):
+    """Elements in memory."""
+
+    name: ClassVar = "array"
+    resources: ClassVar = ("data_copy_concurrency",)
+
+    def take(self, members: Members, node: SpecNode) -> SpecNode:
+        """Take the elements."""
+        dtype, rank = node.schema.dtype, node.schema.rank
+        if dtype is None:
+            raise SpecError("dtype must be specified")
+        array = members.take("array", lambda value: array_from_json(plain(value), dtype, rank))
+        schema = node.schema.copy()
+        schema.update(rank=array.ndim)
+        return replace(node, schema=schema, options={"array": array})
+
+    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        """The elements."""
+        dtype = node.schema.dtype
+        assert dtype is not None
+        return {"array": array_json(node.options["array"], dtype)}
+
+    def domain(self, node: SpecNode) -> IndexDomain | None:
+        """That of the elements."""
+        return IndexDomain(shape=node.options["array"].shape)
+
+    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
+        """How the elements lie in memory."""
+        array = node.options["array"]
+        return ChunkLayout(rank=array.ndim, grid_origin=[0] * array.ndim, inner_order=order_of(array))
+
+    def codec(self, node: SpecNode) -> CodecSpec | None:
+        """None: nothing is encoded."""
+        return None
+
+    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
+        """None: every element is there."""
+        return None
+
+
+def order_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """The dimensions from the one with the largest stride to the one with the smallest.
+
+    Examples
+    --------
+    >>> order_of(np.zeros((2, 3), order="F")), order_of(np.zeros((2, 3)))
+    ((1, 0), (0, 1))
+    """
+    strides = [abs(stride) for stride in array.strides]
+    if array.flags.c_contiguous:
+        # As they follow from the shape, whatever NumPy says where there are no elements.
+        strides = [prod(array.shape[dim + 1 :]) for dim in range(array.ndim)]
+    return tuple(sorted(range(array.ndim), key=lambda dim: -strides[dim]))

@@ -1,0 +1,63 @@
+"""An array of whatever format is found in a store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import quote
+from blizzarr.spec.binding import Held
+from blizzarr.spec.drivers.driver import Change, Driver, with_schema
+from blizzarr.spec.drivers.stored import kvstore_members
+from blizzarr.spec.kvstore_json import kvstore_json, kvstore_url, take_resources
+from blizzarr.spec.members import Members
+from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.resources import RESOURCES
+from blizzarr.spec.spec_node import SpecNode
+
+__all__ = ["AutoDriver"]
+
+
+class AutoDriver(Driver):
+    """Looks at what is stored, and takes the driver that fits."""
+
+    name: ClassVar = "auto"
+    resources: ClassVar = tuple(RESOURCES)
+    """All of them, as the driver that is found may use any."""
+
+    def take(self, members: Members, node: SpecNode) -> SpecNode:
+        """Take the store and any resource."""
+        kvstore = kvstore_members(members)
+        for name in sorted(members.left):
+            if "#" in name:
+                raise SpecError(f'Context resource identifier must not contain "#": {quote(name)}')
+            if name not in RESOURCES:
+                raise SpecError(f"Invalid context resource identifier: {quote(name)}")
+        resources: dict[str, Held] = take_resources(members, RESOURCES)
+        return replace(node, kvstore=kvstore, resources=resources)
+
+    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        """The store."""
+        return {} if node.kvstore is None else {"kvstore": kvstore_json(node.kvstore, include_defaults)}
+
+    def changed(self, node: SpecNode, change: Change) -> SpecNode:
+        """With a store if there was none, and further constraints; what is found cannot be created."""
+        if change.open_mode.names() and not change.open_mode.open:
+            raise SpecError("create mode not compatible with format auto-detection")
+        kvstore = node.kvstore
+        if change.kvstore is not None:
+            if kvstore is not None:
+                raise SpecError('"kvstore" is already specified')
+            kvstore = change.kvstore
+        return with_schema(replace(node, kvstore=kvstore), change.schema)
+
+    def open_mode(self, node: SpecNode) -> OpenMode:
+        """Only what is there can be found."""
+        return OpenMode(open=True)
+
+    def url(self, node: SpecNode) -> str:
+        """That of the store."""
+        if node.kvstore is None:
+            raise SpecError("Invalid kvstore spec")
+        return f"{kvstore_url(node.kvstore)}|auto:"

@@ -1,0 +1,103 @@
+"""What a driver of arrays tells the machinery of specs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.json_values import quote
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.members import Members
+from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.recheck import Recheck
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unit import Unit
+from blizzarr.views import IndexDomain
+
+__all__ = ["Change", "Driver"]
+
+
+@dataclass
+class Change:
+    """What `Spec.update`, and the keywords of opening, change of a spec."""
+
+    schema: Schema = field(default_factory=Schema)
+    open_mode: OpenMode = field(default_factory=OpenMode)
+    kvstore: KvNode | None = None
+    recheck_cached_metadata: Recheck | None = None
+    recheck_cached_data: Recheck | None = None
+    minimal_spec: bool = False
+
+
+class Driver:
+    """One driver: how its members are read and written, and what they say of the array.
+
+    What is asked for the array is asked in the terms of the stored array; what views do to it is not known here.
+    """
+
+    name: ClassVar[str]
+    resources: ClassVar[tuple[str, ...]] = ()
+    optional_resources: ClassVar[tuple[str, ...]] = ()
+
+    def take(self, members: Members, node: SpecNode) -> SpecNode:
+        """Take the members of this driver; those that all have are in the node."""
+        raise NotImplementedError
+
+    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        """The members of this driver as JSON, without its resources."""
+        raise NotImplementedError
+
+    def changed(self, node: SpecNode, change: Change) -> SpecNode:
+        """The node with a change; the schema is one of the stored array."""
+        if change.kvstore is not None:
+            raise SpecError(f'"kvstore" not supported by {quote(self.name)} driver')
+        return with_schema(node, change.schema)
+
+    def open_mode(self, node: SpecNode) -> OpenMode:
+        """What opening may do."""
+        return OpenMode()
+
+    def domain(self, node: SpecNode) -> IndexDomain | None:
+        """The domain, as far as it is said."""
+        return node.schema.domain
+
+    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
+        """The layout, as far as it is said."""
+        return node.schema.chunk_layout
+
+    def codec(self, node: SpecNode) -> CodecSpec | None:
+        """The codec, as far as it is said."""
+        return node.schema.codec
+
+    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
+        """The fill value, if it is said."""
+        return node.schema.fill_value
+
+    def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
+        """The units, if they are said."""
+        return node.schema.dimension_units
+
+    def base(self, node: SpecNode) -> SpecNode | None:
+        """The array that this one is made from, through the same view; None if there is no such array."""
+        return None
+
+    def kvstore(self, node: SpecNode) -> KvNode | None:
+        """The store, if there is one."""
+        return node.kvstore
+
+    def url(self, node: SpecNode) -> str:
+        """The array as a URL."""
+        raise UnsupportedOperationError("URL representation not supported")
+
+
+def with_schema(node: SpecNode, more: Schema) -> SpecNode:
+    """The node with further constraints."""
+    schema = node.schema.copy()
+    schema.update(schema=more)
+    return replace(node, schema=schema)

@@ -1,0 +1,187 @@
+"""Arrays in a store: the drivers of all formats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import MISSING, quote
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.drivers.driver import Change, Driver
+from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.members import Members, as_bool, as_text
+from blizzarr.spec.metadata import METADATA, MetadataConstraints
+from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.recheck import recheck_from_json
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unit import Unit
+from blizzarr.views import IndexDomain
+
+__all__ = ["StoredDriver", "directory", "kvstore_members"]
+
+
+def kvstore_members(members: Members) -> KvNode | None:
+    """The members ``kvstore`` and, of old specs, ``path``, which is joined to it."""
+    kvstore = members.take("kvstore", kvstore_from_json, default=None)
+
+    def below(value: Any) -> KvNode:
+        if kvstore is None:
+            raise SpecError('"path" must be specified in conjunction with "kvstore"')
+        return kvstore.below(as_text(value))
+
+    return members.take("path", below, default=kvstore)
+
+
+def directory(kvstore: KvNode | None) -> KvNode | None:
+    """The same place with a path that ends with a slash, so that keys are below it."""
+    if kvstore is None or not kvstore.path or kvstore.path.endswith("/"):
+        return kvstore
+    return replace(kvstore, path=f"{kvstore.path}/")
+
+
+class StoredDriver(Driver):
+    """Arrays of one format."""
+
+    resources: ClassVar = ("data_copy_concurrency", "cache_pool")
+    optional_resources: ClassVar = ("metadata_cache_pool",)
+
+    def __init__(self, name: str, scheme: str) -> None:
+        self.name = name  # type: ignore[misc]
+        self.scheme = scheme
+        self.constraints = METADATA[name]
+
+    def take(self, members: Members, node: SpecNode) -> SpecNode:
+        """Take the store, the open mode, bounds of caches, and the constraints on metadata."""
+        self.constraints.check_dtype(node.schema)
+        kvstore = directory(kvstore_members(members))
+        options: dict[str, Any] = {
+            "recheck_cached_metadata": members.take("recheck_cached_metadata", recheck_from_json, default="open"),
+            "recheck_cached_data": members.take("recheck_cached_data", recheck_from_json, default=True),
+            "fill_missing_data_reads": members.take("fill_missing_data_reads", as_bool, default=True),
+            "store_data_equal_to_fill_value": members.take("store_data_equal_to_fill_value", as_bool, default=False),
+            "mode": _mode(members),
+        }
+        metadata = members.take("metadata", self.constraints.from_json, default=None)
+        options["metadata"] = self.constraints.from_json({}) if metadata is None else metadata
+        for name, option in self.constraints.options.items():
+            options[name] = members.take(name, option.parse, default=option.default)
+        schema = node.schema.copy()
+        constraints: MetadataConstraints = options["metadata"]
+        constraints.constrain(schema, options)
+        return replace(node, kvstore=kvstore, options=options, schema=schema)
+
+    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        """What differs from what is usual, or everything."""
+        options = node.options
+        mode: OpenMode = options["mode"]
+        said: dict[str, Any] = {} if node.kvstore is None else {"kvstore": kvstore_json(node.kvstore, include_defaults)}
+        for name, usual in _USUAL.items():
+            value = options.get(name, getattr(mode, name, None))
+            if include_defaults or value != usual:
+                said[name] = value
+        if mode.create:
+            said["create"] = True
+            if mode.open:
+                said["open"] = True
+        metadata = options["metadata"].to_json()
+        if include_defaults or metadata != self.constraints.from_json({}).to_json():
+            said["metadata"] = metadata
+        for name, option in self.constraints.options.items():
+            if options[name] != option.default:
+                said[name] = options[name]
+        return said
+
+    def changed(self, node: SpecNode, change: Change) -> SpecNode:
+        """With another open mode, other bounds of caches, a store if there was none, and further constraints."""
+        options = dict(node.options)
+        if change.minimal_spec:
+            options["metadata"] = self.constraints.from_json({})
+        for name in ("recheck_cached_metadata", "recheck_cached_data"):
+            if (bound := getattr(change, name)) is not None:
+                options[name] = bound
+        kvstore = node.kvstore
+        if change.kvstore is not None:
+            if kvstore is not None:
+                raise SpecError('"kvstore" is already specified')
+            kvstore = change.kvstore
+        options["mode"] = options["mode"].with_change(change.open_mode)
+        schema = node.schema.copy()
+        schema.update(schema=change.schema)
+        return replace(node, options=options, kvstore=kvstore, schema=schema)
+
+    def open_mode(self, node: SpecNode) -> OpenMode:
+        """What is said, and to open if nothing is."""
+        mode: OpenMode = node.options["mode"]
+        return mode.copy() if mode.names() else OpenMode(open=True)
+
+    def domain(self, node: SpecNode) -> IndexDomain | None:
+        """What metadata and schema say together."""
+        return self._metadata(node).domain(node.schema, node.options)
+
+    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
+        """What metadata and schema say together."""
+        return self._metadata(node).chunk_layout(node.schema, node.options)
+
+    def codec(self, node: SpecNode) -> CodecSpec | None:
+        """What metadata and schema say together."""
+        return self._metadata(node).codec(node.schema, node.options)
+
+    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
+        """That of the metadata, or of the schema."""
+        return self._metadata(node).fill_value(node.schema, node.options)
+
+    def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
+        """What metadata and schema say together."""
+        return self._metadata(node).dimension_units(node.schema, node.options)
+
+    def url(self, node: SpecNode) -> str:
+        """That of the store, and the scheme of the format."""
+        for name, option in self.constraints.options.items():
+            if node.options[name] != option.default:
+                raise SpecError(f"{self.scheme} URL syntax not supported with {name} specified")
+        if node.kvstore is None:
+            raise SpecError("Invalid kvstore spec")
+        return f"{kvstore_url(node.kvstore)}|{self.scheme}:"
+
+    def _metadata(self, node: SpecNode) -> MetadataConstraints:
+        found: MetadataConstraints = node.options["metadata"]
+        return found
+
+    def __repr__(self) -> str:
+        return f"<driver {quote(self.name)}>"
+
+
+_USUAL: dict[str, Any] = {
+    "recheck_cached_metadata": "open",
+    "recheck_cached_data": True,
+    "fill_missing_data_reads": True,
+    "store_data_equal_to_fill_value": False,
+    "delete_existing": False,
+    "assume_metadata": False,
+    "assume_cached_metadata": False,
+}
+
+
+def _mode(members: Members) -> OpenMode:
+    open_it = members.take("open", as_bool, default=None)
+    create = members.take("create", as_bool, default=None)
+    delete = members.take("delete_existing", as_bool, default=False)
+    assume = members.take("assume_metadata", as_bool, default=False)
+    cached = members.take("assume_cached_metadata", as_bool, default=False)
+    if members.left.pop("allow_metadata_mismatch", MISSING) not in (MISSING, False):
+        raise SpecError(
+            'Error parsing object member "allow_metadata_mismatch": "allow_metadata_mismatch" no longer supported'
+        )
+    return OpenMode(
+        # What is neither to be opened nor created is to be opened.
+        open=bool(open_it) if open_it or create else True,
+        create=bool(create),
+        delete_existing=delete,
+        assume_metadata=assume,
+        assume_cached_metadata=cached and not assume,
+    )

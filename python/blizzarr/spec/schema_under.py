@@ -1,0 +1,46 @@
+"""Constraints on a view, as constraints on what it is a view of."""
+
+from __future__ import annotations
+
+from blizzarr.errors import SpecError
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.seen import domain_under, fill_under, layout_under, units_under
+from blizzarr.views import IndexTransform
+
+__all__ = ["schema_under"]
+
+
+def schema_under(schema: Schema, transform: IndexTransform) -> Schema:
+    """What the array under a view must be for the view to be as the schema says.
+
+    Examples
+    --------
+    >>> from blizzarr.views import d
+    >>> schema_under(Schema(shape=[3, 4]), IndexTransform(input_rank=2).T[d[:].translate_by[0, 5]]).domain
+    { [-5, -1), [0, 3) }
+    """
+    view = transform._form
+    if schema.rank not in (None, transform.input_rank):
+        raise SpecError(
+            f"Cannot inverse transform schema of rank {schema.rank} by index transform of rank "
+            f"{transform.input_rank} -> {transform.output_rank}"
+        )
+    under = Schema(rank=transform.output_rank)
+    if schema.dtype is not None:
+        under.update(dtype=schema.dtype)
+    under.merge(Schema(chunk_layout=layout_under(schema.chunk_layout, view)))
+    if schema.domain is not None:
+        with prefixed("Error transforming domain"):
+            under.merge(Schema(domain=domain_under(schema.domain, view)))
+    if schema.fill_value is not None:
+        with prefixed("Error transforming fill_value"):
+            fill = fill_under(schema.fill_value, view) if schema.fill_value.ndim else schema.fill_value
+        under.update(fill_value=fill)
+    if schema.codec is not None:
+        under.update(codec=schema.codec)
+    units = schema.dimension_units
+    if units is not None and any(unit is not None for unit in units):
+        with prefixed("Error transforming dimension_units"):
+            under.merge(Schema(dimension_units=units_under(units, view)))
+    return under

@@ -1,0 +1,308 @@
+"""The spec of an array, as users hold it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, Self
+
+import numpy as np
+
+from blizzarr.spec.arguments import Argument, apply_arguments
+from blizzarr.spec.binding import same, unbind
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.context import Context
+from blizzarr.spec.drivers import DRIVERS, Change, Driver
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.kvstore_spec import KvStoreSpec, changed_context
+from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.pretty import pretty
+from blizzarr.spec.recheck import recheck_argument
+from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
+from blizzarr.spec.schema_under import schema_under
+from blizzarr.spec.seen import fill_seen, layout_seen, units_seen
+from blizzarr.spec.spec_json import derived, spec_from_json, spec_json
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unit import Unit
+from blizzarr.views import Indexable, IndexDomain, IndexTransform
+
+__all__ = ["Spec", "changed", "context_argument"]
+
+
+class Spec(Indexable):
+    """What to open or create as an array: JSON, taken apart.
+
+    Indexing gives the spec of a view of the array.
+
+    Parameters
+    ----------
+    json
+        A URL, or an object with a member ``driver``.
+
+    Examples
+    --------
+    >>> spec = Spec({"driver": "zarr3", "kvstore": "memory://a/", "dtype": "int8"})
+    >>> spec.update(shape=[4, 5], create=True)
+    >>> spec.shape, spec.open_mode, spec.url
+    ((4, 5), OpenMode(create=True), 'memory://a/|zarr3:')
+    """
+
+    __slots__ = ("__weakref__", "node")
+    __hash__ = None  # type: ignore[assignment]
+    node: SpecNode
+
+    def __init__(self, json: Any) -> None:
+        self.node = json.node if isinstance(json, Spec) else spec_from_json(json)
+
+    @classmethod
+    def of(cls, node: SpecNode) -> Self:
+        """The spec of what is said already."""
+        spec = cls.__new__(cls)
+        spec.node = node
+        return spec
+
+    def update(self, **changes: Any) -> None:
+        """Change the spec in place, or constrain it further.
+
+        They are ``open_mode``, ``open``, ``create``, ``delete_existing``, ``assume_metadata``,
+        ``assume_cached_metadata``, ``unbind_context``, ``strip_context``, ``context``, ``kvstore``, ``minimal_spec``,
+        ``recheck_cached_metadata``, ``recheck_cached_data``, ``recheck_cached``, and what constrains a `Schema`.
+
+        Examples
+        --------
+        >>> spec = Spec({"driver": "zarr3", "kvstore": "memory://"})
+        >>> spec.update(rank=2, recheck_cached_data="open")
+        >>> spec
+        Spec({
+          'driver': 'zarr3',
+          'kvstore': {'driver': 'memory'},
+          'rank': 2,
+          'recheck_cached_data': 'open',
+        })
+        """
+        self.node = changed(self.node, changes)
+
+    # What it says
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions, if it is known."""
+        return self.node.schema.rank if self.node.transform is None else self.node.transform.input_rank
+
+    ndim = rank
+
+    @property
+    def dtype(self) -> DType | None:
+        """The data type, if it is known."""
+        return self.node.schema.dtype
+
+    @property
+    def open_mode(self) -> OpenMode:
+        """What opening may do."""
+        return self._driver.open_mode(self.node)
+
+    @property
+    def transform(self) -> IndexTransform | None:
+        """How positions of this view map to those of the stored array, if that is known."""
+        return self.node.transform
+
+    @property
+    def domain(self) -> IndexDomain | None:
+        """The indices of elements, if they are known."""
+        return None if self.node.transform is None else self.node.transform.domain
+
+    @property
+    def chunk_layout(self) -> ChunkLayout:
+        """The layout, as far as it is known."""
+        layout = self._driver.chunk_layout(self.node)
+        return layout if self.node.transform is None else layout_seen(layout, self.node.transform._form)
+
+    @property
+    def codec(self) -> CodecSpec | None:
+        """How elements become bytes, as far as it is known."""
+        return self._driver.codec(self.node)
+
+    @property
+    def fill_value(self) -> np.ndarray[Any, Any] | None:
+        """What elements are that nobody has written, if it is known."""
+        fill = self._driver.fill_value(self.node)
+        if fill is None or self.node.transform is None:
+            return fill
+        return fill_seen(fill, self.node.transform._form, self.node.schema.domain)
+
+    @property
+    def dimension_units(self) -> tuple[Unit | None, ...] | None:
+        """The unit of each dimension, if the rank is known; None where it is not known."""
+        rank = self.node.schema.rank
+        if rank is None:
+            return None
+        units = self._driver.dimension_units(self.node) or (None,) * rank
+        return units if self.node.transform is None else units_seen(units, self.node.transform._form)
+
+    @property
+    def kvstore(self) -> KvStoreSpec | None:
+        """The store, if there is one."""
+        node = self._driver.kvstore(self.node)
+        return None if node is None else KvStoreSpec.of(node)
+
+    @property
+    def base(self) -> Spec | None:
+        """The array that this one is made from, if there is one."""
+        node = self._driver.base(self.node)
+        return None if node is None else Spec.of(node)
+
+    @property
+    def schema(self) -> Schema:
+        """All that is known of the array."""
+        schema = Schema()
+        known: dict[str, Any] = {
+            "dtype": self.dtype,
+            "rank": self.rank,
+            "domain": self.domain,
+            "chunk_layout": self.chunk_layout,
+            "codec": self.codec,
+            "dimension_units": self.dimension_units,
+        }
+        schema.update(**known)
+        if (fill := self.fill_value) is not None:
+            schema.update(fill_value=fill)
+        return schema
+
+    @property
+    def url(self) -> str:
+        """The array as a URL."""
+        return self._driver.url(self.node)
+
+    def to_json(self, include_defaults: bool = False) -> Any:
+        """The spec as JSON.
+
+        Parameters
+        ----------
+        include_defaults
+            Whether members that are as they are by default are shown, too.
+        """
+        return spec_json(unbind(self.node), include_defaults)
+
+    def copy(self) -> Spec:
+        """A spec that says the same and can be changed alone."""
+        return Spec.of(self.node)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Spec):
+            return NotImplemented
+        return same(self.node, other.node, spec_json)
+
+    def __repr__(self) -> str:
+        return pretty(spec_json(unbind(self.node, record=True)), "Spec(", ")")
+
+    def __copy__(self) -> Spec:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Spec:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Spec.of, (self.node,)
+
+    @property
+    def _driver(self) -> Driver:
+        return DRIVERS[self.node.driver]
+
+    # Views of it
+
+    @property
+    def _transform(self) -> IndexTransform | None:
+        if self.node.transform is not None or self.node.schema.rank is None:
+            return self.node.transform
+        return IndexTransform(input_rank=self.node.schema.rank)
+
+    def _with_transform(self, transform: IndexTransform) -> Spec:
+        return Spec.of(replace(self.node, transform=transform))
+
+
+def context_argument(value: Any) -> Context:
+    """A context that was passed; anything else is a `TypeError`."""
+    if not isinstance(value, Context):
+        raise TypeError("Invalid context")
+    return value
+
+
+class _Changes(Change):
+    """A change while its keywords are applied."""
+
+    unbind_context: bool = False
+    strip_context: bool = False
+    context: Context | None = None
+
+
+def _is(kind: type) -> Any:
+    def convert(value: Any) -> Any:
+        if not isinstance(value, kind):
+            raise TypeError(f"expected a {kind.__name__}, found {value!r}")
+        return value
+
+    return convert
+
+
+def _mode(name: str) -> Argument:
+    def apply(change: _Changes, on: bool) -> None:
+        if on:
+            setattr(change.open_mode, name, True)
+
+    return Argument(bool, apply)
+
+
+def _set(name: str, convert: Any = bool) -> Argument:
+    return Argument(convert, lambda change, value: setattr(change, name, value))
+
+
+def _bounds(argument: str, *names: str) -> Argument:
+    def apply(change: _Changes, bound: Any) -> None:
+        for name in names:
+            setattr(change, name, bound)
+
+    return Argument(lambda value: recheck_argument(argument, value), apply)
+
+
+def _join(change: _Changes, mode: OpenMode) -> None:
+    for name in mode.names():
+        setattr(change.open_mode, name, True)
+
+
+def _constrain(row: Argument, change: _Changes, value: Any) -> None:
+    row.apply(change.schema, value)
+
+
+CHANGES: Final[dict[str, Argument]] = {
+    "open_mode": Argument(_is(OpenMode), _join),
+    **{
+        name: _mode(name) for name in ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
+    },
+    "unbind_context": _set("unbind_context"),
+    "strip_context": _set("strip_context"),
+    "context": _set("context", _is(Context)),
+    "kvstore": Argument(_is(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", spec.node)),
+    "minimal_spec": _set("minimal_spec"),
+    "recheck_cached_metadata": _bounds("recheck_cached_metadata", "recheck_cached_metadata"),
+    "recheck_cached_data": _bounds("recheck_cached_data", "recheck_cached_data"),
+    "recheck_cached": _bounds("recheck_cached", "recheck_cached_data", "recheck_cached_metadata"),
+    **{name: Argument(row.convert, partial(_constrain, row)) for name, row in SCHEMA_ARGUMENTS.items()},
+}
+"""What can be changed of a spec by keyword, in the order in which it is applied."""
+
+
+def changed(node: SpecNode, changes: dict[str, Any], default: Context | None = None) -> SpecNode:
+    """The node with changes by keyword; what is bound in the end is bound to their context, or to the default."""
+    change = _Changes()
+    apply_arguments(change, CHANGES, changes)
+    node = changed_context(node, change.unbind_context, change.strip_context, None)
+    had_none = node.transform is None and change.schema.domain is not None
+    if node.transform is not None:
+        change.schema = schema_under(change.schema, node.transform)
+    node = DRIVERS[node.driver].changed(node, change)
+    if had_none:
+        node = derived(node)
+    context = default if change.context is None else change.context
+    changed: SpecNode = changed_context(node, False, False, context)
+    return changed

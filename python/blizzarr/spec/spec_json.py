@@ -1,0 +1,190 @@
+"""Arrays said in JSON or as a URL, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import plain, quote
+from blizzarr.spec.binding import Held
+from blizzarr.spec.context import ContextSpec, default_resource
+from blizzarr.spec.driver_names import array_schemes
+from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
+from blizzarr.spec.dtype import dtype_json
+from blizzarr.spec.kvstore_json import resources_json, take_resources, url_part
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.members import Members, as_integer, as_text
+from blizzarr.spec.places import PLACES, SCHEMES
+from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.urls import decoded, split_url
+from blizzarr.views import IndexTransform, transform_from_json
+
+__all__ = ["derived", "spec_from_json", "spec_from_url", "spec_json"]
+
+
+def spec_from_json(value: Any) -> SpecNode:
+    """The array that JSON or a URL says.
+
+    Examples
+    --------
+    >>> spec_from_json({"driver": "zarr3", "kvstore": "memory://a"}).kvstore.path
+    'a/'
+    """
+    value = plain(value)
+    if isinstance(value, str):
+        return spec_from_url(value)
+    members = Members(value)
+    if members.left.get("driver") in PLACES:
+        # A key-value store: what is in it is to be found out.
+        members = Members({"driver": "auto", "kvstore": value})
+    name = members.take("driver", _driver)
+    driver = DRIVERS[name]
+    context = members.take("context", ContextSpec, default=None)
+    schema = members.take("schema", Schema, default=None)
+    schema = Schema() if schema is None else schema.copy()
+    if "dtype" in members.left:
+        members.take("dtype", lambda said: constrain(schema, "dtype", dtype_json(said)))
+    transform = members.take("transform", transform_from_json, default=None)
+    if "rank" in members.left:
+        members.take("rank", lambda said: _check_rank(_RANK(said), transform, schema))
+    if transform is not None:
+        constrain(schema, "rank", transform.output_rank)
+    resources = take_resources(members, driver.resources, driver.optional_resources) if name != "auto" else {}
+    node = driver.take(members, SpecNode(name, schema, transform, resources=resources, context=context))
+    members.end()
+    return derived(node)
+
+
+_RANK = as_integer(0, 32)
+
+
+def _check_rank(rank: int, transform: IndexTransform | None, schema: Schema) -> None:
+    if transform is None:
+        constrain(schema, "rank", rank)
+    elif transform.input_rank != rank:
+        raise SpecError(f"Specified rank ({rank}) does not match input rank of transform ({transform.input_rank})")
+
+
+def constrain(schema: Schema, name: str, value: Any) -> None:
+    """Constrain a schema that is still being made."""
+    SCHEMA_ARGUMENTS[name].apply(schema, value)
+
+
+def _driver(value: Any) -> str:
+    name = as_text(value)
+    if name not in DRIVERS:
+        raise SpecError(f"{quote(name)} is not a registered TensorStore driver")
+    return name
+
+
+def derived(node: SpecNode) -> SpecNode:
+    """The node with the identity as transform, if it has none and its domain is known."""
+    if node.transform is not None:
+        return node
+    domain = DRIVERS[node.driver].domain(node)
+    return node if domain is None else replace(node, transform=IndexTransform.identity(domain))
+
+
+def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
+    """What JSON says of an array whose resources are not bound."""
+    driver = DRIVERS[node.driver]
+    schema = node.schema.to_json(include_defaults)
+    said: dict[str, Any] = {"driver": node.driver}
+    if include_defaults:
+        said["context"] = {} if node.context is None else node.context.to_json(include_defaults)
+        said["schema"] = schema
+    else:
+        if node.context is not None and (context := node.context.to_json()):
+            said["context"] = context
+        # These two stand beside it.
+        if rest := {name: value for name, value in schema.items() if name not in ("rank", "dtype")}:
+            said["schema"] = rest
+    if node.schema.dtype is not None:
+        said["dtype"] = node.schema.dtype.name
+    if node.transform is not None:
+        said["transform"] = node.transform.to_json()
+    elif node.schema.rank is not None:
+        said["rank"] = node.schema.rank
+    said.update(driver.said(node, include_defaults))
+    # A driver that takes all that there are says only those that are not as usual.
+    said.update(resources_json(node.resources, include_defaults and driver.name != "auto"))
+    return said
+
+
+# URLs.
+
+
+def spec_from_url(text: str) -> SpecNode:
+    """The array of a URL: a place, places made from it, a format, and what is made from the array.
+
+    Examples
+    --------
+    >>> spec_from_url("memory://a|zarr3:b").driver, spec_from_url("memory://a").driver
+    ('zarr3', 'auto')
+    """
+    if not text:
+        raise SpecError("URL must be non-empty")
+    found: KvNode | SpecNode | None = None
+    try:
+        for part in text.split("|"):
+            found = _applied(part, found)
+    except SpecError as error:
+        raise SpecError(f"Parsing spec from url: {quote(text)}: {error.reason}") from error
+    return _array("auto", "", found) if isinstance(found, KvNode) else derived(_known(found))
+
+
+def _known(found: SpecNode | None) -> SpecNode:
+    assert found is not None
+    return found
+
+
+def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
+    """What one part makes of those before it."""
+    scheme = part.partition(":")[0]
+    if scheme in SCHEMES:
+        place = SCHEMES[scheme]
+        if found is None and not place.on_top:
+            return url_part(part, None)
+        if isinstance(found, KvNode) and place.on_top:
+            return url_part(part, found)
+        raise _misplaced("kvstore adapter" if place.on_top else "root kvstore", part, found)
+    if scheme == "auto" or scheme in array_schemes():
+        if not isinstance(found, KvNode):
+            raise _misplaced("kvstore-based TensorStore", part, found)
+        url = split_url(part if ":" in part else f"{part}:")
+        try:
+            url.refuse_slashes()
+            url.refuse_query()
+            if scheme == "auto" and url.path:
+                raise SpecError("Path not supported")
+            return _array("auto" if scheme == "auto" else array_schemes()[scheme], decoded(url.path), found)
+        except SpecError as error:
+            raise SpecError(f"Invalid TensorStore URL component {quote(part)}: {error.reason}") from error
+    raise SpecError(f"unsupported URL scheme: {quote(scheme)}")
+
+
+def _misplaced(kind: str, part: str, found: KvNode | SpecNode | None) -> SpecError:
+    where = "as the first URL pipeline component"
+    if found is not None:
+        what = "KvStore" if isinstance(found, KvNode) else "TensorStore"
+        where = f"following a {what} URL pipeline component"
+    return SpecError(f"{kind} URL scheme in {quote(part)} is not valid {where}")
+
+
+def _array(driver: str, path: str, store: KvNode) -> SpecNode:
+    """The array of a format in a place, with nothing else said."""
+    stored = isinstance(DRIVERS[driver], StoredDriver)
+    if stored:
+        below = directory(store)
+        store = store if below is None else below
+        if path:
+            store = directory(replace(store, path=store.path + path)) or store
+    members = Members({})
+    node = SpecNode(driver, resources=_defaults(DRIVERS[driver]))
+    return replace(DRIVERS[driver].take(members, node), kvstore=store)
+
+
+def _defaults(driver: Driver) -> dict[str, Held]:
+    return {name: default_resource(name) for name in driver.resources}

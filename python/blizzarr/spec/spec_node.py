@@ -1,0 +1,47 @@
+"""An array as it is said: its driver, the store it is in, what is known of it, and which view of it is meant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from blizzarr.spec.binding import Held
+from blizzarr.spec.context import ContextSpec
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.schema import Schema
+from blizzarr.views import IndexTransform
+
+__all__ = ["SpecNode"]
+
+
+@dataclass(frozen=True)
+class SpecNode:
+    """What a spec says.
+
+    `options` are the driver's own members, taken apart; `bases` the arrays that it is made from. The schema belongs to
+    this node alone, and is not changed.
+    """
+
+    driver: str
+    schema: Schema = field(default_factory=Schema)
+    transform: IndexTransform | None = None
+    kvstore: KvNode | None = None
+    bases: tuple[SpecNode, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+    resources: dict[str, Held] = field(default_factory=dict)
+    context: ContextSpec | None = None
+
+    @property
+    def inner(self) -> tuple[KvNode | SpecNode, ...]:
+        """The store and the arrays that it is made from."""
+        return self.bases if self.kvstore is None else (self.kvstore, *self.bases)
+
+    def with_resources(self, resources: dict[str, Held], inner: tuple[Any, ...], context: ContextSpec | None) -> Self:
+        """The same array with other resources."""
+        if self.kvstore is None:
+            return replace(self, resources=resources, bases=inner, context=context)
+        return replace(self, resources=resources, kvstore=inner[0], bases=inner[1:], context=context)
+
+    def with_options(self, **options: Any) -> Self:
+        """The same array with some of the driver's members changed."""
+        return replace(self, options={**self.options, **options})
