@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from math import prod
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from blizzarr.errors import SpecError
 from blizzarr.views.basic import index_basic
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
@@ -18,10 +16,7 @@ from blizzarr.views.movable import Movable
 from blizzarr.views.numpy_index import index_direct
 from blizzarr.views.numpy_terms import Mode
 
-if TYPE_CHECKING:
-    from blizzarr.views.transform import IndexTransform
-
-__all__ = ["Indexable", "Indexed", "index"]
+__all__ = ["Indexed", "index"]
 
 
 def index(form: Form, key: Any) -> Form:
@@ -98,35 +93,3 @@ class Indexed(Movable):
     def size(self) -> int:
         """The number of elements of the domain; ``2**63 - 1`` stands for all that are more."""
         return min(prod(self._form.shape), INT64_MAX)
-
-
-class Indexable(Indexed):
-    """What has a transform, like an array: indexing it gives the same with another transform.
-
-    Subclasses give `_transform` and `_with_transform`. Where the rank is not known yet, `_transform` is None, and
-    indexing is an error.
-    """
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def _transform(self) -> IndexTransform | None:
-        """How positions in the domain map to elements."""
-
-    @abstractmethod
-    def _with_transform(self, transform: IndexTransform) -> Self:
-        """The same with another transform."""
-
-    @property
-    def _form(self) -> Form:
-        transform = self._transform
-        if transform is None:
-            raise SpecError("Rank must be specified to index this")
-        return transform._form
-
-    def _with_form(self, form: Form) -> Self:
-        # Transforms are indexed themselves, so they are imported when first needed.
-        from blizzarr.views.transform import IndexTransform
-
-        return self._with_transform(IndexTransform._of(form))
