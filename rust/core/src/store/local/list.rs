@@ -1,4 +1,5 @@
-//! Which keys there are. Directories are followed through symbolic links, but never into themselves.
+//! Which keys there are. Directories are followed through symbolic links, but never into themselves: a link to a directory
+//! that it is in is not listed.
 //!
 //! Not listed are names that are not keys, links that lead nowhere, and files that are neither regular nor directories.
 //! A directory counts as a prefix even when no key is below it. A link that leads out of a root which is kept within counts
@@ -21,13 +22,29 @@ pub fn list(directory: Place<'_>, prefix: &str) -> Result<Vec<String>> {
 }
 
 pub fn list_dir(directory: Place<'_>, prefix: &str) -> Result<Listing> {
-    let mut listing = entries(directory, prefix)?;
+    let mut above = None;
+    // A link to a directory that it is in: who descends would come here again and again, by ever longer names.
+    let is_loop = |identity: &Identity| above.get_or_insert_with(|| identities(directory, prefix)).contains(identity);
+    let mut listing = entries(directory, prefix, is_loop)?;
     listing.keys.sort_unstable();
     for prefix in &mut listing.prefixes {
         prefix.push('/');
     }
     listing.prefixes.sort_unstable();
     Ok(listing)
+}
+
+/// Which directories lead to the one of this prefix, and which it is itself.
+fn identities(directory: Place<'_>, prefix: &str) -> Vec<Identity> {
+    let levels = if prefix.is_empty() { 0 } else { prefix.split('/').count() };
+    let mut place = directory;
+    let mut found = Vec::with_capacity(levels + 1);
+    for _ in 0..=levels {
+        // One that is gone by now leads nowhere.
+        found.extend(identity(place));
+        place = place.parent();
+    }
+    found
 }
 
 /// At most `limit` names under the prefix that are no keys and that no listing shows, so that nobody removes them with
@@ -75,7 +92,7 @@ fn walk(directory: Place<'_>, prefix: &str, within: &mut Vec<Identity>, keys: &m
         Err(cause) => return missing_is_empty(prefix, &cause),
     };
     within.push(identity);
-    let found = entries(directory, prefix)?;
+    let found = entries(directory, prefix, |_| false)?; // it looks at what it enters
     keys.extend(found.keys);
     for inner in found.prefixes {
         let name = inner.rsplit('/').next().unwrap_or(&inner);
@@ -85,8 +102,8 @@ fn walk(directory: Place<'_>, prefix: &str, within: &mut Vec<Identity>, keys: &m
     Ok(())
 }
 
-/// What is in one directory; prefixes still without their final `/`.
-fn entries(directory: Place<'_>, prefix: &str) -> Result<Listing> {
+/// What is in one directory, without the links to directories that `is_loop` says; prefixes still without their final `/`.
+fn entries(directory: Place<'_>, prefix: &str, mut is_loop: impl FnMut(&Identity) -> bool) -> Result<Listing> {
     let mut listing = Listing::default();
     let reading = match directory.read_dir() {
         Ok(reading) => reading,
@@ -103,6 +120,10 @@ fn entries(directory: Place<'_>, prefix: &str) -> Result<Listing> {
             Err(cause) => return Err(Error::io(&key, "list", &cause)),
         };
         if is_directory {
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            if is_link && identity(directory.child(name).as_place()).is_ok_and(|identity| is_loop(&identity)) {
+                continue;
+            }
             listing.prefixes.push(key);
         } else if is_file {
             listing.keys.push(key);
@@ -155,5 +176,5 @@ type Identity = std::path::PathBuf;
 
 #[cfg(not(unix))]
 fn identity(directory: Place<'_>) -> io::Result<Identity> {
-    directory.entry(fs::canonicalize)
+    directory.entry(|path| fs::canonicalize(path))
 }
