@@ -254,16 +254,20 @@ impl Inner<'_> {
             }
             outcome
         };
-        if found.len().is_none() {
+        let lazy = found.len().is_none();
+        // A lazy reader whose store tells no versions has to do with the index being the same.
+        if reader.is_none() && (!lazy || self.root.version.is_some()) {
+            let now = found.version().map_or_else(|| self.chunk.version_told(), |version| Ok(Some(version)))?;
+            if !self.root.version.zip(now).is_some_and(|(root, now)| root.still(&now)) {
+                return Ok(Progress::Break(()));
+            }
+        }
+        if lazy {
             let answer = fetch_lazily(self.shard, found, (self.index, self.encoded), jobs, &each, options)?;
             return Ok(match answer {
                 Answer::Read => Progress::Continue(()),
                 Answer::Missing | Answer::Replaced => Progress::Break(()),
             });
-        }
-        let still = |version| self.root.version.is_some_and(|root| root.still(&version));
-        if reader.is_none() && !found.version().is_some_and(still) {
-            return Ok(Progress::Break(()));
         }
         fetch(self.shard, found, jobs, &each, options)?;
         Ok(Progress::Continue(()))

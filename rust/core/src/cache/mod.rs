@@ -22,6 +22,8 @@ mod entries;
 mod flight;
 mod object;
 pub mod pool;
+#[cfg(test)]
+mod tests;
 
 pub use cached::Cached;
 pub use object::{cost_of, Content, Object};

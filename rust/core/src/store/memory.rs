@@ -89,6 +89,18 @@ impl MemoryStore {
         Access { values: self.values.write().unwrap_or_else(PoisonError::into_inner), _inside }
     }
 
+    /// As somebody does whose changes nobody in this process is told of.
+    #[cfg(test)]
+    pub fn set_silently(&self, key: &str, value: &[u8]) {
+        let value = Value::of(&[value]).expect("memory");
+        self.write().insert(key.to_owned(), value);
+    }
+
+    #[cfg(test)]
+    pub fn delete_silently(&self, key: &str) {
+        self.write().remove(key);
+    }
+
     fn hold(&self, lock_key: &str, scope: Scope, interrupt: Interrupt<'_>) -> Result<HeldInProcess> {
         key::check(lock_key)?;
         let (_, name) = exclusion::document(lock_key);

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::random::{elements, Random};
 use crate::array::{Array, Keys, Options};
+use crate::cache::pool::CachePool;
+use crate::cache::Recheck;
 use crate::chain::{Chain, Elements, Serializer, Shard};
 use crate::codec::crc32c::Crc32c;
 use crate::codec::element::Swap;
@@ -89,6 +91,13 @@ fn reads_and_writes_agree_with_a_flat_array() {
         let depth = random.range(0, 2);
         let store = Arc::new(MemoryStore::new());
         let array = array(&store, &shape, random_chain(&chunk, depth, &mut random));
+        // What a pool keeps makes no difference, whatever fits into it and whenever it is checked.
+        let pool = Arc::new(CachePool::new([0, 700, 3000, 1 << 20][random.range(0, 3)]));
+        let recheck =
+            [Recheck::Always, Recheck::Never, Recheck::Since(pool.now()), Recheck::Age(1)][random.range(0, 3)];
+        let again = Arc::clone(&store) as Arc<dyn Store>;
+        let cached = Array::new(again, array.keys.clone(), array.lock_key.clone(), shape.clone(), array.chain.clone());
+        let cached = cached.unwrap().cached(&pool, recheck, 0);
         let strides = c_strides(&shape, ITEMSIZE);
         let count: usize = shape.iter().product();
         let mut model: Vec<u8> = FILL.iter().copied().cycle().take(count * ITEMSIZE).collect();
@@ -113,8 +122,13 @@ fn reads_and_writes_agree_with_a_flat_array() {
                 let (from, to) = (at(&position), offset as usize);
                 expected[to..to + ITEMSIZE].copy_from_slice(&model[from..from + ITEMSIZE]);
             }
-            read(&array, &region, &Target::of(&mut memory), &OPTIONS).unwrap();
-            assert_eq!(memory, expected, "seed {seed}");
+            for array in [&array, &cached, &cached] {
+                let mut memory = memory.clone();
+                read(array, &region, &Target::of(&mut memory), &OPTIONS).unwrap();
+                assert_eq!(memory, expected, "seed {seed}");
+            }
+            memory.clear();
+            assert!(pool.info().used <= pool.limit());
         }
         // Back to fill values everywhere: nothing stays behind in the store.
         let memory: Vec<u8> = FILL.iter().copied().cycle().take(count * ITEMSIZE).collect();

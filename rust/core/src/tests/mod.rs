@@ -1,5 +1,6 @@
 //! Tests of the engine as a whole, against models that do everything the slow and obvious way.
 
+mod caches;
 mod check;
 mod engine;
 mod geometry;

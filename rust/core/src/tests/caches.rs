@@ -1,0 +1,501 @@
+//! Reading by way of a pool: how often something is decoded, asked and opened, and what is seen of changes.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::time::Duration;
+
+use crate::array::{Array, Keys, Options};
+use crate::cache::pool::CachePool;
+use crate::cache::Recheck;
+use crate::chain::{Chain, Elements, Serializer, Shard};
+use crate::codec::crc32c::Crc32c;
+use crate::codec::element::Swap;
+use crate::codec::BytesToBytes;
+use crate::error::{Kind, Result};
+use crate::interrupt::{never, Interrupt};
+use crate::memory::{Origin, Target};
+use crate::read::read;
+use crate::read_element::element;
+use crate::region::{c_strides, Axis, Region};
+use crate::store::memory::MemoryStore;
+use crate::store::version::{Status, Version};
+use crate::store::{Locker, Reader, Store};
+use crate::write::write;
+
+const OPTIONS: Options<'static> = Options { threads: 2, write_empty: false, interrupted: &never };
+
+/// What a store was asked, and what was decoded.
+#[derive(Default)]
+struct Counts {
+    opened: AtomicUsize,
+    asked: AtomicUsize,
+    decoded: AtomicUsize,
+}
+
+impl Counts {
+    /// How often values were opened, asked for their version, and decoded since the last call.
+    fn take(&self) -> (usize, usize, usize) {
+        let take = |count: &AtomicUsize| count.swap(0, Ordering::SeqCst);
+        (take(&self.opened), take(&self.asked), take(&self.decoded))
+    }
+}
+
+/// How a store tells versions.
+#[derive(Clone, Copy, PartialEq)]
+enum Tells {
+    Settled,
+    /// As a file that has only just been written.
+    Unsettled,
+    Nothing,
+}
+
+/// A store whose readers are lazy and say nothing of their version, if `lazy`.
+struct Counting {
+    store: Arc<MemoryStore>,
+    counts: Arc<Counts>,
+    tells: Tells,
+    lazy: bool,
+}
+
+struct Through<'a> {
+    reader: Box<dyn Reader + 'a>,
+    tells: Tells,
+    lazy: bool,
+}
+
+fn version(version: Version, tells: Tells) -> Option<Version> {
+    match tells {
+        Tells::Settled => Some(version),
+        Tells::Unsettled => Some(Version::new([1, 2, 3, 4, 5, 6], false)),
+        Tells::Nothing => None,
+    }
+}
+
+impl Reader for Through<'_> {
+    fn len(&self) -> Option<u64> {
+        self.reader.len().filter(|_| !self.lazy)
+    }
+
+    fn version(&self) -> Option<Version> {
+        self.reader.version().filter(|_| !self.lazy).and_then(|found| version(found, self.tells))
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
+        self.reader.read_at(offset, buffer)
+    }
+
+    fn read_suffix(&self, buffer: &mut [u8]) -> Result<bool> {
+        self.reader.read_suffix(buffer)
+    }
+
+    fn read_all(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<bool> {
+        self.reader.read_all(buffer, limit)
+    }
+}
+
+impl Store for Counting {
+    fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>> {
+        self.counts.opened.fetch_add(1, Ordering::SeqCst);
+        let reader = self.store.open(key)?;
+        let (tells, lazy) = (self.tells, self.lazy);
+        Ok(reader.map(|reader| Box::new(Through { reader, tells, lazy }) as Box<dyn Reader>))
+    }
+
+    fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
+        self.store.set(key, parts)
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        self.store.delete(key)
+    }
+
+    fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
+        self.store.locker(lock_key, interrupt)
+    }
+
+    fn full_name(&self, key: &str) -> Option<String> {
+        self.store.full_name(key)
+    }
+
+    fn status(&self, key: &str) -> Result<Status> {
+        self.counts.asked.fetch_add(1, Ordering::SeqCst);
+        Ok(match self.store.status(key)? {
+            Status::Is(found) => version(found, self.tells).map_or(Status::Unknown, Status::Is),
+            other => other,
+        })
+    }
+
+    fn tells_versions(&self) -> bool {
+        self.tells != Tells::Nothing
+    }
+}
+
+/// A checksum that takes its time.
+struct Slow(Arc<Counts>, Duration);
+
+impl BytesToBytes for Slow {
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+
+    fn max_encoded_len(&self, decoded: usize) -> usize {
+        Crc32c.max_encoded_len(decoded)
+    }
+
+    fn fixed_encoded_len(&self, decoded: usize) -> Option<usize> {
+        Crc32c.fixed_encoded_len(decoded)
+    }
+
+    fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        self.0.decoded.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(self.1);
+        Crc32c.decode_exact(src, dst)
+    }
+
+    fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
+        Crc32c.decode_bounded(src, limit, dst)
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
+        Crc32c.encode(src, dst)
+    }
+}
+
+/// An array of 4 x 4 bytes in chunks of 2 x 2, or shards of 4 x 4 of them.
+struct Setting {
+    memory: Arc<MemoryStore>,
+    counts: Arc<Counts>,
+    pool: Arc<CachePool>,
+    array: Array,
+    /// Another handle of it, without a pool.
+    plain: Array,
+}
+
+#[derive(Clone, Copy)]
+struct Kinds {
+    sharded: bool,
+    tells: Tells,
+    lazy: bool,
+    recheck: Recheck,
+    slow: u64,
+}
+
+const COMMON: Kinds = Kinds { sharded: false, tells: Tells::Settled, lazy: false, recheck: Recheck::Never, slow: 0 };
+
+impl Setting {
+    fn new(kinds: Kinds) -> Self {
+        Self::with(kinds, Arc::new(CachePool::new(1 << 20)))
+    }
+
+    fn with(kinds: Kinds, pool: Arc<CachePool>) -> Self {
+        let memory = Arc::new(MemoryStore::new());
+        memory.set("a/zarr.json", &[b"{}"]).unwrap();
+        let counts = Arc::new(Counts::default());
+        let slow = || -> Vec<Box<dyn BytesToBytes>> {
+            vec![Box::new(Slow(Arc::clone(&counts), Duration::from_millis(kinds.slow)))]
+        };
+        let elements = || Elements { itemsize: 1, swap: Swap::None, boolean: false };
+        let mut chain = Chain::new(vec![2, 2], elements(), vec![0], None, Serializer::Elements, slow()).unwrap();
+        if kinds.sharded {
+            let pairs = Elements { itemsize: 8, swap: Swap::None, boolean: false };
+            let crc: Vec<Box<dyn BytesToBytes>> = vec![Box::new(Crc32c)];
+            let index = Chain::new(vec![2, 2, 2], pairs, vec![0xff; 8], None, Serializer::Elements, crc).unwrap();
+            let shard = Serializer::Shard(Box::new(Shard::new(&[4, 4], chain, index, false).unwrap()));
+            chain = Chain::new(vec![4, 4], elements(), vec![0], None, shard, vec![]).unwrap();
+        }
+        let chain = Arc::new(chain);
+        let keys = Keys { prefix: "a/".into(), head: "c/".into(), separator: "/".into(), scalar: "c".into() };
+        let array = |store: Arc<dyn Store>| {
+            Array::new(store, keys.clone(), "a/zarr.json".into(), vec![4, 4], Arc::clone(&chain)).unwrap()
+        };
+        let store = Arc::clone(&memory);
+        let counting = Counting { store, counts: Arc::clone(&counts), tells: kinds.tells, lazy: kinds.lazy };
+        let plain = array(Arc::clone(&memory) as Arc<dyn Store>);
+        let array = array(Arc::new(counting)).cached(&pool, kinds.recheck, 0);
+        write(&plain, &whole(), &Origin::of(&(1..=16).collect::<Vec<u8>>()), &OPTIONS).unwrap();
+        counts.take();
+        Setting { memory, counts, pool, array, plain }
+    }
+
+    fn all(&self) -> Vec<u8> {
+        let mut found = vec![0; 16];
+        read(&self.array, &whole(), &Target::of(&mut found), &OPTIONS).unwrap();
+        found
+    }
+
+    fn one(&self, place: [i64; 2]) -> u8 {
+        let mut found = [0];
+        read(&self.array, &single(place), &Target::of(&mut found), &OPTIONS).unwrap();
+        found[0]
+    }
+
+    /// As another process does, whose changes nobody here is told of.
+    fn change_outside(&self, key: &str, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut value = self.memory.get(key).unwrap().unwrap();
+        change(&mut value);
+        self.memory.set_silently(key, &value);
+    }
+}
+
+fn whole() -> Region {
+    Region::whole(&[4, 4], &c_strides(&[4, 4], 1))
+}
+
+fn single([row, column]: [i64; 2]) -> Region {
+    let at = |start| Axis::Strided { start, step: 1, count: 1, stride: 0 };
+    Region { base: 0, axes: vec![at(row), at(column)], groups: Vec::new() }
+}
+
+#[test]
+fn what_is_kept_is_neither_opened_nor_decoded_again() {
+    for sharded in [false, true] {
+        for lazy in [false, true] {
+            let setting = Setting::new(Kinds { sharded, lazy, ..COMMON });
+            let expected: Vec<u8> = (1..=16).collect();
+            assert_eq!(setting.one([0, 1]), 2);
+            let (opened, _, decoded) = setting.counts.take();
+            assert_eq!((opened, decoded), (1, 1));
+            assert_eq!(setting.one([1, 0]), 5);
+            assert_eq!(setting.counts.take(), (0, 0, 0));
+            assert_eq!(setting.all(), expected);
+            let (opened, _, decoded) = setting.counts.take();
+            assert_eq!((opened, decoded), (if sharded { 1 } else { 3 }, 3));
+            assert_eq!(setting.all(), expected);
+            assert_eq!(setting.counts.take(), (0, 0, 0));
+            assert_eq!(element(&setting.array, &[3, 2], |bytes| bytes.to_vec()), Some(vec![15]));
+        }
+    }
+}
+
+#[test]
+fn what_is_checked_each_time_is_asked_for_once_and_not_decoded() {
+    for sharded in [false, true] {
+        let setting = Setting::new(Kinds { sharded, recheck: Recheck::Always, ..COMMON });
+        setting.all();
+        setting.counts.take();
+        setting.all();
+        assert_eq!(setting.counts.take(), (0, if sharded { 1 } else { 4 }, 0));
+        // Checked too long ago for this.
+        assert_eq!(element(&setting.array, &[3, 2], |_| ()), None);
+    }
+}
+
+/// Row 124: a change by others is seen when the bound says that it must be; before that, only perhaps.
+#[test]
+fn changes_outside_are_seen_when_they_must_be() {
+    for sharded in [false, true] {
+        for lazy in [false, true] {
+            let kinds = Kinds { sharded, lazy, ..COMMON };
+            let crc = |value: &mut Vec<u8>| {
+                // The first inner chunk, or the only one; its checksum behind it.
+                value[0] = 77;
+                let sum = ::crc32c::crc32c(&value[..4]).to_le_bytes();
+                value[4..8].copy_from_slice(&sum);
+            };
+            let seen = |recheck: Recheck| {
+                let setting = Setting::new(Kinds { recheck, ..kinds });
+                assert_eq!(setting.one([0, 0]), 1);
+                setting.change_outside("a/c/0/0", crc);
+                setting.one([0, 0])
+            };
+            assert_eq!(seen(Recheck::Always), 77);
+            assert_eq!(seen(Recheck::Never), 1);
+            assert_eq!(seen(Recheck::Age(3_600_000_000_000)), 1);
+            assert_eq!(seen(Recheck::Since(0)), 1);
+            assert_eq!(seen(Recheck::Since(u64::MAX)), 77);
+            let setting = Setting::new(Kinds { recheck: Recheck::Age(5_000_000), ..kinds });
+            assert_eq!(setting.one([0, 0]), 1);
+            setting.change_outside("a/c/0/0", crc);
+            std::thread::sleep(Duration::from_millis(6));
+            assert_eq!(setting.one([0, 0]), 77);
+        }
+    }
+}
+
+#[test]
+fn a_value_that_goes_or_comes_is_seen() {
+    for sharded in [false, true] {
+        let setting = Setting::new(Kinds { sharded, recheck: Recheck::Always, ..COMMON });
+        setting.all();
+        let value = setting.memory.get("a/c/0/0").unwrap().unwrap();
+        setting.memory.delete_silently("a/c/0/0");
+        assert_eq!(setting.one([0, 0]), 0);
+        setting.counts.take();
+        assert_eq!(setting.one([0, 0]), 0);
+        // That there is nothing is kept, too.
+        assert_eq!(setting.counts.take(), (0, 1, 0));
+        setting.memory.set_silently("a/c/0/0", &value);
+        assert_eq!(setting.one([0, 0]), 1);
+    }
+}
+
+#[test]
+fn writes_of_this_process_are_seen_at_once_whatever_is_asked_for() {
+    for sharded in [false, true] {
+        let setting = Setting::new(Kinds { sharded, ..COMMON });
+        setting.all();
+        for (number, array) in [&setting.array, &setting.plain].into_iter().enumerate() {
+            let value = 50 + number as u8;
+            write(array, &single([0, 1]), &Origin::of(&[value]), &OPTIONS).unwrap();
+            assert_eq!(element(&setting.array, &[0, 1], |_| ()), None);
+            assert_eq!(setting.one([0, 1]), value);
+            assert_eq!(element(&setting.array, &[0, 1], |bytes| bytes[0]), Some(value));
+        }
+        crate::store::ListableStore::delete_prefix(setting.memory.as_ref(), "a/c").unwrap();
+        assert_eq!(setting.all(), [0; 16]);
+    }
+}
+
+/// Row 124: what is merged into is read from the store, however stale the cache may be.
+#[test]
+fn partial_writes_never_build_on_what_is_kept() {
+    for sharded in [false, true] {
+        let setting = Setting::new(Kinds { sharded, ..COMMON });
+        setting.all();
+        setting.change_outside("a/c/0/0", |value| {
+            value[0] = 77;
+            let sum = ::crc32c::crc32c(&value[..4]).to_le_bytes();
+            value[4..8].copy_from_slice(&sum);
+        });
+        assert_eq!(setting.one([0, 0]), 1);
+        write(&setting.array, &single([0, 1]), &Origin::of(&[99]), &OPTIONS).unwrap();
+        assert_eq!((setting.one([0, 0]), setting.one([0, 1])), (77, 99));
+    }
+}
+
+#[test]
+fn a_version_that_is_not_settled_is_read_again() {
+    let setting = Setting::new(Kinds { tells: Tells::Unsettled, recheck: Recheck::Always, ..COMMON });
+    setting.all();
+    setting.counts.take();
+    setting.all();
+    let (opened, _, decoded) = setting.counts.take();
+    assert_eq!((opened, decoded), (4, 4));
+}
+
+#[test]
+fn without_versions_nothing_is_kept_for_who_checks_each_time() {
+    let setting = Setting::new(Kinds { tells: Tells::Nothing, recheck: Recheck::Always, ..COMMON });
+    assert!(setting.array.cache.is_none());
+    for (lazy, sharded) in [(false, false), (true, false), (true, true)] {
+        let setting = Setting::new(Kinds { tells: Tells::Nothing, lazy, sharded, ..COMMON });
+        setting.all();
+        setting.counts.take();
+        assert_eq!(setting.all(), (1..=16).collect::<Vec<u8>>());
+        assert_eq!(setting.counts.take(), (0, 0, 0));
+    }
+}
+
+/// A shard that was replaced between its index and an inner chunk: all is read of the new one.
+#[test]
+fn inner_chunks_are_of_the_version_of_the_index() {
+    for (lazy, tells) in [(false, Tells::Settled), (true, Tells::Settled), (true, Tells::Nothing)] {
+        let setting = Setting::new(Kinds { sharded: true, lazy, tells, ..COMMON });
+        assert_eq!(setting.one([0, 0]), 1);
+        let other = Setting::new(Kinds { sharded: true, ..COMMON });
+        write(&other.plain, &whole(), &Origin::of(&[5; 16]), &OPTIONS).unwrap();
+        setting.memory.set_silently("a/c/0/0", &other.memory.get("a/c/0/0").unwrap().unwrap());
+        let found = setting.all();
+        if tells == Tells::Nothing {
+            // Of a shard with the very same index nobody can tell.
+            assert_eq!(found[..6], [1, 2, 5, 5, 5, 6]);
+        } else {
+            assert_eq!(found, [5; 16]);
+        }
+        // One that is laid out otherwise is seen in any case.
+        write(&other.plain, &single([0, 0]), &Origin::of(&[0]), &OPTIONS).unwrap();
+        write(&other.plain, &single([0, 1]), &Origin::of(&[0]), &OPTIONS).unwrap();
+        write(&other.plain, &single([1, 0]), &Origin::of(&[0]), &OPTIONS).unwrap();
+        write(&other.plain, &single([1, 1]), &Origin::of(&[0]), &OPTIONS).unwrap();
+        let setting = Setting::new(Kinds { sharded: true, lazy, tells, ..COMMON });
+        assert_eq!(setting.one([0, 0]), 1);
+        setting.memory.set_silently("a/c/0/0", &other.memory.get("a/c/0/0").unwrap().unwrap());
+        assert_eq!((setting.one([3, 3]), setting.one([0, 0])), (5, 0));
+    }
+}
+
+#[test]
+fn of_several_who_miss_the_same_one_decodes() {
+    for (sharded, recheck) in [(false, Recheck::Never), (true, Recheck::Never), (false, Recheck::Always)] {
+        let setting = Setting::new(Kinds { sharded, recheck, slow: 30, ..COMMON });
+        let barrier = Barrier::new(8);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    barrier.wait();
+                    assert_eq!(setting.one([0, 1]), 2);
+                });
+            }
+        });
+        assert_eq!(setting.counts.take().2, 1);
+        assert_eq!(setting.pool.info().misses, if sharded { 2 } else { 1 });
+    }
+}
+
+/// Two who want the same inner chunks in another order, each having claimed some of them, do not wait for each other.
+#[test]
+fn nobody_waits_for_who_waits_for_him() {
+    for _ in 0..20 {
+        let setting = Setting::new(Kinds { sharded: true, slow: 1, ..COMMON });
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| assert_eq!(setting.all(), (1..=16).collect::<Vec<u8>>()));
+            }
+        });
+        assert_eq!(setting.counts.take().2, 4);
+    }
+}
+
+#[test]
+fn damage_is_an_error_each_time_and_is_not_kept() {
+    for sharded in [false, true] {
+        let setting = Setting::new(Kinds { sharded, recheck: Recheck::Always, ..COMMON });
+        let good = setting.memory.get("a/c/0/0").unwrap().unwrap();
+        setting.change_outside("a/c/0/0", |value| value[0] ^= 1);
+        for _ in 0..2 {
+            let error = read(&setting.array, &single([0, 0]), &Target::of(&mut [0]), &OPTIONS).unwrap_err();
+            assert_eq!((error.kind, error.chunk.as_deref()), (Kind::Checksum, Some(&[0i64, 0][..])));
+            assert_eq!(error.inner.as_deref(), sharded.then_some(&[0i64, 0][..]));
+        }
+        setting.memory.set_silently("a/c/0/0", &good);
+        assert_eq!(setting.one([0, 0]), 1);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_read_without_the_pool() {
+    for limit in [1, 400] {
+        let setting = Setting::with(COMMON, Arc::new(CachePool::new(limit)));
+        assert!(setting.array.cache.is_none());
+        assert_eq!(setting.all(), (1..=16).collect::<Vec<u8>>());
+    }
+    // Only one entry at a time.
+    let setting = Setting::with(COMMON, Arc::new(CachePool::new(900)));
+    for _ in 0..2 {
+        assert_eq!(setting.all(), (1..=16).collect::<Vec<u8>>());
+        assert_eq!(setting.pool.info().entries, 1);
+    }
+    assert_eq!(setting.counts.take().2, 8);
+}
+
+/// Arrays of one place and chain share what they read; those of another store do not, whatever its chunks are called.
+#[test]
+fn handles_of_one_array_share() {
+    let pool = Arc::new(CachePool::new(1 << 20));
+    let one = Setting::with(COMMON, Arc::clone(&pool));
+    let other = Setting::with(COMMON, Arc::clone(&pool));
+    one.all();
+    other.counts.take();
+    other.all();
+    assert_eq!(other.counts.take().2, 4);
+    let again = Array::new(
+        Arc::clone(&one.array.store),
+        one.array.keys.clone(),
+        "a/zarr.json".into(),
+        vec![4, 4],
+        Arc::clone(&one.array.chain),
+    );
+    let again = again.unwrap().cached(&pool, Recheck::Age(u64::MAX), 0);
+    assert_eq!(element(&again, &[3, 3], |bytes| bytes[0]), Some(16));
+    assert_eq!(pool.info().entries, 8);
+}
