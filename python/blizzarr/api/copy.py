@@ -45,7 +45,8 @@ def copy(
     Arrays larger than memory are copied part by part (`config.copy_bytes`); each part is read and written by all cores.
     When the layout stays the same, stored objects are copied as they are, without decoding. A copy that was
     interrupted can be finished by calling again with ``resume=True``: a small record beside each unfinished array says
-    how far it has come, and goes when the array is done.
+    how far it has come, and goes when the array is done. A source whose metadata have changed meanwhile is refused, and
+    so is one in a directory or in memory whose chunks were written; elsewhere leave the elements as they are.
 
     Parameters
     ----------

@@ -14,6 +14,7 @@ from typing import Final
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.nodes import Nodes, named
 from blizzarr.checking.survey import Survey
+from blizzarr.copying.progress import Record
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import PROGRESS, chunk_names
 from blizzarr.model import ArrayMeta
@@ -100,6 +101,8 @@ def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, found: list[Finding]
                 if key not in nodes.keys and key not in entries and find_owner(key) == path:
                     array.sort(key, made, found)
     _sort_strays(strays, found)
+    # In a store that cannot delete the record of a copy stays, and says that all is done.
+    found[:] = [one for one in found if one.kind != "unfinished" or not _is_finished(store, one.key or "")]
     _sort_others(store, surveyed, nodes, arrays, find_owner, found)
     return made
 
@@ -163,6 +166,12 @@ class _Array:
 
 def _times(grid: Iterable[int]) -> str:
     return " x ".join(f"{count:,}" for count in grid)
+
+
+def _is_finished(store: Store, key: str) -> bool:
+    """Whether this is the record of a copy that says that all of it is done."""
+    path, _, name = key.rpartition("/")
+    return name == PROGRESS and Record(store, path).read() is None
 
 
 def _stray(key: str, path: str) -> Finding:

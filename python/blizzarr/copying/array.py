@@ -13,6 +13,7 @@ import numpy.typing as npt
 from blizzarr.array import Array
 from blizzarr.copying.elements import copy_elements, regions_for
 from blizzarr.copying.progress import Record, fingerprint
+from blizzarr.copying.source_state import source_state
 from blizzarr.copying.stored import copy_stored, same_layout, stored_objects
 from blizzarr.creation.describe import describe_array
 from blizzarr.creation.like import like
@@ -85,21 +86,22 @@ class ArrayCopy:
         regions = regions_for(self.source, target)
         mark = self._mark(positions, regions.region_shape)
         done = 0
-        if resume:
-            state = self._state(record, mark)
-            if state is None:
-                told(size_of(self.source))
-                return target
-            done = state
+        if resume and self._is_complete(record):
+            told(size_of(self.source))
+            return target
+        # Before anything is copied: who changes it from now on is found by whoever goes on.
+        state = source_state(self.source, positions)
+        if resume and detect(self.store, self.path) is not None:
+            done = record.done(mark, state)
         if done == 0:
-            self._begin(record, mark, resume=resume, overwrite=overwrite)
+            self._begin(record, mark, state, resume=resume, overwrite=overwrite)
         if positions is not None:
             assert isinstance(self.source, Array)
             total, count = size_of(self.source), max(1, len(positions))
             told(total * done // count)
 
             def stored(number: int, came: int) -> None:
-                record.write(mark, number)
+                record.write(mark, state, number)
                 told(total * number // count - total * (number - came) // count)
 
             copy_stored(self.source, target, positions, done, stored)
@@ -109,14 +111,14 @@ class ArrayCopy:
             told(sum(_bytes(region, target) for region in islice(regions, done)))
 
             def copied(number: int, came: int) -> None:
-                record.write(mark, number)
+                record.write(mark, state, number)
                 told(came)
 
             copy_elements(self.source, target, regions, done, copied)
         record.finish()
         return target
 
-    def _begin(self, record: Record, mark: str, *, resume: bool, overwrite: bool) -> None:
+    def _begin(self, record: Record, mark: str, state: str | None, *, resume: bool, overwrite: bool) -> None:
         """Put the record and the empty array into place."""
         interrupted = record.read() is not None and detect(self.store, self.path) is not None
         if interrupted and not (resume or overwrite):
@@ -130,25 +132,25 @@ class ArrayCopy:
             self.path,
             self.metadata,
             overwrite=overwrite or interrupted,
-            before=lambda: record.write(mark, 0),
+            before=lambda: record.write(mark, state, 0),
         )
 
-    def _state(self, record: Record, mark: str) -> int | None:
-        """The regions that are done; None when the copy is complete."""
+    def _is_complete(self, record: Record) -> bool:
+        """Whether the copy is there and was finished."""
         here = detect(self.store, self.path)
         if here is None:
-            return 0
+            return False
         if not isinstance(here, ArrayMeta):
             raise NodeTypeError("expected an interrupted copy of an array, found a group", array=f"/{self.path}")
         if record.read() is not None:
-            return record.done(mark)
+            return False
         if here.format != self.metadata.format or encode(here, self.path) != encode(self.metadata, self.path):
             raise NodeExistsError(
                 "expected an interrupted or complete copy, found another array; overwrite=True replaces it",
                 array=f"/{self.path}",
                 store=str(self.store),
             )
-        return None
+        return True
 
     def _mark(self, positions: list[tuple[int, ...]] | None, region_shape: tuple[int, ...]) -> str:
         source: Any = str(self.source.dtype), self.source.shape

@@ -1,7 +1,8 @@
 """How far a copy has come, kept beside the destination until it is done.
 
 While an array is being copied there is one more value under its prefix, `hierarchy.remove.PROGRESS`: a JSON document
-with a fingerprint of the copy (source, both layouts, the regions) and the number of regions that are done. Regions are
+with a fingerprint of the copy (source, both layouts, the regions), one of what the source was like when it began (see
+`source_state`), and the number of regions that are done. Regions are
 written one after the other, each as a whole, and the number grows after the region, so an interruption costs at most
 one region. Other readers of Zarr do not know the key and pass over it.
 
@@ -69,13 +70,13 @@ class Record:
             found = {}
         return None if found.get("complete") is True else found
 
-    def done(self, mark: str) -> int:
-        """How many regions of the copy with this fingerprint are done.
+    def done(self, mark: str, state: str | None) -> int:
+        """How many regions of the copy with this fingerprint, of a source in this state, are done.
 
         Raises
         ------
         ConflictError
-            When the record is that of another copy.
+            When the record is that of another copy, or of the source as it no longer is.
         """
         found = self.read()
         if found is None:
@@ -88,11 +89,18 @@ class Record:
                 key=self.key,
                 store=str(self.store),
             )
+        if found.get("source") != state:
+            raise ConflictError(
+                "the source has changed since the interrupted copy that is here began, which would be of both; "
+                "copy with overwrite=True to begin again",
+                key=self.key,
+                store=str(self.store),
+            )
         return done
 
-    def write(self, mark: str, done: int) -> None:
+    def write(self, mark: str, state: str | None, done: int) -> None:
         """Say how many regions are done."""
-        self.store.set(self.key, json.dumps({"copy": mark, "done": done}).encode())
+        self.store.set(self.key, json.dumps({"copy": mark, "source": state, "done": done}).encode())
 
     def finish(self) -> None:
         """Say that all of it is done."""

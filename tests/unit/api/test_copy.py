@@ -17,7 +17,7 @@ from blizzarr.config import config
 from blizzarr.errors import CodecError, ConflictError, NodeExistsError, NodeNotFoundError, StoreError
 from blizzarr.group import Group
 from blizzarr.hierarchy.belongings import PROGRESS
-from blizzarr.stores import MappingStore, ZipStore
+from blizzarr.stores import MappingStore, MemoryStore, ZipStore
 
 DATA = np.arange(1, 1201, dtype="i4").reshape(30, 40)
 LAYOUTS: list[dict[str, Any]] = [
@@ -152,6 +152,59 @@ def test_resuming_something_else() -> None:
     assert other == before
     assert np.array_equal(api.copy(source, values, chunks=6, overwrite=True)[...], DATA)
     assert PROGRESS not in values
+
+
+@pytest.mark.parametrize(("options", "left"), [({"chunks": 5}, 3), ({"chunks": 1}, 700)], ids=["elements", "objects"])
+@pytest.mark.parametrize("where", ["directory", "memory", "npy"])
+def test_resuming_after_the_source_has_changed(tmp_path: Path, where: str, options: dict[str, Any], left: int) -> None:
+    """What has been copied may be of the old one, so going on would make a mixture."""
+    file = tmp_path / "x.npy"
+    np.save(file, DATA)
+    places = {"directory": tmp_path / "x", "memory": MemoryStore()}
+    source = file if where == "npy" else made(places[where], chunks=1)
+    values = Interrupted(left)
+    with config.set(copy_bytes=1):
+        with pytest.raises(StoreError):
+            api.copy(source, values, **options)
+        values.left = 0
+        with pytest.raises(StoreError, match="No space left"):
+            api.copy(source, values, resume=True, **options)
+        if isinstance(source, Array):
+            source[0, 0] = -1
+        else:
+            np.save(file, -DATA)
+        values.left, before = 10_000, dict(values)
+        with pytest.raises(ConflictError, match="source has changed"):
+            api.copy(source, values, resume=True, **options)
+        assert dict(values) == before
+        target = api.copy(source, values, overwrite=True, **options)
+    assert target[0, 0] == -1
+
+
+@pytest.mark.parametrize("change", ["attributes", "shape", "fill value"])
+def test_resuming_after_the_metadata_of_the_source_have_changed(change: str) -> None:
+    """Also of a store that does not say when it was written."""
+    source, values = made(chunks=10), Interrupted(3)
+    with config.set(copy_bytes=1), pytest.raises(StoreError):
+        api.copy(source, values, chunks=5, attributes={"own": 1}, fill_value=0)
+    values.left = 10_000
+    if change == "attributes":
+        source.attrs["a"] = 1
+    elif change == "shape":
+        source.resize((31, 40))
+    else:
+        source = made(source.store.mapping, chunks=10, fill_value=7, overwrite=True)
+    with config.set(copy_bytes=1), pytest.raises(ConflictError):
+        api.copy(source, values, chunks=5, attributes={"own": 1}, fill_value=0, resume=True)
+
+
+def test_a_finished_copy_in_a_zip_file_is_whole(tmp_path: Path) -> None:
+    """Nothing can be deleted there, so the record stays and says that all is done: a check finds nothing."""
+    source = made(chunks=10)
+    with ZipStore(tmp_path / "x.zip", mode="w") as store:
+        api.copy(source, store)
+        assert PROGRESS in list(store.list())
+    assert [str(finding) for finding in api.check(tmp_path / "x.zip").findings] == []
 
 
 def test_resuming_what_was_never_begun() -> None:
