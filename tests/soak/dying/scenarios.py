@@ -193,6 +193,24 @@ SCENARIOS = [
         may_be_gone=True,
     ),
     Scenario(
+        # Where the store begins, whose directory cannot be renamed. The attributes tell whose chunks may be there.
+        "replace",
+        lambda p: array(p, attributes={"version": 0}),
+        (
+            lambda p: array(p, data=noise(1), attributes={"version": 1}),
+            lambda p: array(p, data=noise(2), chunks=(8, 48), attributes={"version": 2}),
+            lambda p: blizzarr.copy(noise(3), p, chunks=(16, 12), attributes={"version": 3}, overwrite=True),
+            lambda p: blizzarr.open_array(
+                p, mode="w", shape=SHAPE, chunks=(16, 12), dtype="i4", attributes={"version": 4}
+            ),
+            lambda p: blizzarr.create_group(p, attributes={"version": 5}, overwrite=True),
+            lambda p: array(p, "x", data=noise(6), attributes={"version": 6}),
+            lambda p: array(p, "x", data=noise(7), attributes={"version": 7}),
+            lambda p: array(p, data=noise(8), attributes={"version": 8}, **SHARDS),
+        ),
+        may_be_gone=True,
+    ),
+    Scenario(
         "copy",
         lambda p: array(p, "from"),
         (

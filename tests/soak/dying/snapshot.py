@@ -80,6 +80,9 @@ def between(now: Snapshot, old: Snapshot, new: Snapshot, *, may_be_gone: bool = 
         node = now[path]
         if node.attributes not in [state.attributes for state in states]:
             return f"/{path} has attributes {node.attributes}, neither of {[state.attributes for state in states]}"
+        if may_be_gone:
+            # No chunk of what was replaced is in what replaces it.
+            states = [state for state in states if state.attributes == node.attributes]
         if may_be_gone or len(states) == 1:
             # An array that is made has its fill values before it has its elements.
             states.append(_empty(states[-1]))
