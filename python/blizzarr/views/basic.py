@@ -10,8 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from blizzarr.views.form import Form, Map
+from blizzarr.views.interval import INF
 
 __all__ = ["index_basic"]
+
+# No offset is this large unless something overflows.
+BEYOND = 2**63
 
 
 def index_basic(form: Form, key: Any) -> Form | None:
@@ -51,11 +55,11 @@ def index_basic(form: Form, key: Any) -> Form | None:
             first, end = all_lower[dim], all_upper[dim]
             open_below, open_above = all_implicit_lower[dim], all_implicit_upper[dim]
             if start is not None:
-                if type(start) is not int or not first <= start <= end:
+                if type(start) is not int or not first <= start <= end or start >= INF:
                     return None
                 first, open_below = start, False
             if stop is not None:
-                if type(stop) is not int or not first <= stop <= end:
+                if type(stop) is not int or not first <= stop <= end or stop >= INF:
                     return None
                 end, open_above = stop, False
             if first >= end:
@@ -63,7 +67,7 @@ def index_basic(form: Form, key: Any) -> Form | None:
             if step is None or step == 1:
                 became.append((len(lower), 0, 1))
             else:
-                if type(step) is not int or step <= 0 or first < 0 or end > 0x3FFFFFFFFFFFFFFF:
+                if type(step) is not int or step <= 0 or first < 0 or end > INF:
                     return None
                 origin = first // step
                 became.append((len(lower), first - origin * step, step))
@@ -106,9 +110,13 @@ def index_basic(form: Form, key: Any) -> Form | None:
             own, offset, stride = map_
             now = became[own]
             if isinstance(now, tuple):
-                new_maps.append((now[0], offset + stride * now[1], stride * now[2]))
+                offset += stride * now[1]
+                new_maps.append((now[0], offset, stride * now[2]))
             else:
-                new_maps.append(offset + stride * now)
+                offset += stride * now
+                new_maps.append(offset)
+            if not -BEYOND < offset < BEYOND:
+                return None
         else:
             return None
     return Form(

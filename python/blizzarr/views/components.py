@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from blizzarr.errors import SpecError
+from blizzarr.views.dim import Dim
 from blizzarr.views.form import Form
 from blizzarr.views.interval import INF, Bounds, Interval, closed, half_open, sized
 from blizzarr.views.values import MAX_RANK, check_unique, flags, labels_of, to_index, to_indices
@@ -105,7 +106,11 @@ def _bounds(kind: str, lower: int, end: int) -> Bounds:
 
 def form_of_dims(dims: Iterable[Any]) -> Form:
     """The domain made of dimensions (`Dim`)."""
-    found = [(dim._interval, dim._label) for dim in dims]
+    found = []
+    for dim in dims:
+        if not isinstance(dim, Dim):
+            raise TypeError(f"expected dimensions, found {dim!r}")
+        found.append((dim._interval, dim._label))
     if len(found) > MAX_RANK:
         raise SpecError(f"Rank {len(found)} is outside valid range [0, {MAX_RANK}]")
     check_unique([label for _, label in found])

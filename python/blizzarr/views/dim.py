@@ -52,7 +52,11 @@ class Dim:
             "exclusive_max": exclusive_max,
             "inclusive_max": inclusive_max,
         }
-        for name, value in zip(_positions(args, exclusive_max is not _UNSET), args, strict=True):
+        for name, value in zip(
+            _positions(args, exclusive_max is not _UNSET or implicit_lower is None, label is not _UNSET),
+            args,
+            strict=True,
+        ):
             if given[name] is not _UNSET:
                 raise TypeError(f"Dim() was given {name!r} twice")
             given[name] = value
@@ -217,7 +221,7 @@ class Dim:
         return f"Dim({', '.join(terms)})"
 
 
-def _positions(args: tuple[Any, ...], bounded: bool) -> tuple[str, ...]:
+def _positions(args: tuple[Any, ...], bounded: bool, labelled: bool) -> tuple[str, ...]:
     """What the positional arguments are, by their number and kind."""
     if len(args) == 1 and bounded:
         return ("inclusive_min",)
@@ -228,7 +232,9 @@ def _positions(args: tuple[Any, ...], bounded: bool) -> tuple[str, ...]:
             raise TypeError("Dim() takes a label alone, or after a size")
         return ("label",)
     if len(args) == 2:
-        return ("size", "label") if isinstance(args[1], str | None) else ("inclusive_min", "exclusive_max")
+        if isinstance(args[1], str) or (args[1] is None and not labelled):
+            return "size", "label"
+        return "inclusive_min", "exclusive_max"
     return ("size",) if args else ()
 
 

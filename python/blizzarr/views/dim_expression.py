@@ -27,7 +27,7 @@ from blizzarr.views.operations import (
     take_diagonal,
     translate,
 )
-from blizzarr.views.values import flag, index_vector
+from blizzarr.views.values import escaped, flag, index_vector
 
 __all__ = ["DimExpression", "DimSelection", "Subscript", "d", "given_flags", "given_labels"]
 
@@ -102,7 +102,7 @@ class _Label:
         return add_labels(form, dims, self.labels)
 
     def __str__(self) -> str:
-        return f".label[{','.join(map(repr, self.labels))}]"
+        return f".label[{','.join(map(_shown_label, self.labels))}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,9 +342,13 @@ def _dims_given(key: Any) -> tuple[DimSpec, ...]:
     return specs
 
 
+def _shown_label(label: str) -> str:
+    return f"'{escaped(label)}'"
+
+
 def _shown_dims(specs: Iterable[DimSpec]) -> str:
     shown = [
-        shown_range(spec) if isinstance(spec, tuple) else repr(spec) if isinstance(spec, str) else str(spec)
+        shown_range(spec) if isinstance(spec, tuple) else _shown_label(spec) if isinstance(spec, str) else str(spec)
         for spec in specs
     ]
     return ",".join(shown) or "()"

@@ -159,7 +159,7 @@ def _names(args: tuple[Any, ...], given: dict[str, Any]) -> tuple[str, ...]:
     """The parameters, in the order in which they may be given without name."""
     if "index_array" in given or (args and _is_array(args[0])):
         return "index_array", "offset", "stride", "index_range"
-    if "input_dimension" in given or len(args) > 1 or "stride" in given or (args and "offset" in given):
+    if "input_dimension" in given or len(args) > 1 or (args and given):
         return "input_dimension", "offset", "stride"
     return ("offset",)
 
@@ -174,9 +174,10 @@ def _index_array(value: Any) -> IndexArray:
         raise TypeError(f"expected an array of integers, found one of {found.dtype}")
     if found.dtype.kind not in "iufb":
         raise TypeError(f"expected indices, found {value!r}")
-    own = np.array(found, np.int64)
+    # Along a dimension that was broadcast all indices are the same.
+    own = np.array(found[tuple(slice(0, 1 if step == 0 else None) for step in found.strides)], np.int64)
     own.flags.writeable = False
-    return own
+    return np.broadcast_to(own, found.shape)
 
 
 def shown_array(array: IndexArray) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -13,6 +12,7 @@ from blizzarr.views.interval import INT64_MAX, INT64_MIN
 __all__ = [
     "MAX_RANK",
     "check_unique",
+    "escaped",
     "flag",
     "flags",
     "index_vector",
@@ -24,6 +24,8 @@ __all__ = [
 ]
 
 MAX_RANK = 32
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
 
 
 def to_index(value: Any) -> int:
@@ -78,9 +80,24 @@ def labels_of(values: Iterable[Any]) -> tuple[str, ...]:
     return found
 
 
+def escaped(label: str) -> str:
+    r"""A label as C would write it, byte by byte.
+
+    Examples
+    --------
+    >>> print(escaped('a "b" é'))
+    a \"b\" \xc3\xa9
+    """
+    shown = []
+    for byte in label.encode("utf-8", "surrogateescape"):
+        char = chr(byte)
+        shown.append(_ESCAPES.get(char) or (char if 0x20 <= byte < 0x7F else f"\\x{byte:02x}"))
+    return "".join(shown)
+
+
 def quoted(label: str) -> str:
     """A label as it is shown."""
-    return json.dumps(label, ensure_ascii=False)
+    return f'"{escaped(label)}"'
 
 
 def check_unique(labels: Sequence[str], error: type[SpecError] = SpecError) -> None:
