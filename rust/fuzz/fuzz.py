@@ -7,12 +7,19 @@ runtime that comes with rustc, and count their edges in `src/coverage.c`.
 What was found so far (`target/fuzz/corpora`) is kept from run to run, and so is the count of executions, in
 `target/fuzz/ledger.json`: runs add up, whenever they end. `--record` puts the sums into `figures.json`, which is
 committed, and `--pack` the smallest set of inputs that reaches as much into `corpora.tar.xz`.
+
+`--bare` is for long runs: ten times as many executions and more, without AddressSanitizer, and without following
+comparisons or anything within C. What is handed to a decoder, and what it decodes to, then ends where a page begins
+that nobody may touch (`src/room.rs`); debug assertions and checks of overflow stay. It begins with what the
+thorough runs have found, and those go on with what it finds: both have their turn. `executions` counts both, `bare`
+those without a sanitizer.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import itertools
 import json
 import os
 import platform
@@ -28,6 +35,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TARGET = Path(os.environ.get("FUZZ_TARGET_DIR", HERE.parent.parent / "target" / "fuzz"))
+BARE = TARGET / "bare"
 NAMES = ("gzip", "zstd", "blosc", "lz4", "vlen", "shard", "keys", "plan", "strided", "chunk")
 #: What is fuzzed in Python (`tests/fuzz`), and counted here with the others.
 DOCUMENTS = "documents"
@@ -35,20 +43,26 @@ PACKED = HERE / "corpora.tar.xz"
 FIGURES = HERE / "figures.json"
 LEDGER = TARGET / "ledger.json"
 
-RUSTFLAGS = (
-    "-Zsanitizer=address",
+EDGES = (
     "-Cpasses=sancov-module",
-    "-Cllvm-args=-sanitizer-coverage-level=4",
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
     "-Cllvm-args=-sanitizer-coverage-pc-table",
-    "-Cllvm-args=-sanitizer-coverage-trace-compares",
     "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
 )
+RUSTFLAGS = (
+    "-Zsanitizer=address",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    *EDGES,
+)
+RUSTFLAGS_BARE = ("--cfg bare", "-Cllvm-args=-sanitizer-coverage-level=3", *EDGES)
 # GCC takes constant tables out of functions and still poisons them at the end of their scope.
 CFLAGS = (
     "-fsanitize=address -fno-sanitize-address-use-after-scope "
     "-fsanitize-coverage=trace-pc,trace-cmp -fno-omit-frame-pointer -g1"
 )
+# A call per edge takes as long as all else.
+CFLAGS_BARE = "-g1"
 CFLAGS_CLANG = "-fsanitize=address -fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp -g1"
 # GCC and rustc disagree about which constants belong to whom, which is all that check is about. Where memory was
 # allocated need not be known from afar: remembering it takes half the time.
@@ -58,10 +72,14 @@ ENVIRONMENT = os.environ | {"ASAN_OPTIONS": ASAN}
 
 #: No input needs more than this many bytes of choices, seconds, or megabytes in one allocation.
 LONGEST, SECONDS, MEGABYTES = 1024, 1, 64
-
+#: In bare runs most inputs are shorter; and they run beside other things, so that what they wait for says nothing.
+SHORT, PATIENCE = 256, 30
 
 #: Bytes of an input that may be committed, and of those of one target.
 SMALL, COMMITTED = 300, 5000
+
+#: What is counted of a target.
+NOTHING = {"executions": 0, "bare": 0, "seconds": 0.0, "findings": 0}
 
 #: The ledger is changed by one at a time.
 KEEPING = threading.Lock()
@@ -83,6 +101,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60, help="for each of them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2, help="how many at a time (as there are cores)")
     parser.add_argument("--slice", type=float, default=600, help="seconds after which a long run saves its count")
+    parser.add_argument("--bare", action="store_true", help="many more executions, without a sanitizer")
+    parser.add_argument("--until", type=int, default=0, help="stop a target that has so many executions by all runs")
     parser.add_argument("--no-build", action="store_true", help="run the targets that were built before")
     parser.add_argument("--record", action="store_true", help="put the sums of all runs into figures.json")
     parser.add_argument(
@@ -93,12 +113,12 @@ def main() -> int:
         parser.error(f"expected targets among {', '.join(every)}, found {', '.join(sorted(unknown))}")
     names = options.names or every
     if not options.no_build:
-        build()
+        build(options.bare)
     unpack()
     found = 0
     if options.seconds > 0:
         with ThreadPoolExecutor(options.jobs) as pool:
-            found = sum(pool.map(lambda name: fuzz(name, options.seconds, options.slice), names))
+            found = sum(pool.map(lambda name: fuzz(name, options), names))
     if options.pack:
         pack([name for name in names if name != DOCUMENTS])
     if options.record:
@@ -108,13 +128,14 @@ def main() -> int:
     return min(found, 1)
 
 
-def build() -> None:
-    """Compile all targets, with sanitizer and counters."""
-    cflags = CFLAGS_CLANG if "clang" in output_of("cc", "--version") else CFLAGS
+def build(bare: bool) -> None:
+    """Compile all targets, with counters, and a sanitizer unless ``bare``."""
+    thorough = CFLAGS_CLANG if "clang" in output_of("cc", "--version") else CFLAGS
+    cflags = CFLAGS_BARE if bare else thorough
     environment = os.environ | {
         "RUSTC_BOOTSTRAP": "1",
-        "RUSTFLAGS": " ".join(RUSTFLAGS),
-        "CARGO_TARGET_DIR": str(TARGET),
+        "RUSTFLAGS": " ".join(RUSTFLAGS_BARE if bare else RUSTFLAGS),
+        "CARGO_TARGET_DIR": str(BARE if bare else TARGET),
         f"CFLAGS_{TRIPLE.replace('-', '_')}": cflags,
     }
     command = ["cargo", "build", "--quiet", "--locked", "--release", "--bins", "--target", TRIPLE]
@@ -141,43 +162,56 @@ def unpack() -> None:
             path.write_bytes(content)
 
 
-def command(name: str, *options: str) -> list[str]:
+def command(name: str, *options: str, bare: bool = False) -> list[str]:
     """How a target is called."""
-    limits = [f"-timeout={SECONDS}", f"-malloc_limit_mb={MEGABYTES}", "-rss_limit_mb=2048", f"-max_len={LONGEST}"]
-    return [str(TARGET / TRIPLE / "release" / name), *limits, *options]
+    limits = [f"-timeout={SECONDS}", f"-malloc_limit_mb={MEGABYTES}", f"-max_len={LONGEST}"]
+    if bare:
+        # Weighing inputs by how rare they are, and making them smaller, costs more than most inputs.
+        limits = [f"-timeout={PATIENCE}", "-entropic=0", "-reduce_inputs=0"]
+    return [str((BARE if bare else TARGET) / TRIPLE / "release" / name), "-rss_limit_mb=2048", *limits, *options]
 
 
-def fuzz(name: str, seconds: float, piece: float) -> int:
+def fuzz(name: str, options: argparse.Namespace) -> int:
     """Run one target for so long, in pieces whose counts are kept; how many findings there were."""
     if name == DOCUMENTS:
-        return fuzz_documents(seconds)
+        return fuzz_documents(options.seconds)
+    bare = options.bare
     corpus, artifacts = TARGET / "corpora" / name, TARGET / "artifacts"
     corpus.mkdir(parents=True, exist_ok=True)
     artifacts.mkdir(parents=True, exist_ok=True)
     log = TARGET / f"{name}.log"
-    end = time.monotonic() + seconds
+    end = time.monotonic() + options.seconds
     findings = 0
     executions, spent = 0, 0.0
-    while (left := end - time.monotonic()) > 0.5 and not findings:
+    for turn in itertools.count():
+        left = end - time.monotonic()
+        wanted = options.until - already(name) if options.until else 1
+        if left <= 0.5 or findings or wanted <= 0:
+            break
         before = set(artifacts.iterdir())
         begun = time.monotonic()
-        flags = [f"-max_total_time={max(1, round(min(left, piece)))}", "-print_final_stats=1"]
+        flags = [f"-max_total_time={max(1, round(min(left, options.slice)))}", "-print_final_stats=1"]
+        flags += [f"-runs={wanted}"] * bool(options.until)
+        # One turn of eight has long inputs.
+        flags += [f"-max_len={LONGEST if turn % 8 == 7 else SHORT}"] * bare
         with log.open("wb") as out:
-            run = subprocess.run(
-                command(name, *flags, f"-artifact_prefix={artifacts}/{name}-", str(corpus)),
+            child = subprocess.Popen(
+                command(name, *flags, f"-artifact_prefix={artifacts}/{name}-", str(corpus), bare=bare),
                 env=ENVIRONMENT,
                 stdout=out,
                 stderr=out,
             )
+            _, status, usage = os.wait4(child.pid, 0)
+        failed = os.waitstatus_to_exitcode(status) != 0
         text = log.read_text(errors="replace")
         count = re.search(r"stat::number_of_executed_units:\s+(\d+)", text)
         done = int(count[1]) if count else 0
-        new = sorted(set(artifacts.iterdir()) - before)
+        new = sorted(set(artifacts.glob(f"{name}-*")) - before)
         real = [path for path in new if not only_waited(name, path)]
-        findings += len(real) + (run.returncode != 0 and not new)
+        findings += len(real) + (failed and not new)
         executions, spent = executions + done, spent + time.monotonic() - begun
-        keep(name, done, time.monotonic() - begun, len(real))
-        if real or (run.returncode != 0 and not new):
+        keep(name, done, usage.ru_utime + usage.ru_stime, len(real), bare)
+        if real or (failed and not new):
             print(
                 f"{name}: FOUND {', '.join(map(str, real)) or 'an exit without an artifact'}\n{text[-6000:]}",
                 file=sys.stderr,
@@ -190,13 +224,16 @@ def fuzz_documents(seconds: float) -> int:
     """The same for what reads documents."""
     command = [sys.executable, "-m", "fuzz", "--seconds", f"{seconds:.0f}"]
     environment = os.environ | {"FUZZ_TARGET_DIR": str(TARGET)}
-    begun = time.monotonic()
-    run = subprocess.run(command, cwd=HERE.parents[1] / "tests", env=environment, capture_output=True, text=True)
-    count = re.search(rf"^{DOCUMENTS} +([\d,]+) executions", run.stdout, re.MULTILINE)
-    findings = int(run.returncode != 0)
-    keep(DOCUMENTS, int(count[1].replace(",", "")) if count else 0, time.monotonic() - begun, findings)
-    print(run.stdout, end="", flush=True)
-    print(run.stderr, end="", file=sys.stderr, flush=True)
+    with (TARGET / f"{DOCUMENTS}.log").open("w+") as out:
+        child = subprocess.Popen(command, cwd=HERE.parents[1] / "tests", env=environment, stdout=out, stderr=out)
+        _, status, usage = os.wait4(child.pid, 0)
+        out.seek(0)
+        said = out.read()
+    count = re.search(rf"^{DOCUMENTS} +([\d,]+) executions", said, re.MULTILINE)
+    findings = int(os.waitstatus_to_exitcode(status) != 0)
+    done = int(count[1].replace(",", "")) if count else 0
+    keep(DOCUMENTS, done, usage.ru_utime + usage.ru_stime, findings)
+    print(said, end="", flush=True)
     return findings
 
 
@@ -217,26 +254,34 @@ def only_waited(name: str, path: Path) -> bool:
     return fine
 
 
-def keep(name: str, executions: int, seconds: float, findings: int) -> None:
-    """Add what was done to the ledger."""
+def keep(name: str, executions: int, seconds: float, findings: int, bare: bool = False) -> None:
+    """Add what was done, and the processor's seconds that it took, to the ledger."""
     with KEEPING:
         ledger = json.loads(LEDGER.read_text()) if LEDGER.exists() else {}
-        entry = ledger.setdefault(name, {"executions": 0, "seconds": 0.0, "findings": 0})
-        entry["executions"] += executions
-        entry["seconds"] = round(entry["seconds"] + seconds, 1)
-        entry["findings"] += findings
+        entry = ledger.setdefault(name, NOTHING.copy())
+        done = {"executions": executions, "bare": executions * bare, "seconds": seconds, "findings": findings}
+        for key, value in done.items():
+            entry[key] = round(entry.get(key, 0) + value, 1)
         partial = LEDGER.with_suffix(f".{os.getpid()}")
         partial.write_text(json.dumps(ledger, indent=2, sort_keys=True) + "\n")
         partial.replace(LEDGER)
+
+
+def already(name: str) -> int:
+    """Executions of a target by all runs, recorded or not."""
+    with KEEPING:
+        ledger = json.loads(LEDGER.read_text()) if LEDGER.exists() else {}
+        figures = json.loads(FIGURES.read_text())["targets"] if FIGURES.exists() else {}
+    return sum(int(found.get(name, NOTHING)["executions"]) for found in (ledger, figures))
 
 
 def record() -> None:
     """Add the ledger to the figures that are committed, and begin a new one."""
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {"targets": {}}
     for name, done in (json.loads(LEDGER.read_text()) if LEDGER.exists() else {}).items():
-        entry = figures["targets"].setdefault(name, {"executions": 0, "seconds": 0.0, "findings": 0})
+        entry = figures["targets"].setdefault(name, NOTHING.copy())
         for key, value in done.items():
-            entry[key] = round(entry[key] + value, 1)
+            entry[key] = round(entry.get(key, 0) + value, 1)
     figures["date"] = time.strftime("%Y-%m-%d", time.gmtime())
     figures["rustc"] = output_of("rustc", "-V").strip()
     figures["cc"] = output_of("cc", "--version").splitlines()[0]

@@ -23,6 +23,7 @@ use blizzarr_core::write::write;
 use crate::input::Input;
 use crate::model::{at, elements, region};
 use crate::mutation::{damage, field, Damage, Field};
+use crate::room::Room;
 use crate::store::{Face, OneValue};
 
 const OPTIONS: Options<'static> = Options { threads: 1, write_empty: false, interrupted: &never };
@@ -159,8 +160,8 @@ impl One {
     }
 
     pub fn read(&self, region: &Region, length: usize) -> Result<Vec<u8>> {
-        let mut found = vec![0xee; length];
-        named(read(&self.array, region, &Target::of(&mut found), &OPTIONS)).map(|()| found)
+        let mut found = Room::filled(0xee, length);
+        named(read(&self.array, region, &Target::of(&mut found), &OPTIONS)).map(|()| found.to_vec())
     }
 
     pub fn write(&self, region: &Region, value: &[u8]) -> Result<()> {

@@ -5,6 +5,7 @@ use blizzarr_core::error::{Direction, Error, Kind};
 
 use crate::input::Input;
 use crate::mutation::{damage, Damage, Field};
+use crate::room::Room;
 
 /// The longest value, but for formats with something to choose only from a length on.
 pub const MOST: usize = 600;
@@ -47,17 +48,16 @@ pub fn check(
 }
 
 /// Decodes into `size` bytes, into at most some more, and a part of them.
-pub fn every_way(input: &mut Input<'_>, codec: &dyn BytesToBytes, encoded: &[u8], size: usize) -> Option<Vec<u8>> {
-    // An allocation of its own, so that a sanitizer sees a read behind it.
-    let encoded: Box<[u8]> = encoded.into();
+pub fn every_way(input: &mut Input<'_>, codec: &dyn BytesToBytes, encoded: &[u8], size: usize) -> Option<Room> {
+    let encoded = Room::of(encoded);
     let background = input.byte();
-    let mut exact = vec![background; size];
+    let mut exact = Room::filled(background, size);
     let exact = codec.decode_exact(&encoded, &mut exact).map(|()| exact);
     if let Ok(exact) = &exact {
         // Every byte was written: none is left of what was there before.
-        let mut again = vec![!background; size];
+        let mut again = Room::filled(!background, size);
         codec.decode_exact(&encoded, &mut again).expect("decoded once already");
-        assert!(*exact == again, "some bytes were not decoded");
+        assert!(**exact == *again, "some bytes were not decoded");
     }
     let limit = size + input.pick(&[0, 1, 1000]);
     let mut bounded = vec![1, 2, 3];
@@ -67,16 +67,16 @@ pub fn every_way(input: &mut Input<'_>, codec: &dyn BytesToBytes, encoded: &[u8]
         assert!(bounded.capacity() <= 2 * limit + 4096, "{} bytes of memory for {limit}", bounded.capacity());
     }
     match (&exact, &bounded) {
-        (Ok(exact), Ok(bounded)) => assert!(exact == bounded, "two ways to decode disagree"),
+        (Ok(exact), Ok(bounded)) => assert!(**exact == **bounded, "two ways to decode disagree"),
         (Ok(_), Err(error)) => panic!("only one way decodes: {error}"),
         (Err(error), Ok(bounded)) => assert!(bounded.len() != size, "only one way fails: {error}"),
         (Err(_), Err(_)) => {}
     }
     let offset = input.range(0..=size);
-    let mut part = vec![background; input.range(0..=size - offset)];
+    let mut part = Room::filled(background, input.range(0..=size - offset));
     let decoded = codec.decode_part(&encoded, size, offset, &mut part);
     if let (Ok(exact), Ok(true)) = (&exact, &decoded) {
-        assert!(part == exact[offset..offset + part.len()], "a part is another one");
+        assert!(*part == exact[offset..offset + part.len()], "a part is another one");
     }
     for error in [exact.as_ref().err(), bounded.as_ref().err(), decoded.as_ref().err()].into_iter().flatten() {
         placed(codec, error);

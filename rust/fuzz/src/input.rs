@@ -68,7 +68,11 @@ impl Input<'_> {
         let length = match self.range(0..=3) {
             0 => self.range(0..=40),
             1 => (near + self.range(0..=8)).saturating_sub(4),
-            _ => self.range(0..=2000),
+            // Short ones more often: they cost less, and are seldom less than long ones.
+            _ => {
+                let number = self.range(0..=2000);
+                most.min(2000) * number / 2000 * number / 2000
+            }
         };
         length.min(most)
     }
@@ -80,7 +84,11 @@ impl Input<'_> {
             0 => vec![0; length],
             1 => {
                 let slope = self.range(1..=64);
-                (0..length).map(|i| (i / slope) as u8).collect()
+                let mut ramp = Vec::with_capacity(length);
+                for step in 0..length.div_ceil(slope) {
+                    ramp.resize((ramp.len() + slope).min(length), step as u8);
+                }
+                ramp
             }
             2 => {
                 let count = self.range(1..=24);
@@ -88,19 +96,21 @@ impl Input<'_> {
                 if unit.is_empty() {
                     vec![0x5a; length]
                 } else {
-                    unit.iter().copied().cycle().take(length).collect()
+                    repeated(unit, length)
                 }
             }
             _ => {
                 // Noise that needs no bytes of the input.
                 let mut state = self.u64() | 1;
-                let step = |_| {
+                let mut noise = Vec::with_capacity(length + 8);
+                while noise.len() < length {
                     state ^= state << 13;
                     state ^= state >> 7;
                     state ^= state << 17;
-                    state as u8
-                };
-                (0..length).map(step).collect()
+                    noise.extend_from_slice(&state.to_le_bytes());
+                }
+                noise.truncate(length);
+                noise
             }
         };
         let own = self.range(0..=64).min(length);
@@ -108,4 +118,15 @@ impl Input<'_> {
         value[..own.len()].copy_from_slice(&own);
         value
     }
+}
+
+/// `unit` again and again, copied in pieces that double: byte by byte it would take longer than what is tested.
+pub fn repeated(unit: Vec<u8>, length: usize) -> Vec<u8> {
+    let mut value = unit;
+    value.reserve(length);
+    while !value.is_empty() && value.len() < length {
+        value.extend_from_within(..value.len().min(length - value.len()));
+    }
+    value.truncate(length);
+    value
 }

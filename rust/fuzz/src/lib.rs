@@ -7,6 +7,7 @@
 pub mod input;
 mod model;
 mod mutation;
+mod room;
 mod store;
 
 mod blosc;

@@ -6,6 +6,8 @@ use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::interrupt::Interrupt;
 use blizzarr_core::store::{Guard, Locker, Reader, Store};
 
+use crate::room::Room;
+
 /// What a reader knows before it asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
@@ -38,7 +40,7 @@ impl OneValue {
 
 struct Value {
     face: Face,
-    bytes: Option<Box<[u8]>>,
+    bytes: Option<Room>,
 }
 
 impl Reader for Value {
@@ -79,7 +81,7 @@ impl Reader for Value {
 
 impl Store for OneValue {
     fn open<'a>(&'a self, _key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>> {
-        let bytes = self.value().map(Vec::into_boxed_slice);
+        let bytes = self.value.lock().unwrap_or_else(PoisonError::into_inner).as_deref().map(Room::of);
         if bytes.is_none() && self.face != Face::Far {
             return Ok(None);
         }

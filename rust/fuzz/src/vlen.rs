@@ -8,6 +8,7 @@ use blizzarr_core::error::Kind;
 
 use crate::input::Input;
 use crate::mutation::{damage, field, Damage};
+use crate::room::Room;
 
 /// A chunk of texts or byte strings, damaged: its tokens stand for what a plain reading of the bytes says.
 pub fn vlen(data: &[u8]) {
@@ -32,13 +33,13 @@ pub fn vlen(data: &[u8]) {
     }
     let done = damage(&mut input, &mut encoded, &fields);
     let expected_count = if input.one_in(8) { input.range(0..=14) } else { count };
-    let encoded: Box<[u8]> = encoded.into();
+    let encoded = Room::of(&encoded);
 
     let table = Arc::new(Table::new("vlen-bytes", kind, fill));
     let codec = Vlen::new(Arc::clone(&table));
     let naive = parse(&encoded, kind).filter(|elements| elements.len() == expected_count);
     assert!(done != Damage::None || expected_count != count || naive.is_some());
-    let mut tokens = vec![0xa5; expected_count * TOKEN];
+    let mut tokens = Room::filled(0xa5, expected_count * TOKEN);
     let found = codec.decode_exact(&encoded, &mut tokens);
     match (&naive, &found) {
         (Some(elements), Ok(())) => stand_for(&table, &tokens, elements),
