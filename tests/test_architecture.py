@@ -16,13 +16,12 @@ PACKAGE = Path(blizzarr.__file__).parent
 FLOORS: list[set[str]] = [
     {"errors", "_native"},
     {"durability"},
-    {"problems", "config", "json_values", "futures"},
+    {"problems", "config", "json_values", "futures", "transactions"},
     {"dtypes", "indexing", "stores", "caching"},
     {"codecs", "transformers", "views"},
     {"model"},
     {"formats", "transfer"},
     {"hierarchy"},
-    {"spec"},
     {
         "node",
         "array",
@@ -37,7 +36,7 @@ FLOORS: list[set[str]] = [
         "recording",
         "comparing",
     },
-    {"checking"},
+    {"checking", "spec"},
     {"display"},
     {"api"},
     {"tensorstore"},

@@ -1,8 +1,9 @@
 """Results that are still to come: awaited, waited for, or handed to a callback."""
 
+from blizzarr.futures.batch import Batch
 from blizzarr.futures.future import Future, FutureLike
 from blizzarr.futures.pool import deferred, submit
 from blizzarr.futures.promise import Promise
 from blizzarr.futures.write_futures import WriteFutures
 
-__all__ = ["Future", "FutureLike", "Promise", "WriteFutures", "deferred", "submit"]
+__all__ = ["Batch", "Future", "FutureLike", "Promise", "WriteFutures", "deferred", "submit"]

@@ -1,5 +1,138 @@
 """TensorStore's interface to the same arrays: ``import blizzarr.tensorstore as ts``."""
 
-from blizzarr.futures import Future, FutureLike, Promise, WriteFutures
+from builtins import bool as _bool
+from typing import TypeAlias as _TypeAlias
+from typing import Union as _Union
 
-__all__ = ["Future", "FutureLike", "Promise", "WriteFutures"]
+from blizzarr.futures import Batch, Future, FutureLike, Promise, WriteFutures
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.context import Context
+from blizzarr.spec.dtype import DTYPES as _DTYPES
+from blizzarr.spec.dtype import DType as dtype  # noqa: N813
+from blizzarr.spec.dtype import DTypeLike
+from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.spec import Spec
+from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.making import array, cast
+from blizzarr.tensorstore.opening import open
+from blizzarr.tensorstore.store import TensorStore
+from blizzarr.transactions import Transaction
+from blizzarr.views import INF as inf  # noqa: N811
+from blizzarr.views import (
+    Dim,
+    DimExpression,
+    DimSelection,
+    Indexable,
+    IndexDomain,
+    IndexTransform,
+    OutputIndexMap,
+    OutputIndexMaps,
+    OutputIndexMethod,
+    d,
+)
+
+RecheckCacheOption: _TypeAlias = _Union["_bool", str, float]
+"""When what is cached is checked again: before each use, never, when it is opened, or if older than a moment."""
+
+newaxis = None
+"""Where a dimension of length 1 is put in."""
+
+bool = _DTYPES["bool"]
+char = _DTYPES["char"]
+byte = _DTYPES["byte"]
+int2 = _DTYPES["int2"]
+int4 = _DTYPES["int4"]
+int8 = _DTYPES["int8"]
+uint8 = _DTYPES["uint8"]
+int16 = _DTYPES["int16"]
+uint16 = _DTYPES["uint16"]
+int32 = _DTYPES["int32"]
+uint32 = _DTYPES["uint32"]
+int64 = _DTYPES["int64"]
+uint64 = _DTYPES["uint64"]
+float4_e2m1fn = _DTYPES["float4_e2m1fn"]
+float8_e3m4 = _DTYPES["float8_e3m4"]
+float8_e4m3fn = _DTYPES["float8_e4m3fn"]
+float8_e4m3fnuz = _DTYPES["float8_e4m3fnuz"]
+float8_e4m3b11fnuz = _DTYPES["float8_e4m3b11fnuz"]
+float8_e5m2 = _DTYPES["float8_e5m2"]
+float8_e5m2fnuz = _DTYPES["float8_e5m2fnuz"]
+float8_e8m0fnu = _DTYPES["float8_e8m0fnu"]
+bfloat16 = _DTYPES["bfloat16"]
+float16 = _DTYPES["float16"]
+float32 = _DTYPES["float32"]
+float64 = _DTYPES["float64"]
+complex64 = _DTYPES["complex64"]
+complex128 = _DTYPES["complex128"]
+string = _DTYPES["string"]
+ustring = _DTYPES["ustring"]
+json = _DTYPES["json"]
+
+__all__ = [
+    "Batch",
+    "ChunkLayout",
+    "CodecSpec",
+    "Context",
+    "DTypeLike",
+    "Dim",
+    "DimExpression",
+    "DimSelection",
+    "Future",
+    "FutureLike",
+    "IndexDomain",
+    "IndexTransform",
+    "Indexable",
+    "KvStore",
+    "OpenMode",
+    "OutputIndexMap",
+    "OutputIndexMaps",
+    "OutputIndexMethod",
+    "Promise",
+    "RecheckCacheOption",
+    "Schema",
+    "Spec",
+    "TensorStore",
+    "Transaction",
+    "Unit",
+    "WriteFutures",
+    "array",
+    "bfloat16",
+    "bool",
+    "byte",
+    "cast",
+    "char",
+    "complex64",
+    "complex128",
+    "d",
+    "dtype",
+    "float4_e2m1fn",
+    "float8_e3m4",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float16",
+    "float32",
+    "float64",
+    "inf",
+    "int2",
+    "int4",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "json",
+    "newaxis",
+    "open",
+    "string",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "ustring",
+]

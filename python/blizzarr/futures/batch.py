@@ -1,0 +1,74 @@
+"""Reads that are done together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from blizzarr.errors import SpecError
+from blizzarr.futures.future import Future
+
+__all__ = ["Batch"]
+
+T = TypeVar("T")
+
+
+class Batch:
+    """Reads that wait for each other, so that what several of them need is read and decoded once.
+
+    They begin with `submit`, at the end of a ``with`` block, or when the batch is dropped.
+
+    Examples
+    --------
+    >>> with Batch() as batch:
+    ...     future = batch.add(lambda: 6 * 7)
+    >>> future.result()
+    42
+    """
+
+    __slots__ = ("__weakref__", "_futures", "shared")
+
+    def __init__(self) -> None:
+        self._futures: list[Future[Any]] | None = []
+        self.shared: dict[Any, Any] = {}
+        """What those who take part keep for each other."""
+
+    def add(self, work: Callable[[], T]) -> Future[T]:
+        """The future of work that begins with the batch.
+
+        Raises
+        ------
+        SpecError
+            When the batch was submitted.
+        """
+        self.check()
+        future: Future[T] = Future.pending(work)
+        if self._futures is not None:
+            self._futures.append(future)
+        return future
+
+    def check(self) -> None:
+        """Refuse to add to a batch that was submitted."""
+        if self._futures is None:
+            raise SpecError("batch was already submitted")
+
+    def submit(self) -> None:
+        """Begin what belongs to the batch; nothing can be added any more."""
+        self.check()
+        futures, self._futures = self._futures, None
+        for future in futures or ():
+            future.force()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._futures is not None:
+            self.submit()
+
+    def __del__(self) -> None:
+        if self._futures is not None:
+            self.submit()

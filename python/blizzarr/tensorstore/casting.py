@@ -1,0 +1,133 @@
+"""A view of something as another data type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.errors import SpecError
+from blizzarr.futures import Batch
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.conversion import can_convert, convert
+from blizzarr.tensorstore.driver import Bounds, Driver, Elements, View
+from blizzarr.transactions import Transaction
+from blizzarr.views import IndexDomain
+
+__all__ = ["CastDriver", "cast_driver"]
+
+
+def cast_driver(driver: Driver, dtype: DType) -> Driver:
+    """The same elements as another data type; what cannot be converted that way cannot be read, or written.
+
+    Raises
+    ------
+    SpecError
+        When they can be neither.
+    """
+    if driver.dtype == dtype:
+        return driver
+    below = driver._below if isinstance(driver, CastDriver) else driver
+    return CastDriver(below, dtype, driver.readable, driver.writable)
+
+
+class CastDriver(Driver):
+    """Elements that are converted when they are read and written."""
+
+    name = "cast"
+
+    def __init__(self, below: Driver, dtype: DType, readable: bool = True, writable: bool = True) -> None:
+        self._below = below
+        self.dtype = dtype
+        self.readable = readable and can_convert(below.dtype, dtype)
+        self.writable = writable and can_convert(dtype, below.dtype)
+        if not self.readable and not self.writable:
+            arrow = "<->" if readable and writable else "->"
+            raise SpecError(f"Cannot convert {below.dtype.name} {arrow} {dtype.name}")
+
+    @property
+    def domain(self) -> IndexDomain:
+        """That of the elements below."""
+        return self._below.domain
+
+    @property
+    def chunk_layout(self) -> ChunkLayout:
+        """That of the elements below."""
+        return self._below.chunk_layout
+
+    @property
+    def fill_value(self) -> npt.NDArray[Any] | None:
+        """That of the elements below, converted."""
+        fill = self._below.fill_value
+        return None if fill is None or not self.readable else convert(fill, self._below.dtype, self.dtype)
+
+    @property
+    def dimension_units(self) -> tuple[Unit | None, ...]:
+        """Those of the elements below."""
+        return self._below.dimension_units
+
+    @property
+    def kvstore(self) -> KvStore | None:
+        """That of the elements below."""
+        return self._below.kvstore
+
+    def said(self, view: View, minimal: bool = False) -> SpecNode:
+        """The view below, and this data type."""
+        below = self._below.said(view, minimal)
+        transform = below.transform
+        base = SpecNode(below.driver, below.schema, None, below.kvstore, below.bases, below.options, below.resources)
+        schema = Schema(dtype=self.dtype, rank=self.rank if transform is None else transform.output_rank)
+        return SpecNode("cast", schema, transform, bases=(base,))
+
+    def base(self, view: View) -> tuple[Driver, View] | None:
+        """The elements below."""
+        return self._below, view
+
+    def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Elements:
+        """Read and convert."""
+        found = convert(self._below.read(view, None, batch), self._below.dtype, self.dtype)
+        if out is None:
+            return found
+        out[...] = found
+        return out
+
+    def write(self, view: View, source: Elements) -> None:
+        """Convert and write."""
+        self._below.write(view, convert(np.asarray(source), self.dtype, self._below.dtype))
+
+    def is_quick(self, view: View) -> bool:
+        """As below."""
+        return self._below.is_quick(view)
+
+    def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
+        """The bounds that are below now."""
+        return self._over(self._below.resolve(fix_resizable_bounds))
+
+    def resize(self, view: View, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
+        """Resize what is below."""
+        return self._over(self._below.resize(view, inclusive_min, exclusive_max, modes))
+
+    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
+        """What is stored below."""
+        return self._below.storage_statistics(view, not_stored, fully_stored)
+
+    @property
+    def transaction(self) -> Transaction | None:
+        """That of what is below."""
+        return self._below.transaction
+
+    def with_transaction(self, transaction: Transaction | None) -> Driver:
+        """What is below with a transaction."""
+        return self._over(self._below.with_transaction(transaction))
+
+    def _over(self, below: Driver) -> CastDriver:
+        return CastDriver(below, self.dtype, self.readable, self.writable)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CastDriver, (self._below, self.dtype, self.readable, self.writable)

@@ -1,0 +1,275 @@
+"""From elements of one data type to those of another, as TensorStore converts them.
+
+Numbers are converted as C does it: what does not fit wraps or is cut off. Some conversions go only one way, and only
+those that keep every value happen without being asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import dump, expected, plain
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.members import as_bool, as_integer
+
+__all__ = ["can_convert", "convert", "is_implicit"]
+
+_TEXTS = ("string", "ustring")
+_RAW = ("char", "byte")
+_BITS = {"int2": 2, "int4": 4}
+
+
+def _kind(dtype: DType) -> str:
+    """Raw, text, json, bool, int, float or complex."""
+    name = dtype.name
+    if name in _RAW:
+        return "raw"
+    if name in _TEXTS:
+        return "text"
+    if name in ("json", "bool"):
+        return name
+    return "int" if name.startswith(("int", "uint")) else "complex" if name.startswith("complex") else "float"
+
+
+@lru_cache(1024)
+def can_convert(source: DType, target: DType) -> bool:
+    """Whether elements of one data type can be converted to the other at all.
+
+    Examples
+    --------
+    >>> can_convert(DType("int8"), DType("string")), can_convert(DType("string"), DType("int8"))
+    (True, False)
+    """
+    if source == target:
+        return True
+    one, other = _kind(source), _kind(target)
+    if "raw" in (one, other):
+        return one == other
+    if one == "text":
+        return other in ("text", "json")
+    if other == "text":
+        return one != "bool"
+    if one == "json":
+        return other != "complex"
+    return one != "complex" or other in ("complex", "json") or other != "bool"
+
+
+@lru_cache(1024)
+def is_implicit(source: DType, target: DType) -> bool:
+    """Whether a conversion keeps every value, so that it is done without being asked for.
+
+    Examples
+    --------
+    >>> is_implicit(DType("int8"), DType("float32")), is_implicit(DType("int32"), DType("float32"))
+    (True, False)
+    """
+    if source == target:
+        return True
+    if not can_convert(source, target):
+        return False
+    one, other = _kind(source), _kind(target)
+    if one == "raw" or other == "json":
+        return True
+    if one == "bool":
+        return True
+    if one == "text":
+        return source.name == "ustring"
+    if other not in ("int", "float", "complex") or one == "json":
+        return False
+    if one == "int" and other == "int":
+        low, high = _range(source)
+        return _range(target)[0] <= low and high <= _range(target)[1]
+    if one == "int":
+        digits = _bits(source) - (not source.name.startswith("u"))
+        return digits <= _precision(target)[0]
+    if (one == "complex" and other != "complex") or other == "int":
+        return False
+    mine, its = _precision(source), _precision(target)
+    return mine[0] <= its[0] and mine[1] >= its[1] and mine[2] <= its[2]
+
+
+def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDArray[Any]:
+    """The elements as those of another data type.
+
+    Raises
+    ------
+    SpecError
+        When there is no such conversion, or an element has no such value.
+
+    Examples
+    --------
+    >>> convert(np.array([1.5, -0.1]), DType("float64"), DType("string"))
+    array([b'1.5', b'-0.1'], dtype=object)
+    >>> convert(np.array([300, -1]), DType("int64"), DType("uint8"))
+    array([ 44, 255], dtype=uint8)
+    """
+    if source == target:
+        return elements
+    if not can_convert(source, target):
+        raise SpecError(f"Cannot convert {source.name} -> {target.name}")
+    one = _element_of(source, target)
+    if one is not None:
+        made = np.empty(elements.shape, target.numpy_dtype)
+        for position, element in np.ndenumerate(elements):
+            made[position] = one(element)
+        return made
+    if _kind(source) == "raw":
+        return elements.view(target.numpy_dtype)
+    if _kind(source) == "complex" and _kind(target) != "complex":
+        elements = elements.real
+    with np.errstate(all="ignore"):
+        if _kind(target) == "int" and _kind(source) in ("float", "complex"):
+            return _integers(elements, target)
+        if target.name in _BITS:
+            return _narrow(elements.astype(np.int64), target)
+        if source.name not in np.sctypeDict and target.name not in np.sctypeDict:
+            # Among the types that NumPy lacks there is a way only through one that it has.
+            return elements.astype(np.float32).astype(target.numpy_dtype)
+        return elements.astype(target.numpy_dtype)
+
+
+def _integers(elements: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
+    """Floats as integers: what a 64-bit integer cannot hold is one with only its highest bit set, or none."""
+    wide = elements.astype(np.float64)
+    if target.name == "uint64":
+        high = wide >= 2.0**63
+        return np.where(
+            high, (wide - 2.0**63).astype(np.int64).view(np.uint64) ^ np.uint64(2**63), wide.astype(np.int64)
+        ).astype(np.uint64)
+    if target.name in ("int64", "uint32"):
+        return wide.astype(np.int64).astype(target.numpy_dtype)
+    return _narrow(wide.astype(np.int32), target)
+
+
+def _narrow(elements: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
+    """Integers with fewer bits, of which NumPy has no types of their own for the smallest."""
+    bits = _BITS.get(target.name)
+    if bits is None:
+        return elements.astype(target.numpy_dtype)
+    half = 1 << (bits - 1)
+    return (((elements & (2 * half - 1)) ^ half) - half).astype(np.int8).astype(target.numpy_dtype)
+
+
+def _element_of(source: DType, target: DType) -> Callable[[Any], Any] | None:
+    """What converts one element, where NumPy does not convert all of them."""
+    if _kind(target) == "text":
+        return _text_of(source, target)
+    if target.name == "json":
+        return _to_json(source)
+    if source.name == "json":
+        return _from_json(target)
+    return None
+
+
+def _text_of(source: DType, target: DType) -> Callable[[Any], Any]:
+    as_target = (lambda text: text.encode()) if target.name == "string" else str
+    kind = _kind(source)
+    if kind == "text":
+        return as_target if target.name == "string" else _decoded
+    if kind == "json":
+        return lambda value: as_target(_json_text(value))
+    if kind == "complex":
+        return lambda value: as_target(f"({_shown(value.real)},{_shown(value.imag)})")
+    if kind == "float":
+        return lambda value: as_target(_shown(value))
+    return lambda value: as_target(str(int(value)))
+
+
+def _shown(value: Any) -> str:
+    return f"{float(value):.6g}"
+
+
+def _decoded(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise SpecError("Invalid UTF-8 sequence encountered") from error
+
+
+def _json_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise expected(value, "string")
+    return value
+
+
+def _to_json(source: DType) -> Callable[[Any], Any]:
+    kind = _kind(source)
+    if source.name == "string":
+        return _decoded
+    if kind == "complex":
+        return lambda value: [float(value.real), float(value.imag)]
+    if kind == "float":
+        return float
+    return {"int": int, "bool": bool}.get(kind, plain)
+
+
+def _from_json(target: DType) -> Callable[[Any], Any]:
+    kind = _kind(target)
+    if kind == "bool":
+        return lambda value: as_bool(
+            {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+        )
+    if kind == "int":
+        return _json_integer(target)
+    return lambda value: _narrow_float(_json_number(value), target)
+
+
+def _json_integer(target: DType) -> Callable[[Any], int]:
+    low, high = _range(target)
+    take = as_integer(low, high)
+
+    def integer(value: Any) -> int:
+        if isinstance(value, float) and value.is_integer() and low <= value <= high:
+            value = int(value)
+        if isinstance(value, str):
+            try:
+                return take(int(value))
+            except ValueError:
+                raise SpecError(f"Expected integer in the range [{low}, {high}], but received: {dump(value)}") from None
+        return take(value)
+
+    return integer
+
+
+def _json_number(value: Any) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            pass
+    raise expected(value, "64-bit floating-point number")
+
+
+def _narrow_float(value: float, target: DType) -> Any:
+    with np.errstate(over="ignore"):
+        return np.float64(value).astype(target.numpy_dtype)
+
+
+def _bits(dtype: DType) -> int:
+    return _BITS.get(dtype.name) or dtype.numpy_dtype.itemsize * 8
+
+
+def _range(dtype: DType) -> tuple[int, int]:
+    bits = _bits(dtype)
+    return (0, (1 << bits) - 1) if dtype.name.startswith("u") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
+@lru_cache(64)
+def _precision(dtype: DType) -> tuple[int, int, int]:
+    """The binary digits, and the smallest and largest exponents of normal numbers."""
+    known: Any
+    if dtype.name in ("float16", "float32", "float64", "complex64", "complex128"):
+        known = np.finfo(dtype.numpy_dtype)
+    else:
+        import ml_dtypes
+
+        known = ml_dtypes.finfo(dtype.numpy_dtype)  # type: ignore[no-untyped-call]
+    return int(known.nmant) + 1, int(known.minexp), int(known.maxexp)

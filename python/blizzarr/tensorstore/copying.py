@@ -1,0 +1,96 @@
+"""Writing: what a user gives, or another view, into a view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from blizzarr.config import config
+from blizzarr.errors import SpecError
+from blizzarr.tensorstore.align import align
+from blizzarr.tensorstore.conversion import can_convert, convert, is_implicit
+from blizzarr.tensorstore.driver import Elements
+from blizzarr.tensorstore.elements import as_elements
+from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views.compose import compose
+
+if TYPE_CHECKING:
+    from blizzarr.tensorstore.store import TensorStore
+
+__all__ = ["as_source", "check_source", "copy_view", "pieces"]
+
+
+def as_source(value: Any, target: TensorStore) -> Elements:
+    """What a user gives, as elements in the shape of a view.
+
+    Raises
+    ------
+    SpecError
+        When a length does not fit.
+    """
+    shape = target.shape
+    if type(value) is np.ndarray and value.shape == shape and value.dtype == target.dtype.numpy_dtype:
+        return value if value.dtype.kind != "O" else as_elements(value, target.dtype)
+    found = as_elements(value, target.dtype, len(shape))
+    if found.shape == shape:
+        return found
+    align(IndexDomain(shape=found.shape)._form, target._form)
+    return np.broadcast_to(found, shape)
+
+
+def check_source(source: TensorStore, target: TensorStore) -> TensorStore:
+    """The view of the source that is written to a target of its domain.
+
+    Raises
+    ------
+    SpecError
+        When it cannot be read, its elements cannot become those of the target unasked, or its lengths do not fit.
+    """
+    if not source.readable:
+        raise SpecError("Source does not support reading.")
+    if not is_implicit(source.dtype, target.dtype):
+        asked = can_convert(source.dtype, target.dtype)
+        lead = "Explicit data type conversion required to convert" if asked else "Cannot convert"
+        raise SpecError(f"{lead} {source.dtype.name} -> {target.dtype.name}")
+    aligned = align(source._form, target._form)
+    return source._with_form(compose(source._form, aligned))
+
+
+def copy_view(source: TensorStore, target: TensorStore) -> None:
+    """Write one view into another of the same domain, piece by piece, each of whole chunks of the target."""
+    for piece in pieces(target):
+        part = source._with_form(compose(source._form, piece._form))
+        found = part.driver.read(part)
+        elements = convert(found, source.dtype, target.dtype)
+        into = target._with_form(compose(target._form, piece._form))
+        into.driver.write(into, elements)
+
+
+def pieces(store: TensorStore) -> Iterator[IndexTransform]:
+    """The domain of a view in boxes of whole write chunks, as large as memory that is set aside for copies allows."""
+    domain, shape = store.domain, store.shape
+    itemsize = max(store.dtype.numpy_dtype.itemsize, 1)
+    explicit = domain._form._replace(implicit_lower=(False,) * len(shape), implicit_upper=(False,) * len(shape))
+    whole = IndexTransform(IndexDomain._of(explicit))
+    if not prod(shape):
+        return
+    if prod(shape) * itemsize <= config.copy_bytes:
+        yield whole
+        return
+    grid = store.chunk_layout.write_chunk
+    lengths = [length or size for length, size in zip(grid.shape or (0,) * len(shape), shape, strict=True)]
+    origin = [at or 0 for at in store.chunk_layout.grid_origin or (0,) * len(shape)]
+    # Grown from the last dimension on, so that a piece is as contiguous as can be.
+    for dim in reversed(range(len(shape))):
+        rest = prod(min(length, size) for length, size in zip(lengths, shape, strict=True)) * itemsize
+        lengths[dim] *= max(1, min(-(-shape[dim] // lengths[dim]), config.copy_bytes // max(1, rest)))
+    starts = []
+    for low, size, length, at in zip(domain.origin, shape, lengths, origin, strict=True):
+        first = at + (low - at) // length * length
+        starts.append([(max(low, edge), min(low + size, edge + length)) for edge in range(first, low + size, length)])
+    for box in product(*starts):
+        yield whole[IndexDomain(inclusive_min=[low for low, _ in box], exclusive_max=[high for _, high in box])]

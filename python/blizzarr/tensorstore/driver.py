@@ -1,0 +1,145 @@
+"""What is behind a TensorStore: something with elements, which is read and written through views of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.errors import UnsupportedOperationError
+from blizzarr.futures import Batch
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unit import Unit
+from blizzarr.transactions import Transaction
+from blizzarr.views import IndexDomain
+from blizzarr.views.indexing import Indexed
+
+__all__ = ["Driver", "Elements", "View"]
+
+Elements = npt.NDArray[Any]
+View = Indexed
+"""A transform from what is asked for to the domain of the driver; a `TensorStore` is one."""
+
+
+class Driver(ABC):
+    """Elements of one data type in a domain.
+
+    Everything here is done in the thread that asks; what takes long, `TensorStore` has done by others.
+    """
+
+    name: str
+    """The name of the driver in JSON."""
+    dtype: DType
+    readable: bool = True
+    writable: bool = True
+
+    # What it is
+
+    @property
+    @abstractmethod
+    def domain(self) -> IndexDomain:
+        """The positions of its elements; bounds that can change are implicit."""
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return self.domain.rank
+
+    @property
+    def chunk_layout(self) -> ChunkLayout:
+        """How the elements lie, and in which pieces they are best read and written."""
+        return ChunkLayout(rank=self.rank)
+
+    @property
+    def codec(self) -> CodecSpec | None:
+        """How elements become bytes; None if they do not."""
+        return None
+
+    @property
+    def fill_value(self) -> npt.NDArray[Any] | None:
+        """What elements are that nobody has written; None if there are none."""
+        return None
+
+    @property
+    def dimension_units(self) -> tuple[Unit | None, ...]:
+        """The unit of each dimension."""
+        return (None,) * self.rank
+
+    @property
+    def kvstore(self) -> KvStore | None:
+        """Where it is stored; None if nowhere."""
+        return None
+
+    @abstractmethod
+    def said(self, view: View, minimal: bool = False) -> SpecNode:
+        """What opens this view again, with the resources it uses; without the metadata if `minimal`."""
+
+    def base(self, view: View) -> tuple[Driver, View] | None:
+        """What it is made from, and the view of that; None if it is not made from one other thing."""
+        return None
+
+    # Its elements
+
+    @abstractmethod
+    def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Elements:
+        """The elements of a view: a new array, or `out`, which has the shape of the view's domain.
+
+        Reading again what belongs to a `batch` is to be avoided.
+        """
+
+    @abstractmethod
+    def write(self, view: View, source: Elements) -> None:
+        """Replace the elements of a view with those of an array of this data type and the shape of the view."""
+
+    def is_quick(self, view: View) -> bool:
+        """Whether to read or write a view takes so little that handing it to another thread takes longer."""
+        return False
+
+    def empty(self, view: View, order: str = "C") -> Elements:
+        """Room for the elements of a view."""
+        return np.empty(view.shape, self.dtype.numpy_dtype, "F" if order == "F" else "C")
+
+    # Changing it
+
+    def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
+        """The same with the bounds that it has now."""
+        return self
+
+    def resize(self, view: View, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
+        """The same with other bounds, where they are not None."""
+        raise UnsupportedOperationError("Resize not supported")
+
+    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
+        """Whether nothing, and whether everything, of a view is stored; None where it was not asked for."""
+        raise UnsupportedOperationError("storage_statistics not supported")
+
+    @property
+    def transaction(self) -> Transaction | None:
+        """What gathers what is written; None if it is written at once."""
+        return None
+
+    def with_transaction(self, transaction: Transaction | None) -> Driver:
+        """The same, with a transaction."""
+        if transaction is None:
+            return self
+        raise UnsupportedOperationError(f'"{self.name}" driver does not support transactions')
+
+    def allowed(self, readable: bool, writable: bool) -> Self:
+        """The same, for less."""
+        from copy import copy
+
+        if readable == self.readable and writable == self.writable:
+            return self
+        limited = copy(self)
+        limited.readable = readable
+        limited.writable = writable
+        return limited
+
+
+Bounds = tuple[int | None, ...] | None

@@ -1,0 +1,98 @@
+"""What a user gives to be written, as an array of the data type that is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.json_values import plain
+from blizzarr.spec.dtype import DType
+
+__all__ = ["as_elements", "as_text_elements"]
+
+
+def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.NDArray[Any]:
+    """The value as an array of this data type.
+
+    Arrays must convert without loss, whatever their elements are; other values are taken element by element, as NumPy
+    takes them.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        When the value does not convert.
+
+    Examples
+    --------
+    >>> as_elements([1.5, 2], DType("int8"))
+    array([1, 2], dtype=int8)
+    >>> as_elements(np.array([1.5, 2]), DType("int8"))
+    Traceback (most recent call last):
+    ...
+    TypeError: Cannot cast array data from dtype('float64') to dtype('int8') according to the rule 'safe'
+    """
+    wanted = dtype.numpy_dtype
+    if wanted.hasobject:
+        found = as_text_elements(value, dtype, max_rank)
+    else:
+        if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__"):
+            value = np.asarray(value)
+        if isinstance(value, np.ndarray):
+            if value.dtype == wanted:
+                found = value
+            elif np.can_cast(value.dtype, wanted, "safe"):
+                found = value.astype(wanted)
+            else:
+                what = "array data" if value.ndim else "scalar"
+                raise TypeError(f"Cannot cast {what} from {value.dtype!r} to {wanted!r} according to the rule 'safe'")
+        elif isinstance(value, np.generic):
+            found = np.asarray(value).astype(wanted)
+        else:
+            found = np.array(value, wanted)
+    if max_rank is not None and found.ndim > max_rank:
+        raise ValueError("object too deep for desired array")
+    return found
+
+
+def as_text_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.NDArray[Any]:
+    """The value as an array of objects: texts, byte strings or JSON."""
+    found = _json(value, max_rank) if dtype.name == "json" else np.array(value, object)
+    made = np.empty(found.shape, object)
+    for position, element in np.ndenumerate(found):
+        made[position] = _checked(element, dtype)
+    return made
+
+
+def _json(value: Any, max_rank: int | None) -> npt.NDArray[Any]:
+    """Lists are dimensions as far as they are even and there may be dimensions; the rest is JSON."""
+    if isinstance(value, np.ndarray):
+        return value.astype(object)
+    shape: list[int] = []
+    level = [value]
+    while (
+        (max_rank is None or len(shape) < max_rank) and level and all(isinstance(each, list | tuple) for each in level)
+    ):
+        lengths = {len(each) for each in level}
+        if len(lengths) > 1:
+            break
+        shape.append(lengths.pop())
+        level = [element for each in level for element in each]
+    made = np.empty(len(level), object)
+    for number, element in enumerate(level):
+        made[number] = element
+    return made.reshape(shape)
+
+
+def _checked(element: Any, dtype: DType) -> Any:
+    if dtype.name == "json":
+        try:
+            return plain(element)
+        except ValueError as error:
+            raise TypeError(f"expected JSON, found {element!r}") from error
+    wanted: type = bytes if dtype.name == "string" else str
+    if isinstance(element, wanted):
+        # NumPy's scalars of texts and bytes are ours, too.
+        return element if type(element) is wanted else wanted(element)
+    raise TypeError(f"expected {wanted.__name__}, {type(element).__name__} found")

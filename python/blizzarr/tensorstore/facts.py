@@ -1,0 +1,199 @@
+"""What a store says of itself."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy.typing as npt
+
+from blizzarr.spec.binding import strip
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.seen import fill_seen, layout_seen, units_seen
+from blizzarr.spec.spec import Spec
+from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.driver import Driver
+from blizzarr.transactions import Transaction
+from blizzarr.views import Indexable, IndexDomain, IndexTransform
+from blizzarr.views.form import Form
+
+__all__ = ["StoreFacts"]
+
+
+class StoreFacts(Indexable):
+    """A view of what a driver has, without its elements."""
+
+    __slots__ = ("__weakref__", "_bare", "driver")
+
+    driver: Driver
+    _bare: Form
+
+    @classmethod
+    def _made(cls, driver: Driver, form: Form) -> Self:
+        store = cls.__new__(cls)
+        store.driver = driver
+        store._bare = form
+        return store
+
+    @property
+    def _form(self) -> Form:
+        return self._bare
+
+    def _with_form(self, form: Form) -> Self:
+        return self._made(self.driver, form)
+
+    @property
+    def _transform(self) -> IndexTransform:
+        return IndexTransform._of(self._bare)
+
+    def _with_transform(self, transform: IndexTransform) -> Self:
+        return self._made(self.driver, transform._form)
+
+    @property
+    def domain(self) -> IndexDomain:
+        """The indices of the view."""
+        return IndexDomain._of(self._bare.domain)
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self._bare.lower)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions, as NumPy calls it."""
+        return len(self._bare.lower)
+
+    @property
+    def dtype(self) -> DType:
+        """The data type of the elements."""
+        return self.driver.dtype
+
+    @property
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return self.driver.readable
+
+    @property
+    def writable(self) -> bool:
+        """Whether it can be written."""
+        return self.driver.writable
+
+    @property
+    def mode(self) -> str:
+        """``"r"``, ``"w"`` or ``"rw"``."""
+        return "r" * self.driver.readable + "w" * self.driver.writable
+
+    @property
+    def chunk_layout(self) -> ChunkLayout:
+        """How its elements are stored, and in which pieces they are best read and written.
+
+        Examples
+        --------
+        >>> import blizzarr.tensorstore as ts
+        >>> ts.array([[1, 2], [3, 4]]).T.chunk_layout
+        ChunkLayout({'grid_origin': [0, 0], 'inner_order': [1, 0]})
+        """
+        return layout_seen(self.driver.chunk_layout, self._bare)
+
+    @property
+    def codec(self) -> CodecSpec | None:
+        """How elements become bytes; None if they do not."""
+        return self.driver.codec
+
+    @property
+    def fill_value(self) -> npt.NDArray[Any] | None:
+        """What elements are that nobody has written; None if there are none."""
+        fill = self.driver.fill_value
+        return None if fill is None else fill_seen(fill, self._bare, self.driver.domain)
+
+    @property
+    def dimension_units(self) -> tuple[Unit | None, ...]:
+        """The unit of each dimension, None where it is not known."""
+        return units_seen(self.driver.dimension_units, self._bare)
+
+    @property
+    def schema(self) -> Schema:
+        """All of these together."""
+        schema = Schema(
+            dtype=self.dtype,
+            domain=self.domain,
+            chunk_layout=self.chunk_layout,
+            dimension_units=list(self.dimension_units),
+        )
+        if (codec := self.codec) is not None:
+            schema.update(codec=codec)
+        if (fill := self.fill_value) is not None:
+            schema.update(fill_value=fill)
+        return schema
+
+    @property
+    def kvstore(self) -> KvStore | None:
+        """Where it is stored; None if nowhere."""
+        return self.driver.kvstore
+
+    @property
+    def base(self) -> Self | None:
+        """What it is made from, if that is one other store."""
+        found = self.driver.base(self)
+        return None if found is None else self._made(found[0], found[1]._form)
+
+    @property
+    def url(self) -> str:
+        """The place as a URL."""
+        return self.spec(minimal_spec=True).url
+
+    @property
+    def transaction(self) -> Transaction | None:
+        """What gathers what is written; None if it is written at once."""
+        return self.driver.transaction
+
+    def spec(
+        self,
+        *,
+        minimal_spec: bool | None = None,
+        retain_context: bool | None = None,
+        unbind_context: bool | None = None,
+        **changes: Any,
+    ) -> Spec:
+        """What opens this view again, or creates it anew.
+
+        Parameters
+        ----------
+        minimal_spec
+            Without the metadata, which are where it is stored.
+        retain_context
+            With the very resources that it uses, in this process.
+        unbind_context
+            With all that says which resources it uses.
+        **changes
+            Open modes and bounds of caches, as for `Spec.update`.
+
+        Examples
+        --------
+        >>> import blizzarr.tensorstore as ts
+        >>> ts.array([1, 2, 3])[1:].spec()
+        Spec({
+          'array': [2, 3],
+          'driver': 'array',
+          'dtype': 'int64',
+          'transform': {
+            'input_exclusive_max': [3],
+            'input_inclusive_min': [1],
+            'output': [{'input_dimension': 0, 'offset': -1}],
+          },
+        })
+        """
+        node = self.driver.said(self, bool(minimal_spec))
+        if not retain_context and not unbind_context:
+            node = strip(node)
+        spec = Spec.of(node)
+        if unbind_context:
+            changes["unbind_context"] = True
+        given = {name: value for name, value in changes.items() if value is not None}
+        if given:
+            spec.update(**given)
+        return spec

@@ -1,0 +1,139 @@
+"""Arrays in memory as a driver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.errors import SpecError
+from blizzarr.futures import Batch
+from blizzarr.spec.binding import Held
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.context import Context
+from blizzarr.spec.drivers.array import order_of
+from blizzarr.spec.dtype import DType, as_dtype
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.driver import Driver, Elements, View
+from blizzarr.tensorstore.elements import as_elements
+from blizzarr.tensorstore.picking import picked, put
+from blizzarr.views import IndexDomain, IndexTransform, lower
+from blizzarr.views.form import Form, Map
+
+__all__ = ["MemoryArray", "array_driver"]
+
+_QUICK = 1 << 16
+"""Elements that are copied faster than another thread begins."""
+
+
+def array_driver(value: Any, dtype: Any, context: Context | None, copy: bool | None, write: bool | None) -> MemoryArray:
+    """The driver of what a user passed; see `blizzarr.tensorstore.array`."""
+    if dtype is None:
+        found = value if isinstance(value, np.ndarray) else np.asarray(value)
+        if found.dtype == object and not isinstance(value, np.ndarray):
+            kind = _dtype_of_objects(found)
+        elif found.dtype == object:
+            kind = as_dtype("json")
+        else:
+            kind = as_dtype(found.dtype)
+    else:
+        kind = as_dtype(dtype)
+    elements = as_elements(value, kind)
+    own = not np.shares_memory(elements, value) if isinstance(value, np.ndarray) else True
+    if copy is False and own:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    if copy or (write and not elements.flags.writeable):
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        elements = elements.copy()
+    writable = elements.flags.writeable if write is None else write
+    return MemoryArray(elements, kind, (context or Context())["data_copy_concurrency"], writable)
+
+
+def _dtype_of_objects(found: npt.NDArray[Any]) -> DType:
+    """JSON, unless all are byte strings."""
+    every = list(found.flat)
+    return as_dtype("string" if every and all(isinstance(element, bytes) for element in every) else "json")
+
+
+class MemoryArray(Driver):
+    """A NumPy array."""
+
+    name = "array"
+
+    def __init__(
+        self,
+        array: npt.NDArray[Any],
+        dtype: DType,
+        resource: Held,
+        writable: bool = True,
+        units: tuple[Unit | None, ...] | None = None,
+    ) -> None:
+        if array.ndim > 32:
+            raise SpecError(f"Rank {array.ndim} is outside valid range [0, 32]")
+        self._array = array
+        self._resource = resource
+        self._units = units
+        self.dtype = dtype
+        self.readable = True
+        self.writable = writable
+
+    @property
+    def domain(self) -> IndexDomain:
+        """From zero on."""
+        return IndexDomain(shape=self._array.shape)
+
+    @property
+    def chunk_layout(self) -> ChunkLayout:
+        """How the elements lie in memory."""
+        array = self._array
+        return ChunkLayout(grid_origin=[0] * array.ndim, inner_order=order_of(array))
+
+    @property
+    def dimension_units(self) -> tuple[Unit | None, ...]:
+        """Those that were given."""
+        return self._units or (None,) * self._array.ndim
+
+    def said(self, view: View, minimal: bool = False) -> SpecNode:
+        """The elements of the view themselves."""
+        form = view._form
+        array = picked(self._array, lower(view, self._array.shape))
+        kept = [dim for dim, length in enumerate(array.shape) if length != 1 and array.strides[dim]]
+        if array.size == 0:
+            kept = [dim for dim, length in enumerate(array.shape) if length != 1]
+        index = tuple(slice(None) if dim in kept else 0 for dim in range(array.ndim))
+        maps: tuple[Map, ...] = tuple((dim, -form.lower[dim], 1) for dim in kept)
+        if array.size == 0:
+            maps = (0,) * len(kept)
+        bare = Form(form.lower, form.upper, (False,) * form.rank, (False,) * form.rank, form.labels, maps)
+        schema = Schema(dtype=self.dtype, rank=len(kept))
+        return SpecNode(
+            "array",
+            schema,
+            IndexTransform._of(bare),
+            options={"array": array[index]},
+            resources={"data_copy_concurrency": self._resource},
+        )
+
+    def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Elements:
+        """Copy the elements."""
+        found = picked(self._array, lower(view, self._array.shape))
+        if out is None:
+            return found.copy("C")
+        out[...] = found
+        return out
+
+    def write(self, view: View, source: Elements) -> None:
+        """Replace the elements."""
+        put(self._array, lower(view, self._array.shape), source)
+
+    def is_quick(self, view: View) -> bool:
+        """When there are few."""
+        return view.size <= _QUICK
+
+    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
+        """Everything is there."""
+        return (not view.size if not_stored else None), (True if fully_stored else None)

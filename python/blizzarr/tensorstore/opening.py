@@ -1,0 +1,130 @@
+"""Opening: from what is said in a spec to a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from blizzarr.errors import SpecError
+from blizzarr.futures import Batch, Future, submit
+from blizzarr.spec.context import Context
+from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.kvstore_spec import KvStoreSpec
+from blizzarr.spec.spec import Spec, changed
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.tensorstore.driver import Driver
+from blizzarr.tensorstore.memory_array import MemoryArray
+from blizzarr.tensorstore.store import TensorStore
+from blizzarr.transactions import Transaction
+from blizzarr.views import IndexTransform
+from blizzarr.views.compose import compose
+
+__all__ = ["OPENERS", "Request", "open", "open_node"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What opening is asked for besides the spec: to read, to write (None: whatever can be), and as part of what."""
+
+    read: bool | None = None
+    write: bool | None = None
+    context: Context | None = None
+    transaction: Transaction | None = None
+
+
+def open(
+    spec: Any,
+    *,
+    read: bool | None = None,
+    write: bool | None = None,
+    context: Context | None = None,
+    transaction: Transaction | None = None,
+    batch: Batch | None = None,
+    **changes: Any,
+) -> Future[TensorStore]:
+    """Open, or create, what a spec says.
+
+    Parameters
+    ----------
+    spec
+        A `Spec`, its JSON, or a URL.
+    read, write
+        Whether it must be possible to read, and to write; with only one of them the other is not possible.
+    context
+        What is shared with other stores that are opened with it.
+    transaction
+        What gathers all that is written.
+    batch
+        What opening may wait for, to be done together with others.
+    **changes
+        Everything that `Spec.update` takes.
+
+    Examples
+    --------
+    >>> open({"driver": "array", "array": [1, 2, 3], "dtype": "uint32"}).result()[1:].read().result()
+    array([2, 3], dtype=uint32)
+    """
+    given = {name: value for name, value in changes.items() if value is not None}
+    try:
+        if isinstance(given.get("kvstore"), KvStore):
+            given["kvstore"] = given["kvstore"].spec(retain_context=True)
+        elif "kvstore" in given and not isinstance(given["kvstore"], KvStoreSpec):
+            given["kvstore"] = KvStoreSpec(given["kvstore"])
+        node = changed((spec if isinstance(spec, Spec) else Spec(spec)).node, given, context or Context())
+    except TypeError:
+        raise
+    except Exception as error:
+        return Future.failed(error)
+    request = Request(read, write, context, transaction)
+    if batch is not None:
+        return batch.add(lambda: open_node(node, request))
+    if node.driver == "array":
+        return _at_once(lambda: open_node(node, request))
+    return submit(lambda: open_node(node, request))
+
+
+def _at_once(work: Callable[[], TensorStore]) -> Future[TensorStore]:
+    try:
+        return Future.of(work())
+    except Exception as error:
+        return Future.failed(error)
+
+
+def open_node(node: SpecNode, request: Request) -> TensorStore:
+    """The store of a bound node."""
+    if node.driver not in OPENERS:
+        raise SpecError(f"cannot open the driver {node.driver!r}")
+    driver = OPENERS[node.driver](node, request)
+    if request.transaction is not None and driver.transaction is None:
+        driver = driver.with_transaction(request.transaction)
+    driver = _limited(driver, request)
+    whole = IndexTransform(driver.domain)._form
+    if node.transform is None:
+        return TensorStore.of(driver)
+    return TensorStore.of(driver, IndexTransform._of(compose(whole, node.transform._form)))
+
+
+def _limited(driver: Driver, request: Request) -> Driver:
+    """The driver with what was asked for and no more."""
+    read, write = request.read, request.write
+    if not read and not write:
+        return driver
+    for asked, able, doing in ((read, driver.readable, "reading"), (write, driver.writable, "writing")):
+        if asked and not able:
+            raise SpecError(f"TensorStore does not support {doing}.")
+    return driver.allowed(bool(read), bool(write))
+
+
+def _open_array(node: SpecNode, request: Request) -> Driver:
+    dtype = node.schema.dtype
+    assert dtype is not None, "checked when the spec was made"
+    if node.schema.fill_value is not None:
+        raise SpecError("fill_value not supported by array driver")
+    return MemoryArray(
+        node.options["array"].copy(), dtype, node.resources["data_copy_concurrency"], True, node.schema.dimension_units
+    )
+
+
+OPENERS: Final[dict[str, Callable[[SpecNode, Request], Driver]]] = {"array": _open_array}
+"""What opens the drivers, by name."""

@@ -1,0 +1,89 @@
+"""Views of NumPy arrays in memory: reading and writing them as the engine does stored ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.indexing import Lowered
+from blizzarr.indexing.transform import Axes
+
+__all__ = ["picked", "put"]
+
+
+def picked(array: npt.NDArray[Any], lowered: Lowered) -> npt.NDArray[Any]:
+    """What a selection picks of an array: a view of it where NumPy has one, else a copy.
+
+    Examples
+    --------
+    >>> picked(np.arange(12).reshape(3, 4), ((2, 3), ((1, 2, -1), (0, 1, 2)), False))
+    array([[ 9,  5,  1],
+           [11,  7,  3]])
+    """
+    shape, axes, _ = lowered
+    simple = _simple(array, shape, axes)
+    if simple is not None:
+        return simple
+    found = array[_fancy(shape, axes)]
+    return found if found.shape == shape else np.broadcast_to(found, shape)
+
+
+def put(array: npt.NDArray[Any], lowered: Lowered, source: npt.NDArray[Any]) -> None:
+    """Replace what a selection picks."""
+    shape, axes, _ = lowered
+    simple = _simple(array, shape, axes)
+    if simple is not None:
+        simple[...] = source
+        return
+    index = _fancy(shape, axes)
+    room = np.broadcast_shapes(*(part.shape for part in index))
+    # Where positions of the view share an element, the last counts.
+    repeated = tuple(-1 if length == 1 and size > 1 else slice(None) for length, size in zip(room, shape, strict=True))
+    array[index] = source[repeated].reshape(room) if room != shape else source
+
+
+def _simple(array: npt.NDArray[Any], shape: tuple[int, ...], axes: Axes) -> npt.NDArray[Any] | None:
+    """What plain slices pick; None if it takes more than these."""
+    index: list[Any] = []
+    dims: list[int] = []
+    for axis, size in zip(axes, array.shape, strict=True):
+        if isinstance(axis, int):
+            index.append(axis)
+        elif len(axis) == 3 and axis[2]:
+            dim, start, step = axis
+            index.append(_slice(start, step, shape[dim], size))
+            dims.append(dim)
+        else:
+            return None
+    if len(dims) != len(shape):
+        return None
+    # The ellipsis keeps an array of one element an array.
+    return array[(*index, ...)].transpose([dims.index(dim) for dim in range(len(shape))])
+
+
+def _slice(start: int, step: int, count: int, size: int) -> slice:
+    if not count:
+        return slice(0, 0)
+    stop = start + step * count
+    return slice(start, None if stop < 0 else min(stop, size), step)
+
+
+def _fancy(shape: tuple[int, ...], axes: Axes) -> tuple[npt.NDArray[np.int64], ...]:
+    """For each axis the indices, over the dimensions of the result."""
+    index = []
+    for axis in axes:
+        extent = [1] * len(shape)
+        if isinstance(axis, int):
+            values: Any = np.array(axis)
+        elif len(axis) == 3:
+            dim, start, step = axis
+            values = start + step * np.arange(shape[dim])
+            extent[dim] = shape[dim]
+        else:
+            dims, values = axis
+            for dim in dims:
+                extent[dim] = shape[dim]
+        index.append(values.reshape(extent))
+    return tuple(index)

@@ -1,0 +1,352 @@
+"""TensorStore: a view of something with elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import numpy.typing as npt
+
+from blizzarr.errors import SpecError
+from blizzarr.futures import Batch, Future, WriteFutures, submit
+from blizzarr.spec.dtype import DTypeLike, as_dtype
+from blizzarr.spec.pretty import pretty
+from blizzarr.tensorstore.casting import cast_driver
+from blizzarr.tensorstore.copying import as_source, check_source, copy_view
+from blizzarr.tensorstore.driver import Driver
+from blizzarr.tensorstore.facts import StoreFacts
+from blizzarr.tensorstore.storage_statistics import StorageStatistics as Statistics
+from blizzarr.transactions import Transaction
+from blizzarr.views import IndexTransform
+from blizzarr.views.dim_expression import Subscript
+from blizzarr.views.form import Form
+from blizzarr.views.indexing import index
+from blizzarr.views.numpy_index import index_direct
+from blizzarr.views.numpy_terms import Mode
+
+__all__ = ["TensorStore"]
+
+_DONE: Future[None] = Future.of(None)
+_WRITTEN = WriteFutures.of(_DONE, _DONE)
+
+
+class TensorStore(StoreFacts):
+    """A view of an array: indexing it gives another view, and reads nothing.
+
+    Made by `open`, `array` and others. Indices are those of the domain: none counts from the end, and a slice keeps
+    its place. Reading and writing give futures.
+
+    Examples
+    --------
+    >>> import blizzarr.tensorstore as ts
+    >>> store = ts.array([[1, 2, 3], [4, 5, 6]])
+    >>> view = store[1, 1:]
+    >>> view.domain, view.read().result()
+    ({ [1, 3) }, array([5, 6]))
+    >>> view[1:2] = 0
+    >>> store.read().result()
+    array([[1, 2, 3],
+           [4, 0, 6]])
+    """
+
+    __slots__ = ()
+
+    StorageStatistics = Statistics
+
+    def __init__(self) -> None:
+        raise TypeError("expected open(), array() or another view, which make stores")
+
+    @classmethod
+    def of(cls, driver: Driver, transform: IndexTransform | None = None) -> TensorStore:
+        """All of what a driver has, or a view of it."""
+        return cls._made(driver, (transform or IndexTransform(driver.domain))._form)
+
+    # Views
+
+    def _with_driver(self, driver: Driver) -> TensorStore:
+        return self._made(driver, self._bare)
+
+    def __getitem__(self, key: Any) -> TensorStore:
+        """A view; see `blizzarr.views.Indexable`."""
+        return self._made(self.driver, index(self._bare, key))
+
+    def __setitem__(self, key: Any, source: Any) -> None:
+        """Write to a view, and wait until that is done."""
+        self[key]._write_now(source)
+
+    @property
+    def oindex(self) -> Subscript[TensorStore]:
+        """Indexing where arrays of indices are independent of each other; can be assigned to."""
+        return _Assignable(
+            "TensorStore.oindex",
+            lambda key: self._with_form(index_direct(self._bare, key, Mode.OINDEX)),
+        )
+
+    @property
+    def vindex(self) -> Subscript[TensorStore]:
+        """Indexing where arrays of indices pick points, whose dimensions come first; can be assigned to."""
+        return _Assignable(
+            "TensorStore.vindex", lambda key: self._with_form(index_direct(self._bare, key, Mode.VINDEX))
+        )
+
+    # Elements
+
+    def read(self, *, order: Literal["C", "F"] = "C", batch: Batch | None = None) -> Future[npt.NDArray[Any]]:
+        """The elements of the view.
+
+        Parameters
+        ----------
+        order
+            How they are to lie in memory.
+        batch
+            Reads that are begun together; the future has no result before the batch is submitted.
+
+        Examples
+        --------
+        >>> import blizzarr.tensorstore as ts
+        >>> ts.array([[1, 2], [3, 4]])[:, 1].read().result()
+        array([2, 4])
+        """
+        if order not in ("C", "F"):
+            raise TypeError("`order` must be specified as 'C' or 'F'")
+        driver = self.driver
+        if batch is not None:
+            return batch.add(lambda: self._read_now(order, batch))
+        if driver.is_quick(self):
+            return _at_once(lambda: self._read_now(order))
+        return submit(lambda: self._read_now(order))
+
+    def _read_now(self, order: str = "C", batch: Batch | None = None) -> npt.NDArray[Any]:
+        driver = self.driver
+        if not driver.readable:
+            raise SpecError("Source does not support reading.")
+        if order == "F" and len(self._bare.lower) > 1:
+            return driver.read(self, driver.empty(self, "F"), batch)
+        return driver.read(self, None, batch)
+
+    def write(
+        self, source: Any, *, batch: Batch | None = None, can_reference_source_data_indefinitely: bool | None = None
+    ) -> WriteFutures:
+        """Replace the elements of the view.
+
+        Parameters
+        ----------
+        source
+            An array, whatever NumPy makes one of, or another store; it is repeated as NumPy does, dimensions of stores
+            with labels are matched by these. Only what keeps every value is converted; see `cast`.
+        batch
+            As for `read`, where the source is a store.
+        can_reference_source_data_indefinitely
+            The source will not change; nothing here depends on it.
+
+        Examples
+        --------
+        >>> import blizzarr.tensorstore as ts
+        >>> store = ts.array([[1, 2], [3, 4]])
+        >>> store.write([0, 9]).result()
+        >>> store.read().result()
+        array([[0, 9],
+               [0, 9]])
+        """
+        if isinstance(source, TensorStore):
+            work = self._copying(source)
+        else:
+            if batch is not None:
+                raise SpecError("batch can only be specified when `source` is a `TensorStore`")
+            work = self._writing(source)
+        if batch is not None:
+            future = batch.add(work)
+        elif self.driver.is_quick(self) and (not isinstance(source, TensorStore) or source.driver.is_quick(source)):
+            future = _at_once(work)
+            if future.exception() is None:
+                return _WRITTEN
+        else:
+            future = submit(work)
+        return WriteFutures.of(future, future)
+
+    def _writing(self, source: Any) -> Callable[[], None]:
+        driver = self.driver
+        if not driver.writable:
+            return _refusing(SpecError("Destination does not support writing."))
+        try:
+            elements = as_source(source, self)
+        except SpecError as error:
+            return _refusing(error)
+        return lambda: driver.write(self, elements)
+
+    def _copying(self, source: TensorStore) -> Callable[[], None]:
+        def copy() -> None:
+            if not self.driver.writable:
+                raise SpecError("Destination does not support writing.")
+            copy_view(check_source(source, self), self)
+
+        return copy
+
+    def _write_now(self, source: Any) -> None:
+        if isinstance(source, TensorStore):
+            self._copying(source)()
+        else:
+            self._writing(source)()
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None, context: object = None
+    ) -> npt.NDArray[Any]:
+        found = self._read_now()
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+    # Changing it
+
+    def resolve(self, fix_resizable_bounds: bool = False, batch: Batch | None = None) -> Future[TensorStore]:
+        """The same with the bounds that are stored now, where the view leaves them open.
+
+        Parameters
+        ----------
+        fix_resizable_bounds
+            Whether bounds are explicit from now on, so that later changes of the stored shape do not matter.
+        batch
+            As for `read`.
+        """
+        work = lambda: self._resolved(fix_resizable_bounds)  # noqa: E731
+        return submit(work) if batch is None else batch.add(work)
+
+    def _resolved(self, fix_resizable_bounds: bool) -> TensorStore:
+        driver = self.driver.resolve(fix_resizable_bounds)
+        return self._made(driver, resolved(self._bare, driver.domain._form, fix_resizable_bounds))
+
+    def resize(
+        self,
+        inclusive_min: Iterable[int | None] | None = None,
+        exclusive_max: Iterable[int | None] | None = None,
+        resize_metadata_only: bool = False,
+        resize_tied_bounds: bool = False,
+        expand_only: bool = False,
+        shrink_only: bool = False,
+    ) -> Future[TensorStore]:
+        """Change bounds that are stored; the future gives the store with the new ones.
+
+        Parameters
+        ----------
+        inclusive_min, exclusive_max
+            The new bounds, as indices of the view; None leaves one as it is.
+        resize_metadata_only
+            Do not delete chunks that are outside of the new bounds.
+        resize_tied_bounds
+            Also if bounds must be changed that belong together with those that are given.
+        expand_only, shrink_only
+            Fail rather than make a dimension shorter, or longer.
+        """
+        lower = None if inclusive_min is None else tuple(inclusive_min)
+        upper = None if exclusive_max is None else tuple(exclusive_max)
+        modes = frozenset(
+            name
+            for name, on in {
+                "resize_metadata_only": resize_metadata_only,
+                "resize_tied_bounds": resize_tied_bounds,
+                "expand_only": expand_only,
+                "shrink_only": shrink_only,
+            }.items()
+            if on
+        )
+
+        def work() -> TensorStore:
+            driver = self.driver.resize(self, lower, upper, modes)
+            return self._made(driver, resolved(self._bare, driver.domain._form, False))
+
+        return submit(work)
+
+    def storage_statistics(
+        self, *, query_not_stored: bool = False, query_fully_stored: bool = False
+    ) -> Future[Statistics]:
+        """Whether nothing, and whether everything, of the view is stored: whole chunks count.
+
+        Parameters
+        ----------
+        query_not_stored, query_fully_stored
+            What to find out.
+        """
+
+        def work() -> Statistics:
+            if not (query_not_stored or query_fully_stored):
+                return Statistics()
+            nothing, everything = self.driver.storage_statistics(self, query_not_stored, query_fully_stored)
+            return Statistics(not_stored=nothing, fully_stored=everything)
+
+        return submit(work)
+
+    def astype(self, dtype: DTypeLike) -> TensorStore:
+        """A view as another data type; see `blizzarr.tensorstore.cast`."""
+        return self._with_driver(cast_driver(self.driver, as_dtype(dtype)))
+
+    def with_transaction(self, transaction: Transaction | None) -> TensorStore:
+        """A view whose writes a transaction gathers.
+
+        Raises
+        ------
+        SpecError
+            When it has another transaction that is not committed.
+        """
+        own = self.driver.transaction
+        if own is not None and own is not transaction and not (own.commit_started and own.future.done()):
+            raise SpecError("Cannot rebind transaction when existing transaction is uncommitted")
+        return self._with_driver(self.driver.with_transaction(transaction))
+
+    def __repr__(self) -> str:
+        return pretty(self.spec(unbind_context=True).to_json(), "TensorStore(", ")")
+
+    def __copy__(self) -> TensorStore:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.driver.transaction is not None:
+            raise ValueError("a store with a transaction cannot be pickled")
+        return TensorStore._made, (self.driver, self._bare)
+
+
+class _Assignable(Subscript[TensorStore]):
+    """A way of indexing that can be assigned to."""
+
+    __slots__ = ()
+
+    def __setitem__(self, key: Any, source: Any) -> None:
+        self._call(key)._write_now(source)
+
+
+def resolved(view: Form, domain: Form, fix: bool) -> Form:
+    """The view with the bounds of the domain that it leaves open."""
+    lower, upper = list(view.lower), list(view.upper)
+    implicit_lower, implicit_upper = list(view.implicit_lower), list(view.implicit_upper)
+    for dim, map_ in enumerate(view.maps):
+        if not isinstance(map_, tuple):
+            continue
+        own, offset, stride = map_
+        if abs(stride) != 1:
+            continue
+        first, last = (domain.lower[dim] - offset) * stride, (domain.upper[dim] - 1 - offset) * stride
+        low, high = min(first, last), max(first, last) + 1
+        if implicit_lower[own]:
+            lower[own] = low
+        if implicit_upper[own]:
+            upper[own] = max(high, lower[own])
+    if fix:
+        implicit_lower = [False] * len(lower)
+        implicit_upper = [False] * len(upper)
+    return view._replace(
+        lower=tuple(lower),
+        upper=tuple(upper),
+        implicit_lower=tuple(implicit_lower),
+        implicit_upper=tuple(implicit_upper),
+    )
+
+
+def _at_once(work: Callable[[], Any]) -> Future[Any]:
+    try:
+        return Future.of(work())
+    except Exception as error:
+        return Future.failed(error)
+
+
+def _refusing(error: Exception) -> Callable[[], None]:
+    def refuse() -> None:
+        raise error
+
+    return refuse
