@@ -17,6 +17,7 @@ from blizzarr.array.facts import ArrayFacts
 from blizzarr.array.masked import is_large_mask, read_mask, write_mask
 from blizzarr.array.reshape import append, as_array_meta, resize
 from blizzarr.array.selector import Selector
+from blizzarr.array.token import token_of
 from blizzarr.caching import CachedStore, CachePool, Recheck
 from blizzarr.config import config
 from blizzarr.errors import SelectionError
@@ -373,6 +374,9 @@ class Array(ArrayFacts):
         if self.size != 1:
             raise TypeError(f"expected one element to convert, found {self.size}")
         return self[...].item()
+
+    def __dask_tokenize__(self) -> tuple[object, ...]:
+        return token_of(self._store, self._path, self._metadata)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Array, (self._store, self._path, self._metadata)
