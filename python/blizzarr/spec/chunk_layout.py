@@ -21,6 +21,7 @@ __all__ = ["USAGES", "ChunkLayout"]
 
 USAGES: Final = ("write", "read", "codec")
 """What the three grids are for."""
+GRID_MEMBERS: Final = ("shape", "aspect_ratio", "elements")
 _order_json = as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)
 
 
@@ -198,7 +199,8 @@ class ChunkLayout:
 
     # Constraints, one by one.
 
-    def _set_rank(self, rank: int) -> None:
+    def set_rank(self, rank: int) -> None:
+        """Say the number of dimensions; -1 says nothing."""
         check_rank(rank, self._rank)
         if self._rank == -1 != rank:
             self._rank = rank
@@ -208,7 +210,7 @@ class ChunkLayout:
     def _set_inner_order(self, order: tuple[int, ...], hard: bool) -> None:
         if sorted(order) != list(range(len(order))) or len(order) > MAX_RANK:
             raise SpecError(f"Invalid permutation: {braces(order)}")
-        self._set_rank(len(order))
+        self.set_rank(len(order))
         if not order or (self._inner_order is not None and not hard):
             return
         if self._inner_hard and order != self._inner_order:
@@ -219,17 +221,18 @@ class ChunkLayout:
         self._inner_order, self._inner_hard = order, self._inner_hard or hard
 
     def _set_origin(self, origin: Any, hard: Any) -> None:
-        self._set_rank(len(origin))
+        self.set_rank(len(origin))
         self._origin = self._origin.merged(ORIGIN, origin, hard)
 
     def _set_grid(self, usage: str, name: str, value: Any, hard: Any) -> None:
         if name != "elements":
-            self._set_rank(len(value))
+            self.set_rank(len(value))
         grid = self._grids[usage]
         with_it = {"shape": grid.with_shape, "aspect_ratio": grid.with_aspect_ratio, "elements": grid.with_elements}
         self._grids[usage] = with_it[name](value, hard)
 
-    def _merge_grid(self, usage: str, theirs: GridConstraints, names: tuple[str, ...]) -> None:
+    def merge_grid(self, usage: str, theirs: GridConstraints, names: tuple[str, ...] = GRID_MEMBERS) -> None:
+        """Add the constraints of a grid to that for one use."""
         for name in names:
             if name == "elements":
                 value, hard = theirs.elements, theirs.elements_hard
@@ -255,7 +258,7 @@ class ChunkLayout:
             with prefixed("Error setting grid_origin"):
                 self._set_origin(theirs._origin.values, theirs._origin.hard)
         for usage in USAGES:
-            self._merge_grid(usage, theirs._grids[usage], _GRID)
+            self.merge_grid(usage, theirs._grids[usage])
 
     def softened(self) -> ChunkLayout:
         """The same, all of it as wishes."""
@@ -298,7 +301,7 @@ class ChunkLayout:
     # JSON.
 
     def _read(self, members: Members) -> None:
-        members.take("rank", lambda value: self._set_rank(as_integer(0, MAX_RANK)(value)), None)
+        members.take("rank", lambda value: self.set_rank(as_integer(0, MAX_RANK)(value)), None)
         for name, hard in (("inner_order", True), ("inner_order_soft_constraint", False)):
             members.take(name, self._inner_order_reader(hard), None)
         for name, hard in (("grid_origin", True), ("grid_origin_soft_constraint", False)):
@@ -371,9 +374,6 @@ class ChunkLayout:
         return ChunkLayout, (self.to_json(),)
 
 
-_GRID: Final = ("shape", "aspect_ratio", "elements")
-
-
 def _braces(shape: tuple[int | None, ...]) -> str:
     return braces([size or 0 for size in shape])
 
@@ -406,8 +406,8 @@ def _origin_setter(hard: bool) -> Any:
 def _grid_setter(member: str) -> Any:
     def apply(layout: ChunkLayout, grid: GridClass) -> None:
         for usage in USAGES:
-            names = tuple(name for name in _GRID if usage in _usages(member, name))
-            layout._merge_grid(usage, grid.constraints, names)
+            names = tuple(name for name in GRID_MEMBERS if usage in _usages(member, name))
+            layout.merge_grid(usage, grid.constraints, names)
 
     return apply
 
@@ -434,7 +434,7 @@ def _order(values: Any) -> tuple[int, ...]:
 _MEMBERS: Final = ("chunk", "write_chunk", "read_chunk", "codec_chunk")
 _BOTH: Final = (("", True), ("_soft_constraint", False))
 _ARGUMENTS: Final[dict[str, Argument]] = {
-    "rank": Argument(integer, ChunkLayout._set_rank),
+    "rank": Argument(integer, ChunkLayout.set_rank),
     **{f"inner_order{end}": Argument(_order, _inner_order_setter(hard)) for end, hard in _BOTH},
     **{f"grid_origin{end}": Argument(integers, _origin_setter(hard)) for end, hard in _BOTH},
     **{member: Argument(as_grid, _grid_setter(member)) for member in _MEMBERS},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.members import as_bool, as_float, as_integer, as_text
 
 __all__ = [
+    "as_integer_of",
     "check_broadcast",
     "dtype_of",
     "fill_from_json",
@@ -180,7 +182,7 @@ def _element(value: Any, dtype: DType) -> Any:
     if name.startswith(_FLOATS):
         return _from_text(value) if isinstance(value, str) else as_float(value)
     if name.startswith(("int", "uint")):
-        return as_integer(*integer_range(dtype))(value)
+        return as_integer_of(dtype)(value)
     raise SpecError(f"Conversion from JSON to {name} is not implemented")
 
 
@@ -200,3 +202,9 @@ def integer_range(dtype: DType) -> tuple[int, int]:
     """
     bits = int(dtype.name.removeprefix("u").removeprefix("int"))
     return (0, (1 << bits) - 1) if dtype.name.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+def as_integer_of(dtype: DType) -> Callable[[Any], int]:
+    """What takes the integers of a data type."""
+    names = {"int64": "64-bit signed integer", "uint64": "64-bit unsigned integer"}
+    return as_integer(*integer_range(dtype), names.get(dtype.name, ""))

@@ -149,6 +149,11 @@ class Schema(Indexable):
         return self._fill
 
     @property
+    def fill_dtype(self) -> DType | None:
+        """The data type of the fill value."""
+        return self._fill_dtype
+
+    @property
     def dimension_units(self) -> DimensionUnits | None:
         """The unit of each dimension, `None` where it is not known.
 

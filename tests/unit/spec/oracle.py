@@ -18,6 +18,8 @@ def outcome(act: Callable[[], Any], show: Callable[[Any], Any] = repr) -> tuple[
     except _CLASSES as error:
         name = next(kind.__name__ for kind in _CLASSES if isinstance(error, kind))
         said = re.sub(r"^(FAILED_PRECONDITION|OUT_OF_RANGE|UNIMPLEMENTED): ", "", str(error))
+        # What TensorStore adds about the whole spec, or transform.
+        said = re.sub(r" \[[a-z_ ]+='.*$", "", said, flags=re.DOTALL)
         if name == "TypeError" and not said.startswith("Invalid "):
             said = ""
         return name, said

@@ -160,6 +160,8 @@ def _resolve_blosc(codec: Codec, itemsize: int | None) -> Codec:
         shuffle, typesize = (shuffle, itemsize) if itemsize is not None else ("noshuffle", None)
     shuffle = shuffle or ("bitshuffle" if typesize == 1 else "shuffle")
     found = {"cname": "lz4", "clevel": 5, "blocksize": 0, **codec.options, "shuffle": shuffle}
+    # Without shuffling the size of elements does not matter.
+    found.pop("typesize", None)
     if shuffle != "noshuffle":
         found["typesize"] = typesize
     return Codec("blosc", found)
@@ -191,7 +193,8 @@ def layout_of(chain: Chain, rank: int, shape: tuple[int, ...] | None = None) -> 
             order = order_of(codec, rank)
         orders.append(order)
         shape = None if shape is None else tuple(shape[dim] for dim in order)
-    layout = Layout()
+    # Whatever is chosen will not cut the chunk into parts.
+    layout = Layout(None, shape)
     if chain.array_to_bytes is not None:
         with _through(chain.array_to_bytes, "propagating chunk layout"):
             layout = _layout_of_bytes(chain.array_to_bytes, rank, shape)

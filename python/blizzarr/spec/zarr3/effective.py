@@ -1,0 +1,106 @@
+"""What metadata and a schema say together: the domain, the layout, the codec and the units."""
+
+from __future__ import annotations
+
+from blizzarr.errors import SpecError
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.dimension_units import DimensionUnits, merge_units
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.zarr3.codec import Zarr3Codec
+from blizzarr.spec.zarr3.fill_value import check_dtype
+from blizzarr.spec.zarr3.metadata import Metadata
+from blizzarr.spec.zarr3.resolve import layout_of
+from blizzarr.views import IndexDomain
+
+__all__ = ["codec_of", "constrain", "domain_of", "labels_of", "layout_with", "units_of"]
+
+
+def constrain(metadata: Metadata, schema: Schema) -> None:
+    """Add to the schema what the metadata say of data type and rank.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.zarr3.metadata import metadata_from_json
+    >>> schema = Schema()
+    >>> constrain(metadata_from_json({"data_type": "int8", "shape": [2, 3]}), schema)
+    >>> schema
+    Schema({'dtype': 'int8', 'rank': 2})
+    """
+    if schema.dtype is not None:
+        check_dtype(schema.dtype)
+    rank = schema.rank
+    if (
+        rank is not None
+        and metadata.rank != -1
+        and (metadata.rank > rank or (metadata.dtype and metadata.rank != rank))
+    ):
+        raise SpecError(f"Rank specified by schema ({rank}) is not compatible with metadata")
+    if metadata.dtype is not None:
+        schema.merge(Schema(dtype=metadata.dtype))
+        if metadata.rank != -1:
+            schema.merge(Schema(rank=metadata.rank))
+
+
+def labels_of(metadata: Metadata) -> tuple[str, ...] | None:
+    """The labels that the names of dimensions are; where one is there twice, there are no labels at all."""
+    names = metadata.dimension_names
+    if names is None:
+        return None
+    labels = tuple(name or "" for name in names)
+    used = [label for label in labels if label]
+    return labels if len(set(used)) == len(used) else ("",) * len(labels)
+
+
+def domain_of(metadata: Metadata, schema: Schema) -> IndexDomain | None:
+    """The domain; upper bounds can be changed, so they are implicit.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.zarr3.metadata import metadata_from_json
+    >>> domain_of(metadata_from_json({"shape": [2, 3]}), Schema(domain=IndexDomain(labels=["x", "y"])))
+    { "x": [0, 2*), "y": [0, 3*) }
+    """
+    labels = labels_of(metadata)
+    if metadata.shape is None and labels is None and schema.domain is None:
+        return IndexDomain(0) if schema.rank == 0 else None
+    rank = max(metadata.rank, -1 if schema.rank is None else schema.rank)
+    if metadata.rank not in (-1, rank):
+        raise SpecError(f"Rank specified by schema ({rank}) is not compatible with metadata")
+    if metadata.shape is None:
+        domain = IndexDomain(rank, inclusive_min=[0] * rank, labels=labels)
+    else:
+        domain = IndexDomain(shape=metadata.shape, implicit_upper_bounds=[True] * rank, labels=labels)
+    if schema.domain is not None:
+        with prefixed("Mismatch between metadata and schema"):
+            domain = schema.domain._merge(domain)
+    return domain.mark_bounds_implicit[False:True]
+
+
+def layout_with(layout: ChunkLayout, metadata: Metadata, rank: int) -> ChunkLayout:
+    """The constraints on the layout together with those that follow from the metadata."""
+    found = layout.copy()
+    if rank == -1:
+        return found
+    found.set_rank(rank)
+    found.merge(ChunkLayout(grid_origin=[0] * rank))
+    if metadata.chunk_shape is not None:
+        found.merge(ChunkLayout(write_chunk_shape=metadata.chunk_shape))
+    if metadata.codecs is not None:
+        order, read = layout_of(metadata.codecs, rank, metadata.chunk_shape)
+        found.merge(ChunkLayout(inner_order=order))
+        found.merge(ChunkLayout(read_chunk_shape=read))
+    return found
+
+
+def codec_of(metadata: Metadata, schema: Schema) -> CodecSpec:
+    """The constraints on codecs."""
+    return CodecSpec.of("zarr3", Zarr3Codec(metadata.codecs)).merged(schema.codec)
+
+
+def units_of(metadata: Metadata, schema: Schema) -> DimensionUnits:
+    """The units of dimensions."""
+    units = metadata.dimension_units or (None,) * max(metadata.rank, 0)
+    known = schema.dimension_units or ()
+    return merge_units(units, known) if any(unit is not None for unit in known) else units
