@@ -159,8 +159,8 @@ def gather(map_: ArrayMap, outer: Form, inner: Form) -> tuple[IndexArray, tuple[
     return values, tuple(sorted(dims))
 
 
-def index_values(map_: ArrayMap, allowed: Bounds, output: int) -> IndexArray:
-    """The indices that the array map of an output dimension gives, all within what is allowed.
+def index_values(map_: ArrayMap, allowed: Bounds, output: int | None = None) -> IndexArray:
+    """The indices that an array map gives, all within what is allowed; errors name the output dimension.
 
     Raises
     ------
@@ -171,6 +171,6 @@ def index_values(map_: ArrayMap, allowed: Bounds, output: int) -> IndexArray:
     lower, upper = max(within.lower, map_.bounds.lower), min(within.upper, map_.bounds.upper)
     wrong = map_.array[(map_.array < lower) | (map_.array >= upper)]
     if wrong.size:
-        doing = f"In index array map for output dimension {output}"
+        doing = "" if output is None else f"In index array map for output dimension {output}"
         check_contains(Bounds(lower, max(lower, upper)), int(wrong[0]), doing)
     return map_.offset + map_.stride * map_.array

@@ -6,12 +6,12 @@ beyond that (diagonals, dimensions that repeat) becomes index arrays: see `blizz
 
 from __future__ import annotations
 
-from blizzarr.errors import OutOfBoundsError, SelectionError
+from blizzarr.errors import SelectionError
 from blizzarr.indexing import Constant, Indexed, IndexTransform, Lowered, Output, Strided
-from blizzarr.views.compose import index_values
-from blizzarr.views.form import ArrayMap, Form
+from blizzarr.views.compose import compose, index_values
+from blizzarr.views.form import ArrayMap, Form, identity_maps
 from blizzarr.views.indexing import Indexed as View
-from blizzarr.views.interval import INF, Bounds, affine_range, check_contains
+from blizzarr.views.interval import Bounds
 
 __all__ = ["lower"]
 
@@ -60,31 +60,22 @@ def lower(view: View, shape: tuple[int, ...]) -> Lowered:
 
 
 def _lower_any(form: Form, shape: tuple[int, ...]) -> Lowered:
-    for dim in range(form.rank):
-        interval = form.interval(dim)
-        if interval.lower == -INF or interval.upper == INF + 1:
-            raise SelectionError(f"expected a view with finite bounds, found dimension {dim} with {interval}")
+    rank = len(shape)
+    array = Form((0,) * rank, shape, (False,) * rank, (False,) * rank, ("",) * rank, identity_maps(rank))
+    # What is asked for is the domain as it is: bounds do not follow from the array here.
+    explicit = form._replace(implicit_lower=(False,) * form.rank, implicit_upper=(False,) * form.rank)
     own_shape = form.shape
-    if 0 in own_shape:
-        # Nothing is read: whatever the indices would be does not matter.
-        nowhere = Strided(own_shape.index(0), 0, 1)
-        return own_shape, IndexTransform(own_shape, (nowhere,) * len(shape)).axes(), False
     outputs: list[Output] = []
-    for dim, (map_, size) in enumerate(zip(form.maps, shape, strict=True)):
-        allowed = Bounds(0, size)
+    for dim, map_ in enumerate(compose(array, explicit).maps):
         if isinstance(map_, int):
-            check_contains(allowed, map_, f"Checking bounds of constant output index map for dimension {dim}")
             outputs.append(Constant(map_))
         elif isinstance(map_, ArrayMap):
-            values = index_values(map_, allowed, dim)
+            values = index_values(map_, Bounds(0, shape[dim]))
             outputs.append(Indexed(map_.dims, values.reshape([own_shape[own] for own in map_.dims])))
         else:
             own, offset, stride = map_
-            reached = affine_range(form.interval(own).bounds, offset, stride)
-            if not allowed.covers(reached):
-                raise OutOfBoundsError(
-                    f"OUT_OF_RANGE: dimension {own} of the view reaches {reached} of dimension {dim}, which is outside "
-                    f"valid range {allowed}"
-                )
             outputs.append(Strided(own, offset + stride * form.lower[own], stride))
+    if 0 in own_shape:
+        # Nothing is read: whatever the indices would be does not matter.
+        outputs = [Strided(own_shape.index(0), 0, 1)] * rank
     return own_shape, IndexTransform(own_shape, tuple(outputs)).axes(), False
