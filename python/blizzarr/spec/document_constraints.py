@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from blizzarr import formats
+from blizzarr.creation.describe import describe_array
+from blizzarr.errors import SpecError
+from blizzarr.json_values import dump, quote
+from blizzarr.model import ArrayMeta
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.members import as_object
+from blizzarr.spec.driver_names import FORMATS
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.layout_solver import choose_shape
+from blizzarr.spec.members import as_object, as_text
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 
-__all__ = ["DocumentConstraints"]
+__all__ = ["DocumentConstraints", "DraftConstraints", "V1Constraints", "V2Constraints"]
+
+Options = Mapping[str, Any]
 
 
 class DocumentConstraints:
@@ -23,19 +35,27 @@ class DocumentConstraints:
 
     Examples
     --------
-    >>> DocumentConstraints.from_json({"shape": [3, 4]}).domain(Schema(), {})
-    { [0, 3*), [0, 4*) }
+    >>> constraints = V1Constraints.from_json({"shape": [3, 4]})
+    >>> meta = constraints.create(Schema(dtype="int16", chunk_layout=ChunkLayout(read_chunk_shape=[2, 4])), {})
+    >>> meta.chunk_shape, V1Constraints.schema_of(meta, {}).domain
+    ((2, 4), { [0, 3*), [0, 4*) })
     """
 
+    driver: ClassVar[str]
     options: ClassVar[Mapping[str, Option]] = {}
 
     def __init__(self, members: dict[str, Any]) -> None:
         self.members = members
 
     @classmethod
-    def from_json(cls, value: Any) -> DocumentConstraints:
+    def from_json(cls, value: Any) -> Self:
         """The members of an object."""
         return cls(as_object(value))
+
+    @classmethod
+    def of(cls, meta: ArrayMeta) -> Self:
+        """The document of an array."""
+        return cls(_document(meta))
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
@@ -45,32 +65,134 @@ class DocumentConstraints:
         """The members."""
         return self.members
 
-    def constrain(self, schema: Schema, options: Mapping[str, Any]) -> None:
+    def constrain(self, schema: Schema, options: Options) -> None:
         """The rank is that of the shape."""
         shape = self.members.get("shape")
         if isinstance(shape, list):
-            schema.update(rank=len(shape))
+            schema.merge(Schema(rank=len(shape)))
 
-    def domain(self, schema: Schema, options: Mapping[str, Any]) -> IndexDomain | None:
+    def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
         """That of the shape, with upper bounds that can be changed."""
         shape = self.members.get("shape")
         if not isinstance(shape, list):
-            return schema.domain
+            return None if schema.domain is None else schema.domain.mark_bounds_implicit[False:True]
         domain = IndexDomain(shape=shape, implicit_upper_bounds=[True] * len(shape))
-        return domain if schema.domain is None else schema.domain._merge(domain)
+        return domain if schema.domain is None else _merged(schema.domain, domain)
 
-    def chunk_layout(self, schema: Schema, options: Mapping[str, Any]) -> ChunkLayout:
+    def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
         """What the schema says."""
         return schema.chunk_layout
 
-    def codec(self, schema: Schema, options: Mapping[str, Any]) -> CodecSpec | None:
+    def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
         """What the schema says."""
         return schema.codec
 
-    def fill_value(self, schema: Schema, options: Mapping[str, Any]) -> np.ndarray[Any, Any] | None:
+    def fill_value(self, schema: Schema, options: Options) -> np.ndarray[Any, Any] | None:
         """What the schema says."""
         return schema.fill_value
 
-    def dimension_units(self, schema: Schema, options: Mapping[str, Any]) -> tuple[Unit | None, ...] | None:
+    def dimension_units(self, schema: Schema, options: Options) -> tuple[Unit | None, ...] | None:
         """What the schema says."""
         return schema.dimension_units
+
+    def create(self, schema: Schema, options: Options) -> ArrayMeta:
+        """A new array, as this format makes it unless told otherwise."""
+        domain = self.domain(schema, options)
+        if schema.dtype is None:
+            raise SpecError("dtype must be specified")
+        if domain is None or any(not low == 0 <= high < 1 << 60 for low, high in _bounds(domain)):
+            raise SpecError("domain must be specified")
+        if schema.codec is not None:
+            raise SpecError(f"codec not supported by {quote(self.driver)} driver")
+        bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
+        layout = schema.chunk_layout
+        layout.merge(ChunkLayout(rank=domain.rank, grid_origin=[0] * domain.rank))
+        chunks = choose_shape(layout.grid("read"), bounds)
+        order = layout.any_inner_order
+        meta = describe_array(
+            shape=domain.shape,
+            dtype=schema.dtype.numpy_dtype,
+            chunks=chunks,
+            order="F" if order is not None and len(order) > 1 and order == tuple(reversed(range(len(order)))) else "C",
+            fill_value=None if schema.fill_value is None else schema.fill_value[()],
+            zarr_format=FORMATS[self.driver][0],
+        )
+        self.check(meta, schema, options)
+        return meta
+
+    def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
+        """Refuse an array whose document has other members, or which is not as the schema says."""
+        document = _document(meta)
+        for name, value in sorted(self.members.items()):
+            found = dump(document[name]) if name in document else "<discarded>"
+            if dump(value) != found:
+                raise SpecError(f"Expected {quote(name)} of {dump(value)} but received: {found}")
+        known = self.schema_of(meta, options)
+        if schema.rank not in (None, known.rank):
+            raise SpecError(
+                f"Rank specified by schema ({schema.rank}) does not match rank specified by metadata ({known.rank})"
+            )
+        if schema.dtype is not None and known.dtype is not None and schema.dtype != known.dtype:
+            raise SpecError(
+                f"dtype from metadata ({known.dtype.name}) does not match dtype in schema ({schema.dtype.name})"
+            )
+        if schema.domain is not None and known.domain is not None:
+            _merged(schema.domain, known.domain)
+        layout = known.chunk_layout
+        layout.merge(schema.chunk_layout)
+        if schema.fill_value is not None:
+            known.update(fill_value=np.asarray(schema.fill_value, meta.dtype.numpy))
+
+    @classmethod
+    def schema_of(cls, meta: ArrayMeta, options: Options) -> Schema:
+        """The schema of an array."""
+        rank = len(meta.shape)
+        labels = [name or "" for name in meta.dimension_names or [None] * rank]
+        return Schema(
+            dtype=DType(meta.dtype.numpy),
+            domain=IndexDomain(shape=meta.shape, implicit_upper_bounds=[True] * rank, labels=labels),
+            chunk_layout=ChunkLayout(
+                grid_origin=[0] * rank,
+                inner_order=list(range(rank))[:: -1 if meta.order == "F" else 1],
+                write_chunk_shape=meta.write_shape,
+                read_chunk_shape=meta.chunk_shape,
+            ),
+            fill_value=None if meta.fill_undefined else meta.fill_value,
+        )
+
+
+class V1Constraints(DocumentConstraints):
+    """Arrays of Zarr v1."""
+
+    driver = "zarr1"
+
+
+class V2Constraints(DocumentConstraints):
+    """Arrays of Zarr v2."""
+
+    driver = "zarr"
+
+
+class DraftConstraints(DocumentConstraints):
+    """Arrays of the draft of Zarr v3 of 2022, whose documents lie beside all others of their hierarchy."""
+
+    driver = "zarr3_draft"
+    options: ClassVar[Mapping[str, Option]] = {"node": Option(as_text, "")}
+    """The path of the array in the hierarchy whose root is where the store is."""
+
+
+def _bounds(domain: IndexDomain) -> list[tuple[int, int]]:
+    return list(zip(domain.inclusive_min, domain.exclusive_max, strict=True))
+
+
+def _merged(said: IndexDomain, known: IndexDomain) -> IndexDomain:
+    with prefixed("Mismatch between metadata and schema"):
+        merged: IndexDomain = said._merge(known)
+    return merged.mark_bounds_implicit[False:True]
+
+
+def _document(meta: ArrayMeta) -> dict[str, Any]:
+    documents = formats.encode(meta, "")
+    form = formats.format_named(meta.format)
+    document: dict[str, Any] = json.loads(documents[form.node_keys("")[0]])
+    return document

@@ -62,7 +62,11 @@ def _driver(value: Any) -> str:
 def take_resources(members: Members, names: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Held]:
     """The resources of a node, each as it is said, or the one of the context."""
     present = [*names, *(name for name in optional if name in members.left)]
-    return {name: members.take(name, partial(_resource, name), default=default_resource(name)) for name in present}
+    return {
+        name: members.take(name, partial(_resource, kind), default=default_resource(kind))
+        for name in present
+        for kind in [name.removeprefix("metadata_")]
+    }
 
 
 def _resource(name: str, value: Any) -> ResourceSpec:

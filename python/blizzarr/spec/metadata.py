@@ -7,13 +7,14 @@ from typing import Any, ClassVar, Final, Protocol, Self
 
 import numpy as np
 
+from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.document_constraints import DocumentConstraints
-from blizzarr.spec.driver_names import FORMATS
+from blizzarr.spec.document_constraints import DraftConstraints, V1Constraints, V2Constraints
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
+from blizzarr.spec.zarr3.driver import Zarr3Constraints
 from blizzarr.views import IndexDomain
 
 __all__ = ["METADATA", "MetadataConstraints"]
@@ -66,6 +67,29 @@ class MetadataConstraints(Protocol):
         """The units, as far as they are known."""
         ...
 
+    @classmethod
+    def of(cls, meta: ArrayMeta) -> Self:
+        """The constraints that nothing but this array fulfils."""
+        ...
 
-METADATA: Final[dict[str, type[MetadataConstraints]]] = dict.fromkeys(FORMATS, DocumentConstraints)
+    def create(self, schema: Schema, options: Mapping[str, Any]) -> ArrayMeta:
+        """A new array that fulfils the constraints."""
+        ...
+
+    def check(self, meta: ArrayMeta, schema: Schema, options: Mapping[str, Any]) -> None:
+        """Refuse an array that does not fulfil them; the error names both sides."""
+        ...
+
+    @classmethod
+    def schema_of(cls, meta: ArrayMeta, options: Mapping[str, Any]) -> Schema:
+        """The schema of an array."""
+        ...
+
+
+METADATA: Final[dict[str, type[MetadataConstraints]]] = {
+    "zarr3": Zarr3Constraints,
+    "zarr": V2Constraints,
+    "zarr1": V1Constraints,
+    "zarr3_draft": DraftConstraints,
+}
 """What drivers constrain metadata with."""

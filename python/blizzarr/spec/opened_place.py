@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.json_values import quote
+from blizzarr.spec.binding import Bindable
 from blizzarr.spec.context import ContextResource
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.places import PLACES
@@ -15,7 +16,7 @@ from blizzarr.stores.local import LocalStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.zip import ZipStore
 
-__all__ = ["Opened", "open_directory", "open_place"]
+__all__ = ["Opened", "bound", "open_directory", "open_place"]
 
 
 class Opened(NamedTuple):
@@ -63,7 +64,7 @@ def _store(node: KvNode) -> Store:
     return _zip(node)
 
 
-def bound(node: KvNode, name: str) -> ContextResource:
+def bound(node: Bindable, name: str) -> ContextResource:
     """The resource of a bound node."""
     held = node.resources[name]
     if not isinstance(held, ContextResource):

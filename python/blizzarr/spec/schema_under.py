@@ -35,7 +35,7 @@ def schema_under(schema: Schema, transform: IndexTransform) -> Schema:
             under.merge(Schema(domain=domain_under(schema.domain, view)))
     if schema.fill_value is not None:
         with prefixed("Error transforming fill_value"):
-            fill = fill_under(schema.fill_value, view) if schema.fill_value.ndim else schema.fill_value
+            fill = fill_under(schema.fill_value, view)
         under.update(fill_value=fill)
     if schema.codec is not None:
         under.update(codec=schema.codec)

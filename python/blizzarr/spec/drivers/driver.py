@@ -99,5 +99,5 @@ class Driver:
 def with_schema(node: SpecNode, more: Schema) -> SpecNode:
     """The node with further constraints."""
     schema = node.schema.copy()
-    schema.update(schema=more)
+    schema.merge(more)
     return replace(node, schema=schema)

@@ -111,7 +111,7 @@ class StoredDriver(Driver):
             kvstore = change.kvstore
         options["mode"] = options["mode"].with_change(change.open_mode)
         schema = node.schema.copy()
-        schema.update(schema=change.schema)
+        schema.merge(change.schema)
         return replace(node, options=options, kvstore=kvstore, schema=schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:

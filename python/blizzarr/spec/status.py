@@ -1,0 +1,79 @@
+"""What goes wrong when specs are opened, in classes for those who catch it and in TensorStore's words.
+
+TensorStore raises `ValueError` for all of it, with a word in front that says which kind it is; so do these, which also
+are what the rest of this library raises::
+
+    SpecError (ValueError)
+    ├── ConstraintError                         FAILED_PRECONDITION: what is stored is not as the spec demands
+    ├── ArrayNotFoundError (NodeNotFoundError)  NOT_FOUND
+    └── ArrayExistsError (NodeExistsError)      ALREADY_EXISTS
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import ClassVar
+
+from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, SpecError
+
+__all__ = ["ArrayExistsError", "ArrayNotFoundError", "ConstraintError", "failed_precondition", "opening"]
+
+
+class _StatusError(SpecError):
+    """An error that begins with a word for its kind."""
+
+    status: ClassVar[str]
+
+    def __str__(self) -> str:
+        return f"{self.status}: {super().__str__()}"
+
+
+class ConstraintError(_StatusError):
+    """What is stored is not as the spec demands; the text names both."""
+
+    status = "FAILED_PRECONDITION"
+
+
+class ArrayNotFoundError(_StatusError, NodeNotFoundError):
+    """There is no array to open."""
+
+    status = "NOT_FOUND"
+
+
+class ArrayExistsError(_StatusError, NodeExistsError):
+    """There is an array, or something else, where one is to be created."""
+
+    status = "ALREADY_EXISTS"
+
+
+@contextmanager
+def opening(driver: str) -> Iterator[None]:
+    """Say in errors about specs and metadata what was being opened.
+
+    Examples
+    --------
+    >>> with opening("zarr3"):
+    ...     raise ConstraintError("no")
+    Traceback (most recent call last):
+    ...
+    blizzarr.spec.status.ConstraintError: FAILED_PRECONDITION: Error opening "zarr3" driver: no
+    """
+    try:
+        yield
+    except SpecError as error:
+        error.reason = f'Error opening "{driver}" driver: {error.reason}'
+        raise
+    except MetadataError as error:
+        raise ConstraintError(f'Error opening "{driver}" driver: Error reading {error}') from error
+
+
+@contextmanager
+def failed_precondition() -> Iterator[None]:
+    """Errors about constraints, where what does not meet them is stored already."""
+    try:
+        yield
+    except SpecError as error:
+        if isinstance(error, _StatusError):
+            raise
+        raise ConstraintError(error.reason) from error

@@ -1,0 +1,256 @@
+"""From a spec to an array in a store: found, held against what is demanded, created, replaced, or assumed."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from blizzarr.array import Array
+from blizzarr.caching import CachedStore, Since
+from blizzarr.errors import BlizzarrError, SpecError
+from blizzarr.formats import FORMATS as BY_NAME
+from blizzarr.formats import Format, encode, find_many, get_many
+from blizzarr.hierarchy.documents import put
+from blizzarr.hierarchy.place import place_node
+from blizzarr.hierarchy.remove import remove_chunks, remove_node
+from blizzarr.hierarchy.root_above import root_above
+from blizzarr.json_values import quote
+from blizzarr.model import ArrayMeta
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.driver_names import FORMATS, array_schemes
+from blizzarr.spec.drivers import DRIVERS, directory
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.members import Members
+from blizzarr.spec.metadata import METADATA, MetadataConstraints
+from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.opened_place import bound, open_directory
+from blizzarr.spec.places import PLACES
+from blizzarr.spec.recheck import Recheck, bound_at_open
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, ConstraintError, failed_precondition
+from blizzarr.stores import LocalStore, Store
+
+__all__ = ["StoredArray", "find_stored", "open_stored"]
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """An array in a store, and the spec that it was opened with."""
+
+    node: SpecNode
+    """The spec, its resources bound."""
+    array: Array
+    """The array; what is read goes through the cache of the spec, if that has room."""
+    metadata_since: float
+    """Metadata that were last looked at before this moment, in seconds since 1970, must be looked at again."""
+
+    @property
+    def assumed(self) -> bool:
+        """Whether metadata are neither read nor written."""
+        mode: OpenMode = self.node.options["mode"]
+        return mode.assume_metadata
+
+    @property
+    def schema(self) -> Schema:
+        """All that is known of the array, as it is stored."""
+        return METADATA[self.node.driver].schema_of(self.array.metadata, self.node.options)
+
+    def said(self, minimal: bool = False) -> SpecNode:
+        """The spec that opens it again; without the metadata if `minimal`."""
+        meta = self.array.metadata
+        kind = METADATA[self.node.driver]
+        mode: OpenMode = self.node.options["mode"]
+        options = {
+            **self.node.options,
+            "mode": OpenMode(open=True, assume_metadata=mode.assume_metadata),
+            "metadata": kind.from_json({}) if minimal else kind.of(meta),
+        }
+        schema = kind.schema_of(meta, self.node.options)
+        return replace(self.node, schema=Schema(dtype=schema.dtype, rank=schema.rank), transform=None, options=options)
+
+
+class _Place(NamedTuple):
+    """Where an array is looked for: a store, a path in it, and the formats that it may have there."""
+
+    node: SpecNode
+    kvstore: KvNode
+    store: Store
+    path: str
+    forms: tuple[Format, ...]
+
+    @property
+    def constraints(self) -> MetadataConstraints:
+        """What its metadata must be."""
+        found: MetadataConstraints = self.node.options["metadata"]
+        return found
+
+    @property
+    def key(self) -> str:
+        """The document that tells that there is an array, as errors show it."""
+        key = self.forms[0].node_keys(self.path)[0]
+        if isinstance(self.store, LocalStore):
+            return f"local file {quote(os.path.join(self.store.root, key))}"
+        return quote(key)
+
+
+def open_stored(node: SpecNode) -> StoredArray:
+    """The array that a bound spec means.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.context import Context
+    >>> from blizzarr.spec.spec import Spec
+    >>> spec = Spec({"driver": "zarr3", "kvstore": "memory://"})
+    >>> spec.update(dtype="int16", shape=[3], create=True, context=Context())
+    >>> open_stored(spec.node).schema.domain
+    { [0, 3*) }
+    """
+    mode: OpenMode = node.options["mode"]
+    mode = mode if mode.names() else OpenMode(open=True)
+    mode.check()
+    place = _place(node)
+    if mode.assume_metadata or mode.assume_cached_metadata:
+        return _opened(place, _created(place))
+    if mode.open:
+        meta = _found(place)
+        if meta is not None:
+            _check(place, meta)
+            return _opened(place, meta)
+        if not mode.create:
+            raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
+    return _create(place, mode)
+
+
+def _create(place: _Place, mode: OpenMode) -> StoredArray:
+    with prefixed(f"Error writing {place.key}"):
+        meta = _created(place)
+    if mode.delete_existing:
+        _delete(place, meta)
+    if not _put(place, meta):
+        # Somebody was faster.
+        there = _found(place) if mode.open else None
+        if there is None:
+            raise ArrayExistsError(f"Error writing {place.key}")
+        meta = there
+        _check(place, meta)
+    return _opened(place, meta)
+
+
+def _place(node: SpecNode) -> _Place:
+    if node.kvstore is None:
+        raise SpecError('"kvstore" must be specified')
+    store, path = open_directory(node.kvstore)
+    forms = tuple(BY_NAME[name] for name in FORMATS[node.driver])
+    if inner := node.options.get("node"):
+        path = f"{path}/{inner}" if path else inner
+    if any(form.entry_key is not None for form in forms):
+        # Documents of this format are not where the path of the array leads.
+        store, path = root_above(store, path) or (store, path)
+    return _Place(node, node.kvstore, store, path, forms)
+
+
+def _found(place: _Place) -> ArrayMeta | None:
+    """What is stored, if it is an array."""
+    (found,) = find_many(place.store, [place.path], place.forms)
+    if isinstance(found, BlizzarrError):
+        raise found
+    if found is None:
+        return None
+    if not isinstance(found.meta, ArrayMeta):
+        with failed_precondition():
+            raise SpecError(
+                f'Error reading {place.key}: Error parsing object member "node_type": Expected "array", '
+                f'but received: "group"'
+            )
+    return found.meta
+
+
+def _check(place: _Place, meta: ArrayMeta) -> None:
+    with failed_precondition():
+        place.constraints.check(meta, place.node.schema, place.node.options)
+
+
+def _created(place: _Place) -> ArrayMeta:
+    with prefixed('Cannot create using specified "metadata" and schema'):
+        return place.constraints.create(place.node.schema, place.node.options)
+
+
+def _put(place: _Place, meta: ArrayMeta) -> bool:
+    """Store the documents; False when there is an array already."""
+    if place.forms[0].entry_key is not None:
+        if _found(place) is not None:
+            return False
+        place_node(place.store, place.path, meta)
+        return True
+    documents = encode(meta, place.path)
+    *others, last = documents
+    if place.store.get(last) is not None:
+        return False
+    put(place.store, {}, {key: documents[key] for key in others})
+    done = put(place.store, {}, {last: documents[last]})
+    _publish(place.store)
+    return done
+
+
+def _delete(place: _Place, meta: ArrayMeta) -> None:
+    """Remove what is there, and what an array that is gone may have left."""
+    remove_node(place.store, place.path)
+    remove_chunks(place.store, place.path, meta)
+
+
+def _publish(store: Store) -> None:
+    flush: Any = getattr(store, "flush", None)
+    if flush is not None and not getattr(store, "shows_at_once", False):
+        flush()
+
+
+def _opened(place: _Place, meta: ArrayMeta) -> StoredArray:
+    node = place.node
+    pool = bound(node, "cache_pool").value
+    store = place.store
+    if pool.limit:
+        store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
+    moment = bound_at_open(node.options["recheck_cached_metadata"])
+    return StoredArray(node, Array(store, place.path, meta), moment)
+
+
+def _since(recheck: Recheck) -> Any:
+    """The bound as the cache has it, which takes numbers for an age."""
+    return recheck if isinstance(recheck, bool | str) else Since(recheck)
+
+
+def find_stored(node: SpecNode) -> SpecNode:
+    """The bound spec of what is found where a bound ``auto`` spec says: its driver, and places within files."""
+    kvstore = node.kvstore
+    if kvstore is None:
+        raise SpecError('"kvstore" must be specified')
+    if kvstore.driver == "file" and os.path.isfile(kvstore.path) and zipfile.is_zipfile(kvstore.path):
+        kvstore = _within_zip(kvstore, node)
+    matches = [driver for driver in FORMATS if _is_there(replace(node, kvstore=kvstore), driver)]
+    if len(matches) != 1:
+        shown = quote(kvstore.path)
+        if kvstore.driver == "file":
+            shown = f"local file {shown}"
+        if not matches:
+            raise ConstraintError(f"Failed to detect format for {shown}")
+        schemes = sorted(scheme for scheme, driver in array_schemes().items() if driver in matches)
+        raise ConstraintError(f"Multiple possible formats detected for {shown}: {{{', '.join(schemes)}}}")
+    (driver,) = matches
+    usual = DRIVERS[driver].take(Members({}), SpecNode(driver))
+    resources = {name: held for name, held in node.resources.items() if name in DRIVERS[driver].resources}
+    return replace(usual, schema=node.schema, transform=node.transform, kvstore=directory(kvstore), resources=resources)
+
+
+def _is_there(node: SpecNode, driver: str) -> bool:
+    place = _place(replace(node, driver=driver))
+    keys = [form.node_keys(place.path)[0] for form in place.forms]
+    return any(value is not None for value in get_many(place.store, keys))
+
+
+def _within_zip(kvstore: KvNode, node: SpecNode) -> KvNode:
+    resources = {name: node.resources[name] for name in PLACES["zip"].resources}
+    options = {name: option.default for name, option in PLACES["zip"].options.items()}
+    return KvNode("zip", "", options, resources, kvstore)
