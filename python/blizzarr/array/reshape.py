@@ -36,8 +36,12 @@ def as_array_meta(metadata: object, path: str) -> ArrayMeta:
     raise NodeTypeError("expected an array, found a group", array="/" + path)
 
 
-def resize(store: Store, path: str, metadata: ArrayMeta, binding: Binding, shape: Any) -> ArrayMeta:
+def resize(
+    store: Store, path: str, metadata: ArrayMeta, binding: Binding, shape: Any, *, metadata_only: bool = False
+) -> ArrayMeta:
     """Change the shape; what is new reads as fill value, and what is cut off is erased.
+
+    With `metadata_only` nothing is erased: what is cut off, now or before, is there again when the array grows.
 
     Raises
     ------
@@ -52,6 +56,8 @@ def resize(store: Store, path: str, metadata: ArrayMeta, binding: Binding, shape
     with exclusive(store, path, lock_key(path, metadata)):
         # Before anything is erased, as well as when the shape is published.
         _with_shape(_stored(store, path, metadata), old, new, path)
+        if metadata_only:
+            return _publish(store, path, old, new)
         if any(size > before for size, before in zip(new, old, strict=True)):
             erase_outside(store, path, metadata, binding, old, new)
         published = _publish(store, path, old, new)

@@ -19,6 +19,7 @@ from blizzarr.tensorstore.conversion import can_convert, convert
 from blizzarr.tensorstore.driver import Bounds, Driver, Elements, View
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
+from blizzarr.views.form import Form
 
 __all__ = ["CastDriver", "cast_driver"]
 
@@ -104,6 +105,14 @@ class CastDriver(Driver):
     def is_quick(self, view: View) -> bool:
         """As below."""
         return self._below.is_quick(view)
+
+    def is_quick_to_write(self, view: View) -> bool:
+        """As below."""
+        return self._below.is_quick_to_write(view)
+
+    def current(self, form: Form) -> Form:
+        """As below."""
+        return self._below.current(form)
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
         """The bounds that are below now."""

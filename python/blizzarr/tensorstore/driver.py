@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import UnsupportedOperationError
@@ -17,7 +16,9 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.transactions import Transaction
-from blizzarr.views import IndexDomain
+from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views.compose import compose
+from blizzarr.views.form import Form
 from blizzarr.views.indexing import Indexed
 
 __all__ = ["Driver", "Elements", "View"]
@@ -101,9 +102,15 @@ class Driver(ABC):
         """Whether to read or write a view takes so little that handing it to another thread takes longer."""
         return False
 
-    def empty(self, view: View, order: str = "C") -> Elements:
-        """Room for the elements of a view."""
-        return np.empty(view.shape, self.dtype.numpy_dtype, "F" if order == "F" else "C")
+    def is_quick_to_write(self, view: View) -> bool:
+        """The same for writing."""
+        return self.is_quick(view)
+
+    def current(self, form: Form) -> Form:
+        """A view with the bounds that it leaves open as they are now."""
+        if True in form.implicit_upper or True in form.implicit_lower:
+            return compose(IndexTransform(self.domain)._form, form)
+        return form
 
     # Changing it
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from blizzarr.errors import SpecError
 from blizzarr.futures import Batch, Future, submit
 from blizzarr.spec.context import Context
+from blizzarr.spec.driver_names import FORMATS
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.kvstore_spec import KvStoreSpec
 from blizzarr.spec.spec import Spec, changed
@@ -16,6 +17,8 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.tensorstore.memory_array import MemoryArray
 from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.stored_array import open_stored
+from blizzarr.tensorstore.zarr_driver import ZarrDriver
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexTransform
 from blizzarr.views.compose import compose
@@ -126,5 +129,12 @@ def _open_array(node: SpecNode, request: Request) -> Driver:
     )
 
 
-OPENERS: Final[dict[str, Callable[[SpecNode, Request], Driver]]] = {"array": _open_array}
+def _open_stored(node: SpecNode, request: Request) -> Driver:
+    return ZarrDriver(open_stored(node), request.transaction)
+
+
+OPENERS: Final[dict[str, Callable[[SpecNode, Request], Driver]]] = {
+    "array": _open_array,
+    **dict.fromkeys(FORMATS, _open_stored),
+}
 """What opens the drivers, by name."""

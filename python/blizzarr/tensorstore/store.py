@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
+import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.futures import Batch, Future, WriteFutures, submit
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.pretty import pretty
@@ -18,8 +19,8 @@ from blizzarr.tensorstore.facts import StoreFacts
 from blizzarr.tensorstore.storage_statistics import StorageStatistics as Statistics
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexTransform
+from blizzarr.views.compose import compose
 from blizzarr.views.dim_expression import Subscript
-from blizzarr.views.form import Form
 from blizzarr.views.indexing import index
 from blizzarr.views.numpy_index import index_direct
 from blizzarr.views.numpy_terms import Mode
@@ -120,9 +121,15 @@ class TensorStore(StoreFacts):
         driver = self.driver
         if not driver.readable:
             raise SpecError("Source does not support reading.")
+        view = self._now()
         if order == "F" and len(self._bare.lower) > 1:
-            return driver.read(self, driver.empty(self, "F"), batch)
-        return driver.read(self, None, batch)
+            return driver.read(view, np.empty(view.shape, driver.dtype.numpy_dtype, "F"), batch)
+        return driver.read(view, None, batch)
+
+    def _now(self) -> TensorStore:
+        """The view with the bounds that it leaves open as they are now."""
+        form = self.driver.current(self._bare)
+        return self if form is self._bare else self._made(self.driver, form)
 
     def write(
         self, source: Any, *, batch: Batch | None = None, can_reference_source_data_indefinitely: bool | None = None
@@ -156,7 +163,9 @@ class TensorStore(StoreFacts):
             work = self._writing(source)
         if batch is not None:
             future = batch.add(work)
-        elif self.driver.is_quick(self) and (not isinstance(source, TensorStore) or source.driver.is_quick(source)):
+        elif self.driver.is_quick_to_write(self) and (
+            not isinstance(source, TensorStore) or source.driver.is_quick(source)
+        ):
             future = _at_once(work)
             if future.exception() is None:
                 return _WRITTEN
@@ -169,16 +178,18 @@ class TensorStore(StoreFacts):
         if not driver.writable:
             return _refusing(SpecError("Destination does not support writing."))
         try:
-            elements = as_source(source, self)
-        except SpecError as error:
+            view = self._now()
+            elements = as_source(source, view)
+        except BlizzarrError as error:
             return _refusing(error)
-        return lambda: driver.write(self, elements)
+        return lambda: driver.write(view, elements)
 
     def _copying(self, source: TensorStore) -> Callable[[], None]:
         def copy() -> None:
             if not self.driver.writable:
                 raise SpecError("Destination does not support writing.")
-            copy_view(check_source(source, self), self)
+            view = self._now()
+            copy_view(check_source(source._now(), view), view)
 
         return copy
 
@@ -211,7 +222,11 @@ class TensorStore(StoreFacts):
 
     def _resolved(self, fix_resizable_bounds: bool) -> TensorStore:
         driver = self.driver.resolve(fix_resizable_bounds)
-        return self._made(driver, resolved(self._bare, driver.domain._form, fix_resizable_bounds))
+        form = compose(IndexTransform(driver.domain)._form, self._bare)
+        if fix_resizable_bounds:
+            never = (False,) * form.rank
+            form = form._replace(implicit_lower=never, implicit_upper=never)
+        return self._made(driver, form)
 
     def resize(
         self,
@@ -250,7 +265,7 @@ class TensorStore(StoreFacts):
 
         def work() -> TensorStore:
             driver = self.driver.resize(self, lower, upper, modes)
-            return self._made(driver, resolved(self._bare, driver.domain._form, False))
+            return self._made(driver, compose(IndexTransform(driver.domain)._form, self._bare))
 
         return submit(work)
 
@@ -309,33 +324,6 @@ class _Assignable(Subscript[TensorStore]):
 
     def __setitem__(self, key: Any, source: Any) -> None:
         self._call(key)._write_now(source)
-
-
-def resolved(view: Form, domain: Form, fix: bool) -> Form:
-    """The view with the bounds of the domain that it leaves open."""
-    lower, upper = list(view.lower), list(view.upper)
-    implicit_lower, implicit_upper = list(view.implicit_lower), list(view.implicit_upper)
-    for dim, map_ in enumerate(view.maps):
-        if not isinstance(map_, tuple):
-            continue
-        own, offset, stride = map_
-        if abs(stride) != 1:
-            continue
-        first, last = (domain.lower[dim] - offset) * stride, (domain.upper[dim] - 1 - offset) * stride
-        low, high = min(first, last), max(first, last) + 1
-        if implicit_lower[own]:
-            lower[own] = low
-        if implicit_upper[own]:
-            upper[own] = max(high, lower[own])
-    if fix:
-        implicit_lower = [False] * len(lower)
-        implicit_upper = [False] * len(upper)
-    return view._replace(
-        lower=tuple(lower),
-        upper=tuple(upper),
-        implicit_lower=tuple(implicit_lower),
-        implicit_upper=tuple(implicit_upper),
-    )
 
 
 def _at_once(work: Callable[[], Any]) -> Future[Any]:

@@ -1,0 +1,60 @@
+"""How much of a view of an array is stored, by its chunks."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+from blizzarr.array import Array
+from blizzarr.array.info import stored_chunks
+from blizzarr.indexing import Lowered
+from blizzarr.indexing.transform import Axes
+
+__all__ = ["stored_of"]
+
+_Group: TypeAlias = tuple[tuple[int, ...], set[tuple[int, ...]]]
+"""Axes of an array that are indexed together, and the chunks along them that are wanted."""
+
+
+def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
+    """Whether no chunk, and whether every chunk, of a selection is stored.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> z = blizzarr.create_array({}, shape=(4, 6), chunks=(2, 3), dtype="int16")
+    >>> z[0, 0] = 1
+    >>> stored_of(z, ((2, 3), ((0, 0, 1), (1, 0, 1)), False)), stored_of(z, ((4,), ((0, 0, 1), 2), False))
+    ((False, True), (False, False))
+    """
+    shape, axes, _ = lowered
+    if not prod(shape):
+        return True, True
+    groups = _groups(shape, axes, array.metadata.write_shape)
+    wanted = prod(len(chunks) for _, chunks in groups)
+    found = sum(
+        all(tuple(position[axis] for axis in members) in chunks for members, chunks in groups)
+        for _, position in stored_chunks(array.store, array.path, array.metadata)
+    )
+    return found == 0, found == wanted
+
+
+def _groups(shape: tuple[int, ...], axes: Axes, chunks: tuple[int, ...]) -> list[_Group]:
+    together: dict[tuple[int, ...], list[int]] = {}
+    groups: list[_Group] = []
+    for number, axis in enumerate(axes):
+        length = chunks[number]
+        if isinstance(axis, int):
+            groups.append(((number,), {(axis // length,)}))
+        elif len(axis) == 3:
+            dim, start, step = axis
+            touched = (start + step * np.arange(shape[dim])) // length
+            groups.append(((number,), {(int(index),) for index in np.unique(touched)}))
+        else:
+            together.setdefault(axis[0], []).append(number)
+    for members in together.values():
+        rows = [np.ravel(axes[number][1] // chunks[number]) for number in members]  # type: ignore[index]
+        groups.append((tuple(members), {tuple(map(int, row)) for row in np.unique(np.stack(rows, 1), axis=0)}))
+    return groups

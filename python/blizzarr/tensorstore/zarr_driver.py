@@ -1,0 +1,240 @@
+"""Arrays in a store as a driver: the face of `blizzarr.Array`, whatever its format."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy.typing as npt
+
+from blizzarr.array import Array
+from blizzarr.array.reshape import resize
+from blizzarr.errors import NodeNotFoundError, SpecError
+from blizzarr.futures import Batch
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unit import Unit
+from blizzarr.stores import LocalStore, MemoryStore, StoreWrapper, check_writable
+from blizzarr.tensorstore.driver import Bounds, Driver, Elements, View
+from blizzarr.tensorstore.resizing import new_shape
+from blizzarr.tensorstore.staging import Staged, staged_in
+from blizzarr.tensorstore.stored_array import StoredArray
+from blizzarr.tensorstore.stored_statistics import stored_of
+from blizzarr.transactions import Transaction
+from blizzarr.transfer import Binding, read, write
+from blizzarr.views import IndexDomain, IndexTransform, lower
+from blizzarr.views.form import ArrayMap, Form
+
+__all__ = ["ZarrDriver"]
+
+_QUICK_BYTES = 1 << 20
+"""What is decoded at most for another thread not to be worth it."""
+
+
+class ZarrDriver(Driver):
+    """An array in a store."""
+
+    def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
+        self._stored = stored
+        self._array: Array = stored.array
+        self._transaction = transaction
+        self._looked = time.time()
+        self._schema_of: tuple[Any, Schema] | None = None
+        self.name = stored.node.driver
+        dtype = self._schema.dtype
+        assert dtype is not None, "a stored array has one"
+        self.dtype: DType = dtype
+        self.readable = True
+        self.writable = True
+        store = stored.array.store
+        while isinstance(store, StoreWrapper):
+            store = store.store
+        meta = stored.array.metadata
+        chunk = meta.dtype.itemsize
+        for length in meta.chunk_shape:
+            chunk *= length
+        self._chunk_bytes = max(chunk, 1) if not meta.dtype.numpy.hasobject else _QUICK_BYTES
+        self._chunk_shape = meta.chunk_shape
+        self._is_near = isinstance(store, LocalStore | MemoryStore)
+        self._is_memory = isinstance(store, MemoryStore)
+        self._shape_at_first = stored.array.shape
+        options = stored.node.options
+        self._write_empty = bool(options.get("store_data_equal_to_fill_value", False))
+        self._must_be_stored = not options.get("fill_missing_data_reads", True)
+        self._is_plain = not (self._write_empty or self._must_be_stored or transaction is not None)
+
+    # What it is
+
+    @property
+    def _schema(self) -> Schema:
+        meta = self._array.metadata
+        if self._schema_of is None or self._schema_of[0] is not meta:
+            self._schema_of = meta, self._stored.schema
+        return self._schema_of[1]
+
+    @property
+    def array(self) -> Array:
+        """The array itself."""
+        return self._array
+
+    @property
+    def domain(self) -> IndexDomain:
+        """From zero to the shape, which can change."""
+        domain = self._schema.domain
+        assert domain is not None, "a stored array has one"
+        return domain
+
+    @property
+    def chunk_layout(self) -> ChunkLayout:
+        """Its chunks."""
+        return self._schema.chunk_layout
+
+    @property
+    def codec(self) -> CodecSpec | None:
+        """Its codecs."""
+        return self._schema.codec
+
+    @property
+    def fill_value(self) -> npt.NDArray[Any] | None:
+        """Its fill value."""
+        return self._schema.fill_value
+
+    @property
+    def dimension_units(self) -> tuple[Unit | None, ...]:
+        """Its units."""
+        return self._schema.dimension_units or (None,) * self.rank
+
+    @property
+    def kvstore(self) -> KvStore | None:
+        """The place that its documents and chunks are below."""
+        node = self._stored.node.kvstore
+        return None if node is None else KvStore.of(node, self._transaction)
+
+    def said(self, view: View, minimal: bool = False) -> SpecNode:
+        """The place, and the metadata."""
+        return replace(self._stored.said(minimal), transform=IndexTransform._of(view._form))
+
+    # Its elements
+
+    def current(self, form: Form) -> Form:
+        """The view with the bounds that it leaves open as they are now."""
+        array = self._array
+        if self._looked < self._stored.metadata_since and not self._stored.assumed:
+            self._looked = time.time()
+            array.refresh()
+        if array._shape is self._shape_at_first:
+            return form
+        return super().current(form)
+
+    def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Any:
+        """Decode what the view needs."""
+        array = self._array
+        lowered = lower(view, array._shape)
+        if self._is_plain:
+            return read(array._binding or array._bind(), lowered, out)
+        if self._must_be_stored and not stored_of(array, lowered)[1]:
+            raise NodeNotFoundError(
+                "chunks of this view are missing, and fill_missing_data_reads is false", key=array.path
+            )
+        if self._transaction is not None:
+            return self._staged().read(lowered, out)
+        return read(array._binding or array._bind(), lowered, out)
+
+    def write(self, view: View, source: Elements) -> None:
+        """Encode the chunks of the view; those that it has a part of are read first."""
+        array = self._array
+        check_writable(array.store, array.path)
+        lowered = lower(view, array._shape)
+        if self._transaction is not None:
+            self._staged().write(lowered, source)
+            return
+        binding = array._binding or array._bind()
+        if self._write_empty:
+            binding = Binding(binding.handle, binding.dtype, True)
+        write(binding, lowered, source)
+
+    def _staged(self) -> Staged:
+        assert self._transaction is not None, "asked before"
+        return staged_in(self._transaction, self._array, ("array", str(self._array.store), self._array.path))
+
+    def is_quick(self, view: View) -> bool:
+        """When it is near, and little is to be decoded."""
+        return self._is_near and self._is_small(view._form)
+
+    def is_quick_to_write(self, view: View) -> bool:
+        """In memory only: files are written to the device, which takes its time."""
+        return (self._is_memory or self._transaction is not None) and self._is_small(view._form)
+
+    def _is_small(self, form: Form) -> bool:
+        left = _QUICK_BYTES // self._chunk_bytes
+        for map_, length in zip(form.maps, self._chunk_shape, strict=True):
+            if type(map_) is int:
+                continue
+            if isinstance(map_, ArrayMap):
+                left //= max(1, map_.array.size)
+            else:
+                dim, _, stride = map_  # type: ignore[misc]
+                count = form.upper[dim] - form.lower[dim]
+                left //= min(count, count * abs(stride) // length + 1) or 1
+            if not left:
+                return False
+        return left > 0
+
+    # Changing it
+
+    def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
+        """As the document has it now."""
+        if not self._stored.assumed:
+            self._array.refresh()
+            self._looked = time.time()
+        return self
+
+    def resize(self, view: View, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
+        """Change the shape in the document, and erase what is outside."""
+        if self._stored.assumed:
+            raise SpecError("Resize not supported because assume_metadata was specified")
+        array = self._array
+        array.refresh()
+        shape = new_shape(view._form, array.shape, inclusive_min, exclusive_max, modes)
+        binding = array._binding or array._bind()
+        array._adopt(
+            resize(
+                array.store,
+                array.path,
+                array.metadata,
+                binding,
+                shape,
+                metadata_only="resize_metadata_only" in modes,
+            )
+        )
+        return self
+
+    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
+        """By listing the chunks."""
+        nothing, everything = stored_of(self._array, lower(view, self._array.shape))
+        return (nothing if not_stored else None), (everything if fully_stored else None)
+
+    @property
+    def transaction(self) -> Transaction | None:
+        """What gathers what is written."""
+        return self._transaction
+
+    def with_transaction(self, transaction: Transaction | None) -> Driver:
+        """The same array with a transaction."""
+        made = ZarrDriver(self._stored, transaction)
+        made._looked = self._looked
+        return made.allowed(self.readable, self.writable)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _opened_again, (self._stored.said(), self.readable, self.writable)
+
+
+def _opened_again(node: SpecNode, readable: bool, writable: bool) -> Driver:
+    from blizzarr.tensorstore.stored_array import open_stored
+
+    return ZarrDriver(open_stored(node)).allowed(readable, writable)
