@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies
 
 from blizzarr import views
 from blizzarr.views.basic import index_basic
@@ -35,27 +36,36 @@ def done(text: str, library: ModuleType, view: Any) -> tuple[Any, tuple[str, str
         return view, (kind, "" if kind == "TypeError" else PAYLOAD.sub("", str(error)))
 
 
+def compare_chain(random: Random) -> int:
+    """Ten operations, one after the other, compared after each; gives how many there were."""
+    history = [first_view(random)]
+    theirs, mine = (eval(history[0], {"ts": library}) for library in (tensorstore, views))
+    for done_before in range(LENGTH):
+        text = operation(random, theirs)
+        if theirs.ndim > 6 or is_hazardous(mine, text):
+            return done_before
+        history.append(text)
+        said = "\n".join(history)
+        theirs, their_error = done(text, tensorstore, theirs)
+        mine, my_error = done(text, views, mine)
+        assert my_error == their_error, said
+        assert repr(mine) == repr(theirs), said
+        assert mine.to_json() == theirs.to_json(), said
+    return LENGTH
+
+
 @pytest.mark.parametrize("block", range(10))
 def test_chains_of_views(block: int) -> None:
-    """Ten operations on a transform, one after the other: after each the transform and its JSON are the same."""
-    operations = 0
-    for seed in range(block * CHAINS // 10, (block + 1) * CHAINS // 10):
-        random = Random(seed)
-        history = [first_view(random)]
-        theirs, mine = (eval(history[0], {"ts": library}) for library in (tensorstore, views))
-        for _ in range(LENGTH):
-            text = operation(random, theirs)
-            if theirs.ndim > 6 or is_hazardous(mine, text):
-                break
-            history.append(text)
-            said = "\n".join(history)
-            theirs, their_error = done(text, tensorstore, theirs)
-            mine, my_error = done(text, views, mine)
-            assert my_error == their_error, said
-            assert repr(mine) == repr(theirs), said
-            assert mine.to_json() == theirs.to_json(), said
-            operations += 1
-    assert operations > 500
+    """Ten operations on a transform: after each of them the transform, its JSON and any error are the same."""
+    seeds = range(block * CHAINS // 10, (block + 1) * CHAINS // 10)
+    assert sum(compare_chain(Random(seed)) for seed in seeds) > 1000
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(random=strategies.randoms(use_true_random=False))
+def test_chains_that_hypothesis_finds(random: Random) -> None:
+    """The same, with a search for the simplest chain that differs."""
+    compare_chain(random)
 
 
 def test_transforms_survive_json_and_pickle() -> None:

@@ -37,11 +37,12 @@ Result = TypeVar("Result")
 class Subscript(Generic[Result]):
     """What is called by brackets: ``view.label["x", "y"]``."""
 
-    __slots__ = ("_call", "_name")
+    __slots__ = ("_call", "_name", "_owner")
 
     __iter__: ClassVar[None] = None
 
-    def __init__(self, name: str, call: Callable[[Any], Result]) -> None:
+    def __init__(self, owner: object, name: str, call: Callable[[Any], Result]) -> None:
+        self._owner = owner
         self._name = name
         self._call = call
 
@@ -49,7 +50,7 @@ class Subscript(Generic[Result]):
         return self._call(key)
 
     def __repr__(self) -> str:
-        return self._name
+        return f"{self._owner!r}.{self._name}"
 
 
 def given_labels(key: Any) -> tuple[str, ...]:
@@ -212,12 +213,12 @@ class DimExpression:
     @property
     def oindex(self) -> Subscript[DimExpression]:
         """Indexing where arrays of indices are independent of each other."""
-        return Subscript(f"{self!r}.oindex", lambda key: self._index(key, Mode.OINDEX))
+        return Subscript(self, "oindex", lambda key: self._index(key, Mode.OINDEX))
 
     @property
     def vindex(self) -> Subscript[DimExpression]:
         """Indexing where arrays of indices pick points, whose dimensions come first."""
-        return Subscript(f"{self!r}.vindex", lambda key: self._index(key, Mode.VINDEX))
+        return Subscript(self, "vindex", lambda key: self._index(key, Mode.VINDEX))
 
     @property
     def translate_to(self) -> Subscript[DimExpression]:
@@ -249,7 +250,7 @@ class DimExpression:
     @property
     def label(self) -> Subscript[DimExpression]:
         """Name the selected dimensions."""
-        return Subscript(f"{self!r}.label", lambda key: self._with(_Label(given_labels(key))))
+        return Subscript(self, "label", lambda key: self._with(_Label(given_labels(key))))
 
     @property
     def transpose(self) -> Subscript[DimExpression]:
@@ -261,12 +262,12 @@ class DimExpression:
         >>> IndexDomain(shape=[2, 3, 4], labels=["x", "y", "z"])[d["z", "y"].transpose[0]]
         { "z": [0, 4), "y": [0, 3), "x": [0, 2) }
         """
-        return Subscript(f"{self!r}.transpose", lambda key: self._with(_Transpose(_dims_given(key))))
+        return Subscript(self, "transpose", lambda key: self._with(_Transpose(_dims_given(key))))
 
     @property
     def mark_bounds_implicit(self) -> Subscript[DimExpression]:
         """Make the bounds of the selected dimensions implicit or explicit: both, or lower and upper as a slice."""
-        return Subscript(f"{self!r}.mark_bounds_implicit", lambda key: self._with(_MarkImplicit(*given_flags(key))))
+        return Subscript(self, "mark_bounds_implicit", lambda key: self._with(_MarkImplicit(*given_flags(key))))
 
     @property
     def diagonal(self) -> DimExpression:
@@ -281,7 +282,7 @@ class DimExpression:
         return self._with(_Diagonal())
 
     def _vector(self, name: str, operation: Callable[[Vector], _Operation]) -> Subscript[DimExpression]:
-        return Subscript(f"{self!r}.{name}", lambda key: self._with(operation(index_vector(key))))
+        return Subscript(self, name, lambda key: self._with(operation(index_vector(key))))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DimExpression):

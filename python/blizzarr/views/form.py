@@ -87,10 +87,10 @@ class Form(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether there is a dimension without indices, for good: its bounds are explicit."""
-        return any(
-            lower == upper and not (implicit_lower or implicit_upper)
-            for lower, upper, implicit_lower, implicit_upper in zip(*self[:4], strict=True)
-        )
+        for dim, lower in enumerate(self.lower):
+            if lower == self.upper[dim] and not (self.implicit_lower[dim] or self.implicit_upper[dim]):
+                return True
+        return False
 
     @property
     def domain(self) -> Form:

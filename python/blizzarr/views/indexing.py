@@ -61,9 +61,7 @@ class Indexed(Movable):
         >>> IndexTransform(input_shape=[20, 30]).oindex[[1, 2], [3, 4, 5]].shape
         (2, 3)
         """
-        return Subscript(
-            f"{type(self).__name__}.oindex", lambda key: self._with_form(index_direct(self._form, key, Mode.OINDEX))
-        )
+        return Subscript(self, "oindex", lambda key: self._with_form(index_direct(self._form, key, Mode.OINDEX)))
 
     @property
     def vindex(self) -> Subscript[Self]:
@@ -75,9 +73,7 @@ class Indexed(Movable):
         >>> IndexTransform(input_shape=[20, 30, 4]).vindex[:, [3, 4, 5]].shape
         (3, 20, 4)
         """
-        return Subscript(
-            f"{type(self).__name__}.vindex", lambda key: self._with_form(index_direct(self._form, key, Mode.VINDEX))
-        )
+        return Subscript(self, "vindex", lambda key: self._with_form(index_direct(self._form, key, Mode.VINDEX)))
 
     @property
     def origin(self) -> tuple[int, ...]:

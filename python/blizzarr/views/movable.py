@@ -45,7 +45,7 @@ class Movable(ABC):
             value = given(key)
             return self._changed(lambda form: operation(form, list(range(form.rank)), value)[0])
 
-        return Subscript(f"{self!r}.{name}", call)
+        return Subscript(self, name, call)
 
     @property
     def translate_to(self) -> Subscript[Self]:

@@ -45,7 +45,8 @@ class _Block:
 def index_direct(form: Form, key: Any, mode: Mode) -> Form:
     """The form of ``view[key]``, ``view.oindex[key]`` or ``view.vindex[key]``."""
     terms = parse_terms(key, mode)
-    if terms.taken > form.rank:
+    left = form.rank - terms.taken
+    if left < 0:
         raise SelectionError(
             f"Indexing expression requires {terms.taken} dimensions, and cannot be applied to a domain "
             f"of rank {form.rank}"
@@ -55,7 +56,7 @@ def index_direct(form: Form, key: Any, mode: Mode) -> Form:
     joint_left = terms.in_place and terms.joint_shape is not None
     at = 0
     for term in spread:
-        taken = form.rank - terms.taken if term is Ellipsis else dims_taken(term)
+        taken = left if term is Ellipsis else dims_taken(term)
         for block in _blocks(term, list(range(at, at + taken)), terms, joint_left, form):
             block.place = len(blocks)
             blocks.append(block)

@@ -184,7 +184,13 @@ def _terms_of(item: Any) -> list[Term]:
 
 
 def _is_plain(item: slice) -> bool:
-    return not any(isinstance(_vector(bound), tuple) for bound in (item.start, item.stop, item.step))
+    return all(
+        _is_simple(bound) or not isinstance(_vector(bound), tuple) for bound in (item.start, item.stop, item.step)
+    )
+
+
+def _is_simple(bound: Any) -> bool:
+    return bound is None or (type(bound) is int and INT64_MIN <= bound <= INT64_MAX)
 
 
 def _vector(bound: Any) -> int | tuple[int | None, ...] | None:
@@ -196,6 +202,8 @@ def _vector(bound: Any) -> int | tuple[int | None, ...] | None:
 
 def _slices(item: slice) -> list[Slice]:
     """One slice, or as many as its vectors are long."""
+    if _is_simple(item.start) and _is_simple(item.stop) and _is_simple(item.step):
+        return [Slice(item.start, item.stop, 1 if item.step is None else item.step)]
     vectors = {name: _vector(getattr(item, name)) for name in ("start", "stop", "step")}
     first: str | None = None
     for name, vector in vectors.items():

@@ -63,7 +63,7 @@ def test_elements_can_be_repeated() -> None:
     ],
 )
 def test_views_beyond_the_array_are_errors(key: object, said: str) -> None:
-    """Implicit bounds let a view be made that the array does not have; reading it is an error, as TensorStore words it."""
+    """Implicit bounds let a view be made that the array does not have; reading it is an error."""
     with pytest.raises(OutOfBoundsError) as caught:
         lower(VIEW[key], SHAPE)
     assert str(caught.value).startswith(f"OUT_OF_RANGE: {said}")
