@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Self
 
@@ -27,7 +27,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.views import Indexable, IndexDomain, IndexTransform
 
-__all__ = ["Spec", "changed", "context_argument"]
+__all__ = ["Changes", "Spec", "change_of", "changed"]
 
 
 class Spec(Indexable):
@@ -81,7 +81,7 @@ class Spec(Indexable):
           'recheck_cached_data': 'open',
         })
         """
-        self.node = changed(self.node, changes)
+        self.node = changed(self.node, change_of(changes))
 
     # What it says
 
@@ -221,15 +221,9 @@ class Spec(Indexable):
         return Spec.of(replace(self.node, transform=transform))
 
 
-def context_argument(value: Any) -> Context:
-    """A context that was passed; anything else is a `TypeError`."""
-    if not isinstance(value, Context):
-        raise TypeError("Invalid context")
-    return value
-
-
-class _Changes(Change):
-    """A change while its keywords are applied."""
+@dataclass
+class Changes(Change):
+    """A change of a spec, with what it does to resources."""
 
     unbind_context: bool = False
     strip_context: bool = False
@@ -246,7 +240,7 @@ def _is(kind: type) -> Any:
 
 
 def _mode(name: str) -> Argument:
-    def apply(change: _Changes, on: bool) -> None:
+    def apply(change: Changes, on: bool) -> None:
         if on:
             setattr(change.open_mode, name, True)
 
@@ -258,19 +252,19 @@ def _set(name: str, convert: Any = bool) -> Argument:
 
 
 def _bounds(argument: str, *names: str) -> Argument:
-    def apply(change: _Changes, bound: Any) -> None:
+    def apply(change: Changes, bound: Any) -> None:
         for name in names:
             setattr(change, name, bound)
 
     return Argument(lambda value: recheck_argument(argument, value), apply)
 
 
-def _join(change: _Changes, mode: OpenMode) -> None:
+def _join(change: Changes, mode: OpenMode) -> None:
     for name in mode.names():
         setattr(change.open_mode, name, True)
 
 
-def _constrain(row: Argument, change: _Changes, value: Any) -> None:
+def _constrain(row: Argument, change: Changes, value: Any) -> None:
     row.apply(change.schema, value)
 
 
@@ -292,17 +286,27 @@ CHANGES: Final[dict[str, Argument]] = {
 """What can be changed of a spec by keyword, in the order in which it is applied."""
 
 
-def changed(node: SpecNode, changes: dict[str, Any], default: Context | None = None) -> SpecNode:
-    """The node with changes by keyword; what is bound in the end is bound to their context, or to the default."""
-    change = _Changes()
+def change_of(changes: dict[str, Any]) -> Changes:
+    """What keywords change; those that mean nothing, or contradict each other, are errors.
+
+    Examples
+    --------
+    >>> change_of({"rank": 2, "create": True}).open_mode
+    OpenMode(create=True)
+    """
+    change = Changes()
     apply_arguments(change, CHANGES, changes)
+    return change
+
+
+def changed(node: SpecNode, change: Changes, default: Context | None = None) -> SpecNode:
+    """The node with a change; what is not bound then is bound to its context, or to the default."""
     node = changed_context(node, change.unbind_context, change.strip_context, None)
     had_none = node.transform is None and change.schema.domain is not None
     if node.transform is not None:
-        change.schema = schema_under(change.schema, node.transform)
+        change = replace(change, schema=schema_under(change.schema, node.transform))
     node = DRIVERS[node.driver].changed(node, change)
     if had_none:
         node = derived(node)
-    context = default if change.context is None else change.context
-    changed: SpecNode = changed_context(node, False, False, context)
-    return changed
+    made: SpecNode = changed_context(node, False, False, default if change.context is None else change.context)
+    return made

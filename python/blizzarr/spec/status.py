@@ -68,12 +68,16 @@ def opening(driver: str) -> Iterator[None]:
         raise ConstraintError(f'Error opening "{driver}" driver: Error reading {error}') from error
 
 
+_ARGUMENTS = ("Error setting ", "codec_chunk_shape not supported")
+"""How errors begin that TensorStore takes for ones of the spec itself: those about layouts."""
+
+
 @contextmanager
 def failed_precondition() -> Iterator[None]:
     """Errors about constraints, where what does not meet them is stored already."""
     try:
         yield
     except SpecError as error:
-        if isinstance(error, _StatusError):
+        if isinstance(error, _StatusError) or error.reason.startswith(_ARGUMENTS):
             raise
         raise ConstraintError(error.reason) from error

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.futures import Batch, Future, submit
 from blizzarr.spec.context import Context
 from blizzarr.spec.driver_names import FORMATS
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.kvstore_spec import KvStoreSpec
-from blizzarr.spec.spec import Spec, changed
+from blizzarr.spec.spec import Spec, change_of, changed
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.status import opening
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.tensorstore.memory_array import MemoryArray
 from blizzarr.tensorstore.store import TensorStore
-from blizzarr.tensorstore.stored_array import open_stored
+from blizzarr.tensorstore.stored_array import find_stored, open_stored
 from blizzarr.tensorstore.zarr_driver import ZarrDriver
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexTransform
@@ -68,16 +68,17 @@ def open(
     >>> open({"driver": "array", "array": [1, 2, 3], "dtype": "uint32"}).result()[1:].read().result()
     array([2, 3], dtype=uint32)
     """
+    if context is not None and not isinstance(context, Context):
+        raise TypeError("Invalid context")
     given = {name: value for name, value in changes.items() if value is not None}
+    if isinstance(given.get("kvstore"), KvStore):
+        given["kvstore"] = given["kvstore"].spec(retain_context=True)
+    # What is said wrongly is an error at once; what cannot be done is one of the result.
+    said = (spec if isinstance(spec, Spec) else Spec(spec)).node
+    change = change_of(given)
     try:
-        if isinstance(given.get("kvstore"), KvStore):
-            given["kvstore"] = given["kvstore"].spec(retain_context=True)
-        elif "kvstore" in given and not isinstance(given["kvstore"], KvStoreSpec):
-            given["kvstore"] = KvStoreSpec(given["kvstore"])
-        node = changed((spec if isinstance(spec, Spec) else Spec(spec)).node, given, context or Context())
-    except TypeError:
-        raise
-    except Exception as error:
+        node = changed(said, change, context or Context())
+    except BlizzarrError as error:
         return Future.failed(error)
     request = Request(read, write, context, transaction)
     if batch is not None:
@@ -96,9 +97,14 @@ def _at_once(work: Callable[[], TensorStore]) -> Future[TensorStore]:
 
 def open_node(node: SpecNode, request: Request) -> TensorStore:
     """The store of a bound node."""
-    if node.driver not in OPENERS:
-        raise SpecError(f"cannot open the driver {node.driver!r}")
-    driver = OPENERS[node.driver](node, request)
+    with opening(node.driver):
+        if node.driver == "auto":
+            return open_node(find_stored(node), request)
+        return _opened(OPENERS[node.driver](node, request), node, request)
+
+
+def _opened(driver: Driver, node: SpecNode, request: Request) -> TensorStore:
+    """The view that a node says of what was opened."""
     if request.transaction is not None and driver.transaction is None:
         driver = driver.with_transaction(request.transaction)
     driver = _limited(driver, request)
@@ -123,7 +129,7 @@ def _open_array(node: SpecNode, request: Request) -> Driver:
     dtype = node.schema.dtype
     assert dtype is not None, "checked when the spec was made"
     if node.schema.fill_value is not None:
-        raise SpecError("fill_value not supported by array driver")
+        raise SpecError("fill_value not supported")
     return MemoryArray(
         node.options["array"].copy(), dtype, node.resources["data_copy_concurrency"], True, node.schema.dimension_units
     )

@@ -247,7 +247,10 @@ def find_stored(node: SpecNode) -> SpecNode:
 def _is_there(node: SpecNode, driver: str) -> bool:
     place = _place(replace(node, driver=driver))
     keys = [form.node_keys(place.path)[0] for form in place.forms]
-    return any(value is not None for value in get_many(place.store, keys))
+    if all(value is None for value in get_many(place.store, keys)):
+        return False
+    # One format may have the name of a document from another.
+    return find_many(place.store, [place.path], place.forms) != [None]
 
 
 def _within_zip(kvstore: KvNode, node: SpecNode) -> KvNode:

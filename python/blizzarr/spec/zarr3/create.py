@@ -12,7 +12,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.zarr3.chain import Chain, Codec
 from blizzarr.spec.zarr3.check import check_schema
 from blizzarr.spec.zarr3.effective import codec_of, domain_of, layout_with, units_of
-from blizzarr.spec.zarr3.fill_value import Element, check_dtype, converted, zero
+from blizzarr.spec.zarr3.fill_value import NAMES, Element, converted, zero
 from blizzarr.spec.zarr3.metadata import Metadata
 from blizzarr.spec.zarr3.resolve import Decoded, check_chain, resolve
 from blizzarr.views import IndexDomain
@@ -34,7 +34,8 @@ def new_metadata(constraints: Metadata, schema: Schema) -> Metadata:
     dtype = constraints.dtype or schema.dtype
     if dtype is None:
         raise SpecError("dtype must be specified")
-    check_dtype(dtype)
+    if dtype.name not in NAMES:
+        raise SpecError(f"Data type not supported: {dtype.name}")
     domain = domain_of(constraints, schema)
     if domain is None or any(bounds[0] == -INF or bounds[1] > INF for bounds in _bounds(domain)):
         raise SpecError("domain must be specified")

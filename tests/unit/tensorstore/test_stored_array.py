@@ -1,0 +1,311 @@
+"""From specs to arrays in stores: opened, created, replaced, assumed and refused as TensorStore does it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorstore as ts
+
+import blizzarr
+from blizzarr.errors import NodeExistsError, NodeNotFoundError, SpecError, UnsupportedOperationError
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.context import Context
+from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.spec import Spec
+from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, ConstraintError, opening
+from blizzarr.tensorstore.stored_array import StoredArray, find_stored, open_stored
+
+OURS: dict[str, Any] = {"ChunkLayout": ChunkLayout, "CodecSpec": CodecSpec, "Schema": Schema}
+THEIRS: dict[str, Any] = {name: getattr(ts, name) for name in OURS}
+
+
+def opened(spec: Any, context: Context, **changes: Any) -> StoredArray:
+    """An array by our opening."""
+    said = Spec(spec)
+    said.update(context=context, **changes)
+    with opening(said.node.driver):
+        return open_stored(find_stored(said.node) if said.node.driver == "auto" else said.node)
+
+
+def outcome(spec: Any, context: Context, module: dict[str, Any], step: Any) -> Any:
+    """What comes of a step with our opening."""
+    try:
+        return shown(opened({**spec, **step.get("spec", {})}, context, **keywords(module, step)).schema)
+    except SpecError as error:
+        return str(error)
+
+
+def their_outcome(spec: Any, context: Any, module: dict[str, Any], step: Any) -> Any:
+    """What comes of a step with TensorStore."""
+    try:
+        store = ts.open({**spec, **step.get("spec", {})}, context=context, **keywords(module, step)).result()
+        return shown(store.schema)
+    except ValueError as error:
+        return re.sub(r" \[tensorstore_spec=.*", "", str(error), flags=re.S)
+
+
+def keywords(module: dict[str, Any], step: Any) -> dict[str, Any]:
+    """The keyword arguments of a step; those that are objects are made."""
+    return {
+        name: value(module) if callable(value) else value for name, value in step.items() if name not in ("spec", "do")
+    }
+
+
+def shown(schema: Any) -> Any:
+    """A schema, without labels that a spec gives to those that have none."""
+    found = schema.to_json()
+    found.get("domain", {}).pop("labels", None)
+    return json.loads(json.dumps(found))
+
+
+STEPS: list[dict[str, Any]] = [
+    {},
+    {"create": True},
+    {"create": True, "dtype": "int8"},
+    {"create": True, "shape": [4]},
+    {"create": True, "dtype": "string", "shape": [4]},
+    {"create": True, "dtype": "int8", "shape": [4]},
+    {"create": True, "dtype": "int8", "shape": [4]},
+    {"create": True, "open": True, "dtype": "int8", "shape": [4]},
+    {"create": True, "open": True, "dtype": "int8", "shape": [5]},
+    {"open": True, "dtype": "int16"},
+    {"rank": 2},
+    {"rank": 1},
+    {"fill_value": 5},
+    {"fill_value": 0},
+    {"shape": [4]},
+    {"shape": [3]},
+    {"dimension_units": ["nm"]},
+    {"chunk_layout": lambda module: module["ChunkLayout"](read_chunk_shape=[3])},
+    {"chunk_layout": lambda module: module["ChunkLayout"](read_chunk_shape=[4])},
+    {"chunk_layout": lambda module: module["ChunkLayout"](read_chunk_shape_soft_constraint=[3])},
+    {"chunk_layout": lambda module: module["ChunkLayout"](grid_origin=[1])},
+    {"codec": lambda module: module["CodecSpec"]({"driver": "zarr3", "codecs": ["gzip"]})},
+    {"codec": lambda module: module["CodecSpec"]({"driver": "zarr3", "codecs": ["bytes"]})},
+    {"schema": lambda module: module["Schema"](rank=1, dtype="int8", fill_value=0)},
+    {"spec": {"metadata": {"shape": [5]}}},
+    {"spec": {"metadata": {"shape": [4]}}},
+    {"spec": {"metadata": {"data_type": "int16"}}},
+    {"spec": {"metadata": {"attributes": {"a": 1}}}},
+    {"spec": {"metadata": {"attributes": {}}}},
+    {"spec": {"metadata": {"chunk_key_encoding": {"name": "v2"}}}},
+    {"delete_existing": True},
+    {"delete_existing": True, "create": True, "open": True},
+    {"delete_existing": True, "create": True, "dtype": "int16", "shape": [3]},
+    {"dtype": "int16"},
+    {"create": True, "open": True},
+    {"assume_metadata": True},
+    {"assume_metadata": True, "dtype": "int32", "shape": [7]},
+    {"assume_cached_metadata": True, "dtype": "int32", "shape": [7]},
+    {"assume_metadata": True, "create": True},
+    {},
+]
+
+
+@pytest.mark.parametrize("place", ["memory", "file"])
+def test_a_history(tmp_path: Path, place: str) -> None:
+    """K-7 K-9 K-10 K-11 K-12 K-13 K-19: each step of a history gives what it gives with TensorStore."""
+    context, theirs = Context(), ts.Context()
+    for number, step in enumerate(STEPS):
+        urls = {
+            name: f"memory://{name}/a/" if place == "memory" else f"file://{tmp_path}/{name}"
+            for name in ("ours", "theirs")
+        }
+        found = outcome({"driver": "zarr3", "kvstore": urls["ours"]}, context, OURS, step)
+        expected = their_outcome({"driver": "zarr3", "kvstore": urls["theirs"]}, theirs, THEIRS, step)
+        if isinstance(expected, str):
+            expected = expected.replace("theirs", "ours")
+        assert found == expected, (number, step)
+
+
+@pytest.mark.parametrize("place", ["memory", "file"])
+def test_errors_can_be_told_apart(tmp_path: Path, place: str) -> None:
+    """What is missing, what is there already, and what is otherwise are errors of their own, and all ValueErrors."""
+    spec = {"driver": "zarr3", "kvstore": "memory://a/" if place == "memory" else f"file://{tmp_path}/a"}
+    context = Context()
+    with pytest.raises(ArrayNotFoundError, match=r"NOT_FOUND: .*Metadata at .*zarr.json.* does not exist") as missing:
+        opened(spec, context)
+    assert isinstance(missing.value, NodeNotFoundError)
+    array = opened(spec, context, create=True, dtype="int8", shape=[4]).array
+    array[...] = 5
+    with pytest.raises(ArrayExistsError, match=r"ALREADY_EXISTS: .*Error writing .*zarr.json") as there:
+        opened(spec, context, create=True, dtype="int8", shape=[4])
+    assert isinstance(there.value, NodeExistsError)
+    with pytest.raises(
+        ConstraintError, match=r"FAILED_PRECONDITION: .*\(int8\) does not match dtype in schema \(int16\)"
+    ):
+        opened(spec, context, dtype="int16")
+    assert opened(spec, context).array[...].tolist() == [5] * 4
+
+
+def test_replaced(tmp_path: Path) -> None:
+    """K-11: what is replaced is gone, chunks and all; other arrays stay; files that are not ours are not lost."""
+    context = Context()
+    spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/a"}
+    opened(spec, context, create=True, dtype="int8", shape=[4]).array[...] = 5
+    opened({**spec, "kvstore": f"file://{tmp_path}/b"}, context, create=True, dtype="int8", shape=[4]).array[...] = 6
+    new = opened(spec, context, create=True, delete_existing=True, dtype="int8", shape=[8]).array
+    assert new[...].tolist() == [0] * 8
+    assert opened({**spec, "kvstore": f"file://{tmp_path}/b"}, context).array[...].tolist() == [6] * 4
+    (tmp_path / "a" / "notes.txt").write_text("mine")
+    with pytest.raises(NodeExistsError, match=r"notes\.txt"):
+        opened(spec, context, create=True, delete_existing=True, dtype="int8", shape=[8])
+    # What a killed removal has left is no part of the new array.
+    (tmp_path / "a" / "notes.txt").unlink()
+    new[...] = 7
+    (tmp_path / "a" / "zarr.json").unlink()
+    again = opened(spec, context, create=True, delete_existing=True, dtype="int8", shape=[8]).array
+    assert again[...].tolist() == [0] * 8
+
+
+def test_assumed() -> None:
+    """K-12 K-13: assumed metadata need not be there, and are not stored."""
+    context = Context()
+    spec = {"driver": "zarr3", "kvstore": "memory://a/"}
+    for mode in ("assume_metadata", "assume_cached_metadata"):
+        found = opened(spec, context, dtype="int8", shape=[3], **{mode: True})
+        assert found.array[...].tolist() == [0, 0, 0]
+        assert found.assumed == (mode == "assume_metadata")
+    assert KvStore.open("memory://", context=context).result().list().result() == []
+
+
+def test_each_reads_the_other(tmp_path: Path) -> None:
+    """Arrays that one created the other opens, with the same schema and elements, whatever the format."""
+    for driver in ("zarr3", "zarr"):
+        spec = {"driver": driver, "kvstore": f"file://{tmp_path}/{driver}/ours"}
+        ours = opened(spec, Context(), create=True, dtype="uint16", shape=[30, 40]).array
+        ours[...] = np.arange(1200, dtype="uint16").reshape(30, 40)
+        theirs = ts.open(spec).result()
+        np.testing.assert_array_equal(theirs.read().result(), ours[...])
+        spec = {"driver": driver, "kvstore": f"file://{tmp_path}/{driver}/theirs"}
+        store = ts.open(
+            spec, create=True, dtype=ts.uint16, shape=[30, 40], chunk_layout=ts.ChunkLayout(chunk_shape=[7, 9])
+        ).result()
+        store.write(np.arange(1200, dtype="uint16").reshape(30, 40)).result()
+        found = opened(spec, Context())
+        np.testing.assert_array_equal(found.array[...], store.read().result())
+        assert found.schema.chunk_layout.to_json() == store.chunk_layout.to_json()
+
+
+@pytest.mark.parametrize("driver", ["zarr1", "zarr3_draft", "zarr", "zarr3"])
+def test_every_format(tmp_path: Path, driver: str) -> None:
+    """Each driver creates and opens its format, and finds it again when nobody says which it is."""
+    context = Context()
+    spec = {"driver": driver, "kvstore": f"file://{tmp_path}/a"}
+    with pytest.raises(ArrayNotFoundError):
+        opened(spec, context)
+    with pytest.raises(SpecError, match="dtype must be specified"):
+        opened(spec, context, create=True)
+    with pytest.raises(SpecError, match="domain must be specified"):
+        opened(spec, context, create=True, dtype="int16")
+    array = opened(
+        spec,
+        context,
+        create=True,
+        dtype="int16",
+        shape=[5, 6],
+        fill_value=3,
+        chunk_layout=ChunkLayout(chunk_shape=[2, 3]),
+    ).array
+    assert array.chunks == (2, 3)
+    array[2:] = 1
+    assert blizzarr.open(tmp_path / "a").metadata == array.metadata
+    for json_ in (spec, f"file://{tmp_path}/a", f"file://{tmp_path}/a/|auto"):
+        found = opened(json_, context)
+        assert found.node.driver == driver
+        assert found.array[:, 0].tolist() == [3, 3, 1, 1, 1]
+        schema = found.schema
+        assert (schema.dtype, schema.domain.shape, schema.fill_value) == ("int16", (5, 6), 3)  # type: ignore[union-attr]
+    again = Spec(json.loads(json.dumps(Spec.of(found.said()).to_json())))
+    again.update(strip_context=True, context=context)
+    assert open_stored(again.node).array.metadata == array.metadata
+    for wrong in ({"dtype": "int8"}, {"rank": 3}, {"shape": [5, 7]}, {"fill_value": 4}):
+        with pytest.raises(ConstraintError):
+            opened(spec, context, **wrong)
+    with pytest.raises(SpecError, match="chunk"):
+        opened(spec, context, chunk_layout=ChunkLayout(read_chunk_shape=[2, 4]))
+
+
+def test_nodes_of_the_draft(tmp_path: Path) -> None:
+    """An array of the draft is named by its path in the hierarchy, or by where it would be if it had a directory."""
+    root = blizzarr.open_group(tmp_path / "h", mode="w", zarr_format="v3_draft")
+    array = root.create_array("a/b", shape=(3,), dtype="int8")
+    array[...] = 4
+    context = Context()
+    by_option = opened({"driver": "zarr3_draft", "kvstore": f"file://{tmp_path}/h", "node": "a/b"}, context)
+    by_path = opened({"driver": "zarr3_draft", "kvstore": f"file://{tmp_path}/h/a/b"}, context)
+    assert by_option.array[...].tolist() == by_path.array[...].tolist() == [4, 4, 4]
+    with pytest.raises(SpecError, match="URL syntax not supported with node"):
+        _ = Spec({"driver": "zarr3_draft", "kvstore": f"file://{tmp_path}/h", "node": "a/b"}).url
+
+
+def test_found_out(tmp_path: Path) -> None:
+    """Formats are found out, in zip files too; none and several are errors in TensorStore's words."""
+    context, theirs = Context(), ts.Context()
+
+    def both(url: str) -> tuple[str, str]:
+        with pytest.raises(ValueError, match="format") as expected:
+            ts.open(url, context=theirs).result()
+        with pytest.raises(ConstraintError) as found:
+            opened(url, context)
+        return str(found.value), re.sub(r" \[tensorstore_spec=.*", "", str(expected.value), flags=re.S)
+
+    for url in ("memory://q/", "memory://q", f"file://{tmp_path}/none"):
+        found, expected = both(url)
+        assert found == expected
+    for driver in ("zarr3", "zarr"):
+        opened({"driver": driver, "kvstore": f"file://{tmp_path}/two/"}, context, create=True, dtype="int8", shape=[1])
+    found, expected = both(f"file://{tmp_path}/two/")
+    assert found == expected
+    opened(
+        {"driver": "zarr3", "kvstore": f"file://{tmp_path}/a.zip|zip:"}, context, create=True, dtype="int8", shape=[1]
+    )
+    assert opened(f"file://{tmp_path}/a.zip", context).node.kvstore.driver == "zip"  # type: ignore[union-attr]
+    with pytest.raises(SpecError, match='"kvstore" must be specified'):
+        opened({"driver": "auto"}, context)
+
+
+def test_damaged_documents() -> None:
+    """Documents that do not conform are errors that name them, whether they are to be opened or found out."""
+    context = Context()
+    kv = KvStore.open("memory://a/", context=context).result()
+    for document in (b"{bad", b"{}", b"[]", b'{"zarr_format":3,"node_type":"group"}'):
+        kv["zarr.json"] = document
+        for spec in ({"driver": "zarr3", "kvstore": "memory://a/"}, "memory://a/"):
+            with pytest.raises(ConstraintError, match=r"Error reading .*a/zarr\.json"):
+                opened(spec, context)
+
+
+def test_settings_arrive(tmp_path: Path) -> None:
+    """K-15 K-16 K-17 K-18: pools, bounds and what is done to files are those of the spec and its context."""
+    context = Context({"cache_pool": {"total_bytes_limit": 1 << 20}, "file_io_sync": False})
+    spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/a"}
+    found = opened(spec, context, create=True, dtype="int8", shape=[4], recheck_cached_data=False)
+    found.array[...] = 1
+    pool = context["cache_pool"].value
+    assert found.array[1] == 1
+    assert found.array[2] == 1
+    assert pool.info().hits == 1
+    assert found.array.store.store.durability is None
+    assert found.metadata_since <= math.inf
+    assert opened(spec, context, recheck_cached_metadata=False).metadata_since == -math.inf
+    assert opened(spec, context, recheck_cached_metadata=5.0).metadata_since == 5.0
+    plain = opened({**spec, "cache_pool": {}}, Context())
+    assert plain.array.store.durability == "full"
+    assert plain.array.store.locking == "required"
+    free = opened({**spec, "cache_pool": {}}, Context({"file_io_locking": {"mode": "none"}}))
+    assert free.array.store.locking == "threads"
+
+
+def test_places_to_come() -> None:
+    """Arrays in places that cannot be opened yet say what will be needed."""
+    with pytest.raises(UnsupportedOperationError, match="S3 needs"):
+        opened({"driver": "zarr3", "kvstore": "s3://bucket/a"}, Context())
