@@ -6,10 +6,13 @@ beyond that (diagonals, dimensions that repeat) becomes index arrays: see `blizz
 
 from __future__ import annotations
 
+import numpy as np
+
 from blizzarr.errors import SelectionError
 from blizzarr.indexing import Constant, Indexed, IndexTransform, Lowered, Output, Strided
+from blizzarr.indexing.transform import Axis
 from blizzarr.views.compose import compose, index_values
-from blizzarr.views.form import ArrayMap, Form, identity_maps
+from blizzarr.views.form import ArrayMap, Form, IndexArray, identity_maps
 from blizzarr.views.indexing import Indexed as View
 from blizzarr.views.interval import Bounds
 
@@ -34,8 +37,10 @@ def lower(view: View, shape: tuple[int, ...]) -> Lowered:
     lowers, uppers, maps = form[0], form[1], form[5]
     if len(maps) != len(shape):
         raise SelectionError(f"expected a view of an array of rank {len(maps)}, found one of rank {len(shape)}")
+    # Dimensions as bits: those that an axis has, and those that index arrays have together.
     used = 0
-    axes: list[int | tuple[int, int, int]] = []
+    joint: set[int] = set()
+    axes: list[Axis] = []
     for map_, size in zip(maps, shape, strict=True):
         if type(map_) is int:
             if not 0 <= map_ < size:
@@ -51,12 +56,32 @@ def lower(view: View, shape: tuple[int, ...]) -> Lowered:
                 break
             used |= bit
             axes.append((dim, start, stride))
+        elif isinstance(map_, ArrayMap):
+            bits = sum(map((1).__lshift__, map_.dims))
+            values = _indices_within(map_, size)
+            if values is None or (bits not in joint and used & bits):
+                break
+            joint.add(bits)
+            used |= bits
+            axes.append((map_.dims, values))
         else:
             break
     else:
         if used == (1 << len(lowers)) - 1:
             return tuple([upper - first for first, upper in zip(lowers, uppers, strict=True)]), tuple(axes), False
     return _lower_any(form, shape)
+
+
+def _indices_within(map_: ArrayMap, size: int) -> IndexArray | None:
+    """The indices of the simplest array maps, if all are below the size; None else."""
+    lower, upper = map_.bounds
+    array = map_.array
+    if not map_.dims or map_.offset or map_.stride != 1 or lower > 0 or upper < size or not array.size:
+        return None
+    # Read without a sign, negative indices are larger than any size.
+    if int(array.view(np.uint64).max()) >= size:
+        return None
+    return np.ascontiguousarray(array.reshape([array.shape[dim] for dim in map_.dims]))
 
 
 def _lower_any(form: Form, shape: tuple[int, ...]) -> Lowered:
