@@ -79,16 +79,15 @@ class TensorStore(StoreFacts):
     def oindex(self) -> Subscript[TensorStore]:
         """Indexing where arrays of indices are independent of each other; can be assigned to."""
         return _Assignable(
-            "TensorStore.oindex",
+            self,
+            "oindex",
             lambda key: self._with_form(index_direct(self._bare, key, Mode.OINDEX)),
         )
 
     @property
     def vindex(self) -> Subscript[TensorStore]:
         """Indexing where arrays of indices pick points, whose dimensions come first; can be assigned to."""
-        return _Assignable(
-            "TensorStore.vindex", lambda key: self._with_form(index_direct(self._bare, key, Mode.VINDEX))
-        )
+        return _Assignable(self, "vindex", lambda key: self._with_form(index_direct(self._bare, key, Mode.VINDEX)))
 
     # Elements
 
