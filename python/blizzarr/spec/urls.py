@@ -78,7 +78,10 @@ def decoded(text: str) -> str:
     """
     if bad := _PERCENT.search(text):
         raise SpecError(f"Invalid percent-encoding at position {bad.start()}: {quote(text)}")
-    return unquote(text, errors="surrogateescape")
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeDecodeError as error:
+        raise SpecError(f"Invalid UTF-8 percent-encoding sequence: {quote(text)}") from error
 
 
 def encoded(text: str) -> str:

@@ -22,6 +22,8 @@ URLS = [
     "memory://a#b",
     "memory://a%20b",
     "memory://%zz",
+    "memory://a%fa",
+    "file:///tmp/%fa",
     "memory:",
     "memory:a",
     "MEMORY://x",
