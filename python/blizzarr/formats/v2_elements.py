@@ -12,7 +12,7 @@ from typing import Any
 
 from blizzarr.codecs import CodecChain
 from blizzarr.codecs.configs import chain_from_configs
-from blizzarr.dtypes import DataType, Kind, fill_typed, fill_user
+from blizzarr.dtypes import DataType, Kind, fill_typed, fill_user, ml
 from blizzarr.dtypes.typestr import Typestr, from_typestr
 from blizzarr.formats.objects import element_type
 from blizzarr.problems import MISSING, Problems
@@ -23,6 +23,10 @@ __all__ = ["decode_codecs", "decode_dtype", "decode_fill"]
 def decode_dtype(document: Mapping[str, Any], problems: Problems) -> tuple[DataType | None, str | None]:
     """The data type, `None` when a problem was added, and the byte order in which elements are stored."""
     given = document.get("dtype", MISSING)
+    if type(given) is str and given in ml.ROWS:
+        # What TensorStore writes of data types that NumPy lacks.
+        named = DataType.from_json(given, "dtype", problems)
+        return named, "little" if named is not None and named.swap_unit else None
     typed = (_remembered(given) if type(given) is str else None) or from_typestr(given, "dtype", problems)
     if typed is None:
         return None, None

@@ -9,6 +9,7 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.pretty import pretty
+from blizzarr.spec.zarr.codec import ZarrCodec
 from blizzarr.spec.zarr3.codec import Zarr3Codec
 
 __all__ = ["CodecSpec", "DriverCodec", "as_codec_spec"]
@@ -26,7 +27,10 @@ class DriverCodec(Protocol):
         ...
 
 
-_DRIVERS: Final[dict[str, Callable[[Members], Any]]] = {"zarr3": Zarr3Codec.take}
+_DRIVERS: Final[dict[str, Callable[[Members], Any]]] = {
+    "zarr": ZarrCodec.take,
+    "zarr3": Zarr3Codec.take,
+}
 
 
 class CodecSpec:
@@ -109,6 +113,8 @@ class CodecSpec:
 
 def _driver(value: Any) -> str:
     driver = as_text(value)
+    # An older name.
+    driver = "zarr" if driver == "zarr2" else driver
     if driver not in _DRIVERS:
         raise SpecError(f"{quote(driver)} is not registered")
     return driver

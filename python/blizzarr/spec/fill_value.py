@@ -102,6 +102,8 @@ def shown(array: Array) -> str:
     if array.ndim:
         return f"{{{', '.join(map(shown, array))}}}"
     value = array[()]
+    if array.dtype == object:
+        return dump(value) if not isinstance(value, bytes) else str(value)
     return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
 
 

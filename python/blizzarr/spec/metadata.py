@@ -10,10 +10,11 @@ import numpy as np
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.document_constraints import DraftConstraints, V1Constraints, V2Constraints
+from blizzarr.spec.document_constraints import DraftConstraints, V1Constraints
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
+from blizzarr.spec.zarr.driver import ZarrConstraints
 from blizzarr.spec.zarr3.driver import Zarr3Constraints
 from blizzarr.views import IndexDomain
 
@@ -88,7 +89,7 @@ class MetadataConstraints(Protocol):
 
 METADATA: Final[dict[str, type[MetadataConstraints]]] = {
     "zarr3": Zarr3Constraints,
-    "zarr": V2Constraints,
+    "zarr": ZarrConstraints,
     "zarr1": V1Constraints,
     "zarr3_draft": DraftConstraints,
 }

@@ -18,7 +18,7 @@ from blizzarr.spec.unit import Unit
 from blizzarr.spec.zarr3.chain import Chain, chain_from_json
 from blizzarr.spec.zarr3.fill_value import NAMES, check_dtype, element_json, element_to_json
 
-__all__ = ["Metadata", "metadata_from_json", "stored_from_json"]
+__all__ = ["Metadata", "RankedLists", "metadata_from_json", "stored_from_json"]
 
 _LONGEST: Final = (1 << 63) - 2
 _SEPARATORS: Final = {"default": "/", "v2": "."}
@@ -114,8 +114,8 @@ def stored_from_json(value: Any) -> Metadata:
     return _read(value, partial=False)
 
 
-class _Rank:
-    """The number of dimensions, which the first member that has as many elements tells."""
+class RankedLists:
+    """Members with an element for each dimension: the first of them tells how many there are."""
 
     def __init__(self) -> None:
         self.known = -1
@@ -138,7 +138,7 @@ class _Rank:
 def _read(value: Any, partial: bool) -> Metadata:
     members = Members(plain(value))
     default = None if partial else MISSING
-    rank = _Rank()
+    rank = RankedLists()
     found: dict[str, Any] = {"zarr_format": members.take("zarr_format", as_integer(3, 3), default)}
     members.take("node_type", _exactly("array"), default)
     dtype = found["dtype"] = members.take("data_type", _dtype, default)
@@ -207,7 +207,7 @@ def _separator(value: Any, name: str) -> str:
     return separator
 
 
-def _grid(value: Any, rank: _Rank) -> tuple[int, ...]:
+def _grid(value: Any, rank: RankedLists) -> tuple[int, ...]:
     members = Members(value)
     members.take("name", _exactly("regular"))
     shape = members.take("configuration", lambda said: _grid_shape(said, rank))
@@ -215,7 +215,7 @@ def _grid(value: Any, rank: _Rank) -> tuple[int, ...]:
     return shape
 
 
-def _grid_shape(value: Any, rank: _Rank) -> tuple[int, ...]:
+def _grid_shape(value: Any, rank: RankedLists) -> tuple[int, ...]:
     members = Members(as_object(value))
     shape: tuple[int, ...] = members.take("chunk_shape", rank.of(as_integer(1, _LONGEST)))
     members.end()
@@ -229,7 +229,7 @@ def _no_transformers(value: Any) -> None:
         raise SpecError("No storage transformers supported")
 
 
-def _attributes(value: Any, rank: _Rank) -> tuple[dict[str, Any], DimensionUnits | None]:
+def _attributes(value: Any, rank: RankedLists) -> tuple[dict[str, Any], DimensionUnits | None]:
     members = Members(value)
     units = members.take("dimension_units", rank.of(_or_none(_unit)), None)
     return members.left, units

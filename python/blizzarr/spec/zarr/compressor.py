@@ -1,0 +1,66 @@
+"""The compressors of ``zarr``: their options, and what these are unless told otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import quote
+from blizzarr.spec.members import Members, as_integer, as_text
+
+__all__ = ["DEFAULT_COMPRESSOR", "compressor_json"]
+
+_CNAMES: Final = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
+
+
+def _cname(value: Any) -> str:
+    name = as_text(value)
+    if name not in _CNAMES:
+        raise SpecError(f"Expected one of {','.join(_CNAMES)}, but received: {quote(name)}")
+    return name
+
+
+_Option = tuple[Callable[[Any], Any], Any]
+_COMPRESSORS: Final[dict[str, dict[str, _Option]]] = {
+    "blosc": {
+        "cname": (_cname, "lz4"),
+        "clevel": (as_integer(0, 9), 5),
+        "shuffle": (as_integer(-1, 2), -1),
+        "blocksize": (as_integer(0, (1 << 64) - 1, "64-bit unsigned integer"), 0),
+    },
+    "bz2": {"level": (as_integer(1, 9), 1)},
+    "gzip": {"level": (as_integer(0, 9), 1)},
+    "zlib": {"level": (as_integer(0, 9), 1)},
+    "zstd": {"level": (as_integer(-131072, 22), 1)},
+}
+
+
+def compressor_json(value: Any) -> dict[str, Any] | None:
+    """The compressor that JSON says, with all its options; null is none.
+
+    Examples
+    --------
+    >>> compressor_json({"id": "zlib"})
+    {'id': 'zlib', 'level': 1}
+    """
+    if value is None:
+        return None
+    members = Members(value)
+    name = members.take("id", _name)
+    found = {"id": name}
+    for option, (parse, default) in _COMPRESSORS[name].items():
+        found[option] = members.take(option, parse, default)
+    members.end()
+    return dict(sorted(found.items()))
+
+
+def _name(value: Any) -> str:
+    name = as_text(value)
+    if name not in _COMPRESSORS:
+        raise SpecError(f"{quote(name)} is not registered")
+    return name
+
+
+DEFAULT_COMPRESSOR: Final = compressor_json({"id": "blosc"})
+"""What new arrays get."""

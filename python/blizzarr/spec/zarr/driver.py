@@ -1,0 +1,123 @@
+"""Arrays of Zarr v2 as specs see them: what is demanded of them, what is stored, and the schema of both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from blizzarr import formats
+from blizzarr.model import ArrayMeta
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.dimension_units import DimensionUnits
+from blizzarr.spec.places import Option
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.zarr.check import check_metadata, check_schema
+from blizzarr.spec.zarr.codec import ZarrCodec
+from blizzarr.spec.zarr.create import new_metadata
+from blizzarr.spec.zarr.effective import codec_of, constrain, domain_of, layout_with
+from blizzarr.spec.zarr.metadata import Metadata, metadata_from_json, stored_from_json
+from blizzarr.views import IndexDomain
+
+__all__ = ["ZarrConstraints"]
+
+Options = Mapping[str, Any]
+
+
+class ZarrConstraints:
+    """What a spec demands of metadata.
+
+    Examples
+    --------
+    >>> constraints = ZarrConstraints.from_json({"shape": [1000, 1000], "dtype": ">i2", "order": "F"})
+    >>> meta = constraints.create(Schema(chunk_layout=ChunkLayout(chunk_elements=10_000)), {})
+    >>> meta.chunk_shape, meta.order
+    ((100, 100), 'F')
+    >>> constraints.check(meta, Schema(), {})
+    >>> ZarrConstraints.schema_of(meta, {}).dtype
+    dtype("int16")
+    """
+
+    options: ClassVar[Mapping[str, Option]] = {}
+
+    def __init__(self, metadata: Metadata) -> None:
+        self.metadata = metadata
+
+    @classmethod
+    def from_json(cls, value: Any) -> ZarrConstraints:
+        """What the member ``metadata`` says."""
+        return cls(metadata_from_json(value))
+
+    @classmethod
+    def of(cls, meta: ArrayMeta) -> ZarrConstraints:
+        """The constraints that nothing but this array fulfils."""
+        return cls(replace(_stored(meta), extra={}))
+
+    @staticmethod
+    def check_dtype(schema: Schema) -> None:
+        """Nothing is refused before an array is created."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The member ``metadata``."""
+        return self.metadata.to_json()
+
+    def constrain(self, schema: Schema, options: Options) -> None:
+        """Add the data type and rank that are known to the schema."""
+        constrain(self.metadata, schema)
+
+    def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
+        """The domain, as far as it is known."""
+        return domain_of(self.metadata, schema)
+
+    def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
+        """The layout, as far as it is known."""
+        return layout_with(schema.chunk_layout, self.metadata, schema.rank)
+
+    def codec(self, schema: Schema, options: Options) -> CodecSpec:
+        """The codec, as far as it is known."""
+        return codec_of(self.metadata, schema)
+
+    def fill_value(self, schema: Schema, options: Options) -> np.ndarray[Any, Any] | None:
+        """The fill value, if it is known."""
+        return self.metadata.fill_value if "fill_value" in self.metadata.said else schema.fill_value
+
+    def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
+        """The units that the schema demands; there is no room for them in documents."""
+        return schema.dimension_units
+
+    def create(self, schema: Schema, options: Options) -> ArrayMeta:
+        """A new array that fulfils the constraints."""
+        document = new_metadata(self.metadata, schema).to_json()
+        raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+        meta = formats.format_named("v2").decode("", {".zarray": raw})
+        assert isinstance(meta, ArrayMeta)
+        return meta
+
+    def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
+        """Refuse an array that does not fulfil them."""
+        stored = _stored(meta)
+        check_metadata(stored, self.metadata)
+        check_schema(stored, schema)
+
+    @staticmethod
+    def schema_of(meta: ArrayMeta, options: Options) -> Schema:
+        """The schema of an array."""
+        stored = _stored(meta)
+        rank = stored.rank
+        layout = layout_with(ChunkLayout(), stored, rank)
+        layout.finalize()
+        schema = Schema(rank=rank, dtype=stored.dtype)
+        schema.update(domain=domain_of(stored, schema), chunk_layout=layout)
+        schema.update(codec=CodecSpec.of("zarr", ZarrCodec(stored.compressor, True)), fill_value=stored.fill_value)
+        return schema
+
+
+def _stored(meta: ArrayMeta) -> Metadata:
+    document = meta.source
+    if document is None:
+        document = json.loads(formats.encode(meta, "")[".zarray"])
+    return replace(stored_from_json(document), shape=meta.shape)

@@ -1,0 +1,132 @@
+"""The metadata of ``zarr``: what a ``.zarray`` says, or as much of it as a spec demands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import MISSING, dump, expected, plain
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.members import Members, as_integer, one_of
+from blizzarr.spec.zarr.compressor import compressor_json
+from blizzarr.spec.zarr.elements import dtype_of, dtype_spelled, element_json, element_to_json
+from blizzarr.spec.zarr3.metadata import RankedLists
+
+__all__ = ["Metadata", "metadata_from_json", "stored_from_json"]
+
+_LONGEST: Final = (1 << 63) - 2
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What is said; `said` has the members, as null means something in some of them.
+
+    Examples
+    --------
+    >>> metadata = metadata_from_json({"shape": [5], "dtype": ">u2", "fill_value": None})
+    >>> metadata.dtype, metadata.fill_value, "fill_value" in metadata.said, "compressor" in metadata.said
+    (dtype("uint16"), None, True, False)
+    """
+
+    rank: int = -1
+    shape: tuple[int, ...] | None = None
+    chunks: tuple[int, ...] | None = None
+    spelled: str | None = None
+    """The data type as it is spelled."""
+    compressor: Mapping[str, Any] | None = None
+    fill_value: np.ndarray[Any, Any] | None = None
+    order: str | None = None
+    separator: str | None = None
+    said: frozenset[str] = frozenset()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Members that nobody knows."""
+
+    @property
+    def dtype(self) -> DType | None:
+        """The data type."""
+        return None if self.spelled is None else dtype_of(self.spelled)
+
+    def to_json(self) -> dict[str, Any]:
+        """The members that are said."""
+        members = {
+            "zarr_format": 2,
+            "shape": list(self.shape or ()),
+            "chunks": list(self.chunks or ()),
+            "dtype": self.spelled,
+            "compressor": None if self.compressor is None else dict(self.compressor),
+            "fill_value": None if self.dtype is None else element_to_json(self.fill_value, self.dtype),
+            "order": self.order,
+            "filters": None,
+            "dimension_separator": self.separator,
+        }
+        return dict(sorted({**self.extra, **{name: members[name] for name in self.said}}.items()))
+
+
+def metadata_from_json(value: Any) -> Metadata:
+    """What a spec demands of metadata."""
+    return _read(value, partial=True)
+
+
+def stored_from_json(value: Any) -> Metadata:
+    """What a document says; nothing may be missing but the separator."""
+    return _read(value, partial=False)
+
+
+def _read(value: Any, partial: bool) -> Metadata:
+    members = Members(plain(value))
+    said = set(members.left)
+    default = None if partial else MISSING
+    ranked = RankedLists()
+    fields: list[Any] | None = None
+
+    def dtype(value: Any) -> str | None:
+        nonlocal fields
+        if not isinstance(value, list):
+            return dtype_spelled(value)
+        fields = [field[0] if isinstance(field, list) and field else None for field in value]
+        return None
+
+    members.take("zarr_format", as_integer(2, 2), default)
+    shape = members.take("shape", ranked.of(as_integer(0, _LONGEST)), default)
+    chunks = members.take("chunks", ranked.of(as_integer(1, _LONGEST)), default)
+    spelled = members.take("dtype", dtype, default)
+    compressor = members.take("compressor", compressor_json, default)
+    fill_value = members.take("fill_value", lambda value: _fill(value, spelled), default)
+    order = members.take("order", one_of("C", "F"), default)
+    members.take("filters", _no_filters, default)
+    separator = members.take("dimension_separator", one_of(".", "/"), None)
+    said -= set(members.left)
+    if fields is not None:
+        # One of them would have to be chosen, which this library does not do.
+        raise SpecError(f'Must specify a "field" that is one of: {dump(fields)}')
+    if partial:
+        members.end()
+    return Metadata(
+        ranked.known,
+        shape,
+        chunks,
+        spelled,
+        compressor,
+        fill_value,
+        order,
+        separator,
+        frozenset(said),
+        dict(members.left),
+    )
+
+
+def _fill(value: Any, spelled: str | None) -> np.ndarray[Any, Any] | None:
+    if spelled is None:
+        raise SpecError('must be specified in conjunction with "dtype"')
+    return element_json(value, spelled)
+
+
+def _no_filters(value: Any) -> None:
+    if value is not None and not isinstance(value, list):
+        raise expected(value, "null or array")
+    if value:
+        raise SpecError("filters are not supported")
