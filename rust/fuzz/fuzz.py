@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import io
 import itertools
-import json
 import os
 import platform
 import re
@@ -28,10 +27,11 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from counts import Counts
 
 HERE = Path(__file__).resolve().parent
 TARGET = Path(os.environ.get("FUZZ_TARGET_DIR", HERE.parent.parent / "target" / "fuzz"))
@@ -40,8 +40,7 @@ NAMES = ("gzip", "zstd", "blosc", "lz4", "vlen", "shard", "keys", "plan", "strid
 #: What is fuzzed in Python (`tests/fuzz`), and counted here with the others.
 DOCUMENTS = "documents"
 PACKED = HERE / "corpora.tar.xz"
-FIGURES = HERE / "figures.json"
-LEDGER = TARGET / "ledger.json"
+COUNTS = Counts(TARGET / "ledger.json", HERE / "figures.json", HERE.parent.parent / "docs" / "reliability.md")
 
 EDGES = (
     "-Cpasses=sancov-module",
@@ -78,12 +77,6 @@ SHORT, PATIENCE = 256, 30
 #: Bytes of an input that may be committed, and of those of one target.
 SMALL, COMMITTED = 300, 5000
 
-#: What is counted of a target.
-NOTHING = {"executions": 0, "bare": 0, "seconds": 0.0, "findings": 0}
-
-#: The ledger is changed by one at a time.
-KEEPING = threading.Lock()
-
 
 def output_of(*command: str) -> str:
     """What a program says."""
@@ -102,9 +95,11 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2, help="how many at a time (as there are cores)")
     parser.add_argument("--slice", type=float, default=600, help="seconds after which a long run saves its count")
     parser.add_argument("--bare", action="store_true", help="many more executions, without a sanitizer")
-    parser.add_argument("--until", type=int, default=0, help="stop a target that has so many executions by all runs")
+    parser.add_argument(
+        "--until", type=int, default=0, help="stop a target that has so many executions since the last finding"
+    )
     parser.add_argument("--no-build", action="store_true", help="run the targets that were built before")
-    parser.add_argument("--record", action="store_true", help="put the sums of all runs into figures.json")
+    parser.add_argument("--record", action="store_true", help="put the sums of all runs into figures.json and the page")
     parser.add_argument(
         "--pack", action="store_true", help="put the smallest corpora that reach as much into corpora.tar.xz"
     )
@@ -122,7 +117,12 @@ def main() -> int:
     if options.pack:
         pack([name for name in names if name != DOCUMENTS])
     if options.record:
-        record()
+        COUNTS.record(
+            date=time.strftime("%Y-%m-%d", time.gmtime()),
+            rustc=output_of("rustc", "-V").strip(),
+            cc=output_of("cc", "--version").splitlines()[0],
+            system=f"{platform.system()} {platform.machine()}",
+        )
     if found:
         print(f"{found} findings: `target/fuzz/.../NAME target/fuzz/artifacts/NAME-...` repeats one", file=sys.stderr)
     return min(found, 1)
@@ -185,7 +185,7 @@ def fuzz(name: str, options: argparse.Namespace) -> int:
     executions, spent = 0, 0.0
     for turn in itertools.count():
         left = end - time.monotonic()
-        wanted = options.until - already(name) if options.until else 1
+        wanted = options.until - COUNTS.since(name) if options.until else 1
         if left <= 0.5 or findings or wanted <= 0:
             break
         before = set(artifacts.iterdir())
@@ -210,7 +210,7 @@ def fuzz(name: str, options: argparse.Namespace) -> int:
         real = [path for path in new if not only_waited(name, path)]
         findings += len(real) + (failed and not new)
         executions, spent = executions + done, spent + time.monotonic() - begun
-        keep(name, done, usage.ru_utime + usage.ru_stime, len(real), bare)
+        COUNTS.keep(name, done, usage.ru_utime + usage.ru_stime, len(real), bare)
         if real or (failed and not new):
             print(
                 f"{name}: FOUND {', '.join(map(str, real)) or 'an exit without an artifact'}\n{text[-6000:]}",
@@ -232,7 +232,7 @@ def fuzz_documents(seconds: float) -> int:
     count = re.search(rf"^{DOCUMENTS} +([\d,]+) executions", said, re.MULTILINE)
     findings = int(os.waitstatus_to_exitcode(status) != 0)
     done = int(count[1].replace(",", "")) if count else 0
-    keep(DOCUMENTS, done, usage.ru_utime + usage.ru_stime, findings)
+    COUNTS.keep(DOCUMENTS, done, usage.ru_utime + usage.ru_stime, findings)
     print(said, end="", flush=True)
     return findings
 
@@ -252,42 +252,6 @@ def only_waited(name: str, path: Path) -> bool:
     if fine:
         path.unlink()
     return fine
-
-
-def keep(name: str, executions: int, seconds: float, findings: int, bare: bool = False) -> None:
-    """Add what was done, and the processor's seconds that it took, to the ledger."""
-    with KEEPING:
-        ledger = json.loads(LEDGER.read_text()) if LEDGER.exists() else {}
-        entry = ledger.setdefault(name, NOTHING.copy())
-        done = {"executions": executions, "bare": executions * bare, "seconds": seconds, "findings": findings}
-        for key, value in done.items():
-            entry[key] = round(entry.get(key, 0) + value, 1)
-        partial = LEDGER.with_suffix(f".{os.getpid()}")
-        partial.write_text(json.dumps(ledger, indent=2, sort_keys=True) + "\n")
-        partial.replace(LEDGER)
-
-
-def already(name: str) -> int:
-    """Executions of a target by all runs, recorded or not."""
-    with KEEPING:
-        ledger = json.loads(LEDGER.read_text()) if LEDGER.exists() else {}
-        figures = json.loads(FIGURES.read_text())["targets"] if FIGURES.exists() else {}
-    return sum(int(found.get(name, NOTHING)["executions"]) for found in (ledger, figures))
-
-
-def record() -> None:
-    """Add the ledger to the figures that are committed, and begin a new one."""
-    figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {"targets": {}}
-    for name, done in (json.loads(LEDGER.read_text()) if LEDGER.exists() else {}).items():
-        entry = figures["targets"].setdefault(name, NOTHING.copy())
-        for key, value in done.items():
-            entry[key] = round(entry.get(key, 0) + value, 1)
-    figures["date"] = time.strftime("%Y-%m-%d", time.gmtime())
-    figures["rustc"] = output_of("rustc", "-V").strip()
-    figures["cc"] = output_of("cc", "--version").splitlines()[0]
-    figures["system"] = f"{platform.system()} {platform.machine()}"
-    FIGURES.write_text(json.dumps(figures, indent=2, sort_keys=True) + "\n")
-    LEDGER.unlink(missing_ok=True)
 
 
 def pack(names: list[str]) -> None:
