@@ -12,6 +12,7 @@
     ├── NodeTypeError (TypeError)               an array where a group is expected, or the reverse
     ├── SelectionError (IndexError)             an index that the array does not understand
     │   └── OutOfBoundsError                    an index outside the array
+    │       └── ViewOutOfBoundsError (ValueError)   a view that reaches beyond what is stored
     ├── ChunkError (ValueError)                 stored data is damaged
     │   └── CodecError                          a codec could not decode or encode it
     │       ├── ChecksumError                   the bytes are not those that were stored
@@ -56,6 +57,7 @@ __all__ = [
     "StoreError",
     "UnknownExtensionError",
     "UnsupportedOperationError",
+    "ViewOutOfBoundsError",
 ]
 
 
@@ -328,6 +330,13 @@ class OutOfBoundsError(SelectionError):
             valid = "no valid index" if size == 0 else f"valid range [{-(size or 0)}, {size})"
             reason = f"index {index} is out of bounds for axis {axis} with {valid}"
         super().__init__(reason, index=index, axis=axis, size=size, **place)
+
+
+class ViewOutOfBoundsError(OutOfBoundsError, SpecError):
+    """A view that reaches beyond what is stored, found out when it is read or written.
+
+    Its bounds were implicit, or its indices were not looked at before.
+    """
 
 
 class ChunkError(BlizzarrError, ValueError):

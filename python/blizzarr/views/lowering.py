@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from blizzarr.errors import SelectionError
+from blizzarr.errors import OutOfBoundsError, SelectionError, ViewOutOfBoundsError
 from blizzarr.indexing import Constant, Indexed, IndexTransform, Lowered, Output, Strided
 from blizzarr.indexing.transform import Axis
 from blizzarr.views.compose import compose, index_values
@@ -24,7 +24,7 @@ def lower(view: View, shape: tuple[int, ...]) -> Lowered:
 
     Raises
     ------
-    OutOfBoundsError
+    ViewOutOfBoundsError
         If the view reaches beyond the array.
 
     Examples
@@ -69,7 +69,10 @@ def lower(view: View, shape: tuple[int, ...]) -> Lowered:
     else:
         if used == (1 << len(lowers)) - 1:
             return tuple([upper - first for first, upper in zip(lowers, uppers, strict=True)]), tuple(axes), False
-    return _lower_any(form, shape)
+    try:
+        return _lower_any(form, shape)
+    except OutOfBoundsError as error:
+        raise ViewOutOfBoundsError(str(error), index=error.index) from None
 
 
 def _indices_within(map_: ArrayMap, size: int) -> IndexArray | None:

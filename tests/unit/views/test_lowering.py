@@ -67,6 +67,9 @@ def test_views_beyond_the_array_are_errors(key: object, said: str) -> None:
     with pytest.raises(OutOfBoundsError) as caught:
         lower(VIEW[key], SHAPE)
     assert str(caught.value).startswith(f"OUT_OF_RANGE: {said}")
+    # TensorStore raises a ValueError when it reads, and an IndexError when it indexes.
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, IndexError)
 
 
 def test_an_empty_view_needs_no_valid_indices() -> None:
