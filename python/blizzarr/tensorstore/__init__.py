@@ -18,6 +18,7 @@ from blizzarr.spec.spec import Spec
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.making import array, cast
 from blizzarr.tensorstore.opening import open
+from blizzarr.tensorstore.stacking import concat, overlay, stack
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views import INF as inf  # noqa: N811
@@ -106,6 +107,7 @@ __all__ = [
     "char",
     "complex64",
     "complex128",
+    "concat",
     "d",
     "dtype",
     "float4_e2m1fn",
@@ -129,6 +131,8 @@ __all__ = [
     "json",
     "newaxis",
     "open",
+    "overlay",
+    "stack",
     "string",
     "uint8",
     "uint16",

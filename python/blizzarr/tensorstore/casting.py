@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,10 +82,9 @@ class CastDriver(Driver):
     def said(self, view: View, minimal: bool = False) -> SpecNode:
         """The view below, and this data type."""
         below = self._below.said(view, minimal)
-        transform = below.transform
-        base = SpecNode(below.driver, below.schema, None, below.kvstore, below.bases, below.options, below.resources)
-        schema = Schema(dtype=self.dtype, rank=self.rank if transform is None else transform.output_rank)
-        return SpecNode("cast", schema, transform, bases=(base,))
+        # The view is said once, of the cast.
+        base = replace(below, schema=Schema(dtype=self._below.dtype), transform=None)
+        return SpecNode("cast", Schema(dtype=self.dtype), below.transform, bases=(base,))
 
     def base(self, view: View) -> tuple[Driver, View] | None:
         """The elements below."""

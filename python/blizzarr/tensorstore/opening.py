@@ -20,10 +20,9 @@ from blizzarr.tensorstore.store import TensorStore
 from blizzarr.tensorstore.stored_array import find_stored, open_stored
 from blizzarr.tensorstore.zarr_driver import ZarrDriver
 from blizzarr.transactions import Transaction
-from blizzarr.views import IndexTransform
 from blizzarr.views.compose import compose
 
-__all__ = ["OPENERS", "Request", "open", "open_node"]
+__all__ = ["OPENERS", "Request", "limited", "open", "open_node"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +99,20 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
     with opening(node.driver):
         if node.driver == "auto":
             return open_node(find_stored(node), request)
-        return _opened(OPENERS[node.driver](node, request), node, request)
+        return _viewed(OPENERS[node.driver](node, request), node, request)
 
 
-def _opened(driver: Driver, node: SpecNode, request: Request) -> TensorStore:
+def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStore:
     """The view that a node says of what was opened."""
+    driver = opened.driver
     if request.transaction is not None and driver.transaction is None:
         driver = driver.with_transaction(request.transaction)
-    driver = _limited(driver, request)
-    whole = IndexTransform(driver.domain)._form
-    if node.transform is None:
-        return TensorStore.of(driver)
-    return TensorStore.of(driver, IndexTransform._of(compose(whole, node.transform._form)))
+    driver = limited(driver, request)
+    form = opened._form if node.transform is None else compose(opened._form, node.transform._form)
+    return TensorStore._made(driver, form)
 
 
-def _limited(driver: Driver, request: Request) -> Driver:
+def limited(driver: Driver, request: Request) -> Driver:
     """The driver with what was asked for and no more."""
     read, write = request.read, request.write
     if not read and not write:
@@ -125,22 +123,27 @@ def _limited(driver: Driver, request: Request) -> Driver:
     return driver.allowed(bool(read), bool(write))
 
 
-def _open_array(node: SpecNode, request: Request) -> Driver:
+def _open_array(node: SpecNode, request: Request) -> TensorStore:
     dtype = node.schema.dtype
     assert dtype is not None, "checked when the spec was made"
     if node.schema.fill_value is not None:
         raise SpecError("fill_value not supported")
-    return MemoryArray(
-        node.options["array"].copy(), dtype, node.resources["data_copy_concurrency"], True, node.schema.dimension_units
-    )
+    resource, units = node.resources["data_copy_concurrency"], node.schema.dimension_units
+    return TensorStore.of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
 
 
-def _open_stored(node: SpecNode, request: Request) -> Driver:
-    return ZarrDriver(open_stored(node), request.transaction)
+def _open_stored(node: SpecNode, request: Request) -> TensorStore:
+    return TensorStore.of(ZarrDriver(open_stored(node), request.transaction))
 
 
-OPENERS: Final[dict[str, Callable[[SpecNode, Request], Driver]]] = {
+def _open_cast(node: SpecNode, request: Request) -> TensorStore:
+    assert node.schema.dtype is not None, "checked when the spec was made"
+    return open_node(node.bases[0], request).astype(node.schema.dtype)
+
+
+OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {
     "array": _open_array,
+    "cast": _open_cast,
     **dict.fromkeys(FORMATS, _open_stored),
 }
 """What opens the drivers, by name."""

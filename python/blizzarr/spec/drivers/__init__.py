@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from blizzarr.spec.driver_names import FORMATS, array_schemes
+from blizzarr.spec.drivers.adapters import CastSpec, DownsampleSpec, StackSpec
 from blizzarr.spec.drivers.array import ArrayDriver
 from blizzarr.spec.drivers.auto import AutoDriver
 from blizzarr.spec.drivers.driver import Change, Driver
@@ -18,5 +19,8 @@ DRIVERS: Final[dict[str, Driver]] = {
     **{name: StoredDriver(name, _SCHEME_OF[name]) for name in FORMATS},
     "auto": AutoDriver(),
     "array": ArrayDriver(),
+    "cast": CastSpec(),
+    "downsample": DownsampleSpec(),
+    "stack": StackSpec(),
 }
 """Every driver by its name."""

@@ -1,0 +1,234 @@
+"""Arrays that are made from others: as another data type, downsampled, or put together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import dump
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.drivers.driver import Change, Driver, with_schema
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.members import Members, as_integer, as_list
+from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.views import IndexDomain
+
+__all__ = ["DOWNSAMPLE_METHODS", "CastSpec", "DownsampleSpec", "StackSpec", "downsampled_domain"]
+
+DOWNSAMPLE_METHODS = ("stride", "mean", "min", "max", "median", "mode")
+"""How an element is made of those that it stands for."""
+
+
+class _OfOne(Driver):
+    """An array that is made from one other."""
+
+    def changed(self, node: SpecNode, change: Change) -> SpecNode:
+        """Open modes and stores are those of the array below."""
+        from blizzarr.spec.drivers import DRIVERS
+
+        below = node.bases[0]
+        if change.kvstore is not None or change.open_mode.names() or change.recheck_cached_data is not None:
+            from blizzarr.spec.schema import Schema
+
+            below = DRIVERS[below.driver].changed(below, replace(change, schema=Schema()))
+        return with_schema(replace(node, bases=(below,)), change.schema)
+
+    def open_mode(self, node: SpecNode) -> OpenMode:
+        """That of the array below."""
+        from blizzarr.spec.drivers import DRIVERS
+
+        return DRIVERS[node.bases[0].driver].open_mode(node.bases[0])
+
+    def base(self, node: SpecNode) -> SpecNode | None:
+        """The array below."""
+        return node.bases[0]
+
+    def kvstore(self, node: SpecNode) -> KvNode | None:
+        """That of the array below."""
+        from blizzarr.spec.drivers import DRIVERS
+
+        return DRIVERS[node.bases[0].driver].kvstore(node.bases[0])
+
+    def codec(self, node: SpecNode) -> CodecSpec | None:
+        """That of the array below."""
+        from blizzarr.spec.drivers import DRIVERS
+
+        return DRIVERS[node.bases[0].driver].codec(node.bases[0])
+
+    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
+        """Not known before it is opened."""
+        return node.schema.fill_value
+
+
+def _base(members: Members) -> SpecNode:
+    from blizzarr.spec.spec_json import spec_from_json
+
+    return members.take("base", spec_from_json)
+
+
+def _base_json(node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+    from blizzarr.spec.spec_json import spec_json
+
+    said = spec_json(node.bases[0], include_defaults)
+    if node.bases[0].schema.dtype == node.schema.dtype:
+        said.pop("dtype", None)
+    return said
+
+
+class CastSpec(_OfOne):
+    """An array as another data type."""
+
+    name: ClassVar = "cast"
+
+    def take(self, members: Members, node: SpecNode) -> SpecNode:
+        """Take the array below."""
+        if node.schema.dtype is None:
+            raise SpecError("dtype must be specified")
+        base = _base(members)
+        schema = node.schema.copy()
+        if (rank := _rank(base)) is not None and node.transform is None:
+            schema.update(rank=rank)
+        if node.transform is None:
+            # The view is that of the cast.
+            return replace(node, schema=schema, bases=(replace(base, transform=None),), transform=base.transform)
+        return replace(node, schema=schema, bases=(base,))
+
+    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        """The array below."""
+        return {"base": _base_json(node, include_defaults)}
+
+    def domain(self, node: SpecNode) -> IndexDomain | None:
+        """That of the array below."""
+        return _domain(node.bases[0]) or node.schema.domain
+
+    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
+        """That of the array below."""
+        from blizzarr.spec.drivers import DRIVERS
+
+        return DRIVERS[node.bases[0].driver].chunk_layout(node.bases[0])
+
+
+class DownsampleSpec(_OfOne):
+    """An array with fewer elements, each of which stands for a block."""
+
+    name: ClassVar = "downsample"
+
+    def take(self, members: Members, node: SpecNode) -> SpecNode:
+        """Take the array below, the factors and the method."""
+        base = _base(members)
+        factors = tuple(members.take("downsample_factors", as_list(as_integer(1, 2**62), 32)))
+        method = members.take("downsample_method", _method)
+        schema = node.schema.copy()
+        schema.update(rank=len(factors))
+        if base.schema.dtype is not None:
+            schema.update(dtype=base.schema.dtype)
+        elif schema.dtype is not None:
+            base = with_schema(base, _of_dtype(schema.dtype))
+        rank = _rank(base)
+        if rank is not None and rank != len(factors):
+            raise SpecError(f"Number of downsample factors ({len(factors)}) does not match base rank ({rank})")
+        return replace(node, schema=schema, bases=(base,), options={"factors": factors, "method": method})
+
+    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        """The array below, the factors and the method."""
+        return {
+            "base": _base_json(node, include_defaults),
+            "downsample_factors": list(node.options["factors"]),
+            "downsample_method": node.options["method"],
+        }
+
+    def domain(self, node: SpecNode) -> IndexDomain | None:
+        """That of the array below, divided."""
+        below = _domain(node.bases[0])
+        if below is None:
+            return node.schema.domain
+        return downsampled_domain(below, node.options["factors"], node.options["method"])
+
+
+class StackSpec(Driver):
+    """Arrays put together: each element is that of the last array which has it."""
+
+    name: ClassVar = "stack"
+    resources: ClassVar = ("data_copy_concurrency",)
+
+    def take(self, members: Members, node: SpecNode) -> SpecNode:
+        """Take the arrays."""
+        from blizzarr.spec.spec_json import spec_from_json
+
+        layers = tuple(members.take("layers", as_list(spec_from_json, 2**31)))
+        schema = node.schema.copy()
+        for number, layer in enumerate(layers):
+            rank = _rank(layer)
+            if rank is not None and schema.rank is not None and rank != schema.rank:
+                raise SpecError(f"Layer {number}: rank of {rank} does not match existing rank of {schema.rank}")
+            if rank is not None:
+                schema.update(rank=rank)
+            if layer.schema.dtype is not None and schema.dtype is None:
+                schema.update(dtype=layer.schema.dtype)
+        return replace(node, schema=schema, bases=layers)
+
+    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        """The arrays."""
+        from blizzarr.spec.spec_json import spec_json
+
+        return {"layers": [spec_json(layer, include_defaults) for layer in node.bases]}
+
+    def domain(self, node: SpecNode) -> IndexDomain | None:
+        """What is said, or what holds them all."""
+        if node.schema.domain is not None:
+            return node.schema.domain
+        found = None
+        for layer in node.bases:
+            own = _domain(layer)
+            if own is None:
+                return None
+            found = own if found is None else found.hull(own)
+        return found
+
+
+def _of_dtype(dtype: Any) -> Any:
+    from blizzarr.spec.schema import Schema
+
+    return Schema(dtype=dtype)
+
+
+def _method(value: Any) -> str:
+    if value not in DOWNSAMPLE_METHODS:
+        known = ", ".join(f'"{method}"' for method in DOWNSAMPLE_METHODS)
+        raise SpecError(f"Expected one of {known}, but received: {dump(value)}")
+    return str(value)
+
+
+def _domain(node: SpecNode) -> IndexDomain | None:
+    return None if node.transform is None else node.transform.domain
+
+
+def _rank(node: SpecNode) -> int | None:
+    return node.schema.rank if node.transform is None else node.transform.input_rank
+
+
+def downsampled_domain(domain: IndexDomain, factors: tuple[int, ...], method: str) -> IndexDomain:
+    """The domain of the elements that stand for blocks of those of another.
+
+    Examples
+    --------
+    >>> downsampled_domain(IndexDomain(inclusive_min=[-3, 7], exclusive_max=[1, 12]), (2, 3), "mean")
+    { [-2, 1), [2, 4) }
+    >>> downsampled_domain(IndexDomain(inclusive_min=[-3, 7], exclusive_max=[1, 12]), (2, 3), "stride")
+    { [-1, 1), [3, 4) }
+    """
+    form = domain._form
+    unbounded = -(2**62 - 1)
+    lower, upper = [], []
+    for low, high, factor in zip(form.lower, form.upper, factors, strict=True):
+        first = -(-low // factor) if method == "stride" else low // factor
+        last = -(-high // factor)
+        first = low if low == unbounded else first
+        lower.append(first)
+        upper.append(high if high == 2**62 else max(first, last) if method == "stride" or high > low else first)
+    return IndexDomain._of(form._replace(lower=tuple(lower), upper=tuple(upper)))

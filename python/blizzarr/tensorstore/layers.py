@@ -1,0 +1,84 @@
+"""What is put together: stores that are open, or specs that are opened when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from blizzarr.errors import SpecError
+from blizzarr.spec.binding import bind
+from blizzarr.spec.context import Context
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.spec import Spec
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.tensorstore.regions import Box
+from blizzarr.tensorstore.store import TensorStore
+from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views.form import Form
+
+__all__ = ["Layer", "Opener", "as_layer"]
+
+Opener: TypeAlias = Callable[[SpecNode], TensorStore]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One store or bound spec, with the view of it that is meant."""
+
+    source: TensorStore | Spec
+    opener: Opener
+
+    @property
+    def form(self) -> Form:
+        """The view."""
+        form = self.source._form
+        never = (False,) * form.rank
+        return form._replace(implicit_lower=never, implicit_upper=never)
+
+    @property
+    def domain(self) -> IndexDomain:
+        """Its positions."""
+        return IndexDomain._of(self.form.domain)
+
+    @property
+    def box(self) -> Box:
+        """Its positions, as bounds."""
+        form = self.source._form
+        return tuple(zip(form.lower, form.upper, strict=True))
+
+    @property
+    def dtype(self) -> DType | None:
+        """The data type, if it is known."""
+        return self.source.dtype
+
+    def indexed(self, key: Any) -> Layer:
+        """A view of it."""
+        return replace(self, source=self.source[key])
+
+    def open(self) -> TensorStore:
+        """The store, opened if need be."""
+        return self.source if isinstance(self.source, TensorStore) else self.opener(self.source.node)
+
+    def said(self, minimal: bool) -> SpecNode:
+        """What opens it again."""
+        if isinstance(self.source, TensorStore):
+            fixed = self.source._with_form(self.form)
+            return fixed.driver.said(fixed, minimal)
+        return replace(self.source.node, transform=IndexTransform._of(self.form))
+
+
+def as_layer(source: Any, context: Context, opener: Opener) -> Layer:
+    """What a user gives as a layer.
+
+    Raises
+    ------
+    SpecError
+        When it is a spec whose domain is not known.
+    """
+    if isinstance(source, TensorStore):
+        return Layer(source, opener)
+    spec = Spec.of(bind(Spec(source).node, context))
+    if spec.domain is None:
+        raise SpecError(f"Domain must be specified in layer: {spec!r}")
+    return Layer(spec, opener)

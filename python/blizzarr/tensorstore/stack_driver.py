@@ -1,0 +1,194 @@
+"""Stores put together in one domain: each element is that of the last one which has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.futures import Batch, submit
+from blizzarr.spec.binding import Held
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.driver import Driver, Elements, View
+from blizzarr.tensorstore.layers import Layer
+from blizzarr.tensorstore.regions import Box, box_within, indices_of, points
+from blizzarr.tensorstore.store import TensorStore
+from blizzarr.transactions import Transaction
+from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views.compose import compose
+from blizzarr.views.form import Form
+
+__all__ = ["StackDriver"]
+
+
+class StackDriver(Driver):
+    """Layers, of which later ones hide earlier ones."""
+
+    name = "stack"
+
+    def __init__(
+        self,
+        layers: tuple[Layer, ...],
+        domain: IndexDomain,
+        dtype: DType,
+        units: tuple[Unit | None, ...],
+        resource: Held,
+        transaction: Transaction | None = None,
+    ) -> None:
+        self._layers = layers
+        self._domain = domain
+        self._units = units
+        self._resource = resource
+        self._transaction = transaction
+        self.dtype = dtype
+        self.readable = True
+        self.writable = True
+
+    @property
+    def domain(self) -> IndexDomain:
+        """What holds all layers."""
+        return self._domain
+
+    @property
+    def dimension_units(self) -> tuple[Unit | None, ...]:
+        """Those that were given, or those of the layers."""
+        return self._units
+
+    def said(self, view: View, minimal: bool = False) -> SpecNode:
+        """All layers."""
+        schema = Schema(dtype=self.dtype, domain=self._domain)
+        if any(unit is not None for unit in self._units):
+            schema.update(dimension_units=list(self._units))
+        return SpecNode(
+            "stack",
+            schema,
+            IndexTransform._of(view._form),
+            bases=tuple(layer.said(minimal) for layer in self._layers),
+            resources={"data_copy_concurrency": self._resource},
+        )
+
+    def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Elements:
+        """Read from each layer what no later one has."""
+        form = view._form
+        found = np.empty(form.shape, self.dtype.numpy_dtype) if out is None else out
+        tasks = [
+            partial(self._read_part, number, part, found, where, batch) for number, part, where in self._parts(form)
+        ]
+        _all_done(tasks)
+        return found
+
+    def _read_part(self, number: int, part: Form, found: Elements, where: Any, batch: Batch | None) -> None:
+        store = self._store(number)
+        if not store.readable:
+            raise SpecError(f"Layer {number}: Read mode not supported")
+        read = store._with_form(compose(store._form, part))
+        found[where] = read.driver.read(read, None, batch)
+
+    def write(self, view: View, source: Elements) -> None:
+        """Write to each layer what no later one has."""
+        _all_done(
+            [partial(self._write_part, number, part, source, where) for number, part, where in self._parts(view._form)]
+        )
+
+    def _write_part(self, number: int, part: Form, source: Elements, where: Any) -> None:
+        store = self._store(number)
+        if not store.writable:
+            raise SpecError(f"Layer {number}: Write mode not supported")
+        written = store._with_form(compose(store._form, part))
+        written.driver.write(written, source[where])
+
+    def _store(self, number: int) -> TensorStore:
+        store = self._layers[number].open()
+        if self._transaction is not None:
+            store = store.with_transaction(self._transaction)
+        return store
+
+    def _parts(self, form: Form) -> Iterator[tuple[int, Form, Any]]:
+        """For each layer that is needed: its number, what is wanted of it, and where that lies in the view.
+
+        Raises
+        ------
+        SpecError
+            When there are positions that no layer has.
+        """
+        shape = form.shape
+        left = prod(shape)
+        free: npt.NDArray[np.bool_] | None = None
+        indices: list[npt.NDArray[np.int64]] | None = None
+        for number in reversed(range(len(self._layers))):
+            if not left:
+                return
+            inside = self._layers[number].box
+            box = box_within(form, inside)
+            if box is not None:
+                where = tuple(
+                    slice(low - first, high - first) for (low, high), first in zip(box, form.lower, strict=True)
+                )
+                size = prod(high - low for low, high in box)
+                if not size:
+                    continue
+                if free is None and size == prod(shape):
+                    yield number, form, (slice(None),) * len(shape)
+                    return
+                if free is None:
+                    free = np.ones(shape, bool)
+                if free[where].all():
+                    yield number, _cut(form, box), where
+                    free[where] = False
+                    left -= size
+                    continue
+            if free is None:
+                free = np.ones(shape, bool)
+            if indices is None:
+                indices = indices_of(form)
+            wanted = free.copy()
+            for index, (low, high) in zip(indices, inside, strict=True):
+                wanted &= (index >= low) & (index < high)
+            count = int(np.count_nonzero(wanted))
+            if count:
+                yield number, points(indices, wanted), wanted
+                free &= ~wanted
+                left -= count
+        if left:
+            missing = np.argwhere(np.ones(shape, bool) if free is None else free)[0]
+            places = indices_of(form) if indices is None else indices
+            origin = ", ".join(str(int(np.broadcast_to(index, shape)[tuple(missing)])) for index in places)
+            raise SpecError(f'Cell with origin={{{origin}}} missing layer mapping in "stack" driver')
+
+    @property
+    def transaction(self) -> Transaction | None:
+        """What gathers what is written."""
+        return self._transaction
+
+    def with_transaction(self, transaction: Transaction | None) -> Driver:
+        """The same layers with a transaction."""
+        made = StackDriver(self._layers, self._domain, self.dtype, self._units, self._resource, transaction)
+        return made.allowed(self.readable, self.writable)
+
+    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
+        """Not known."""
+        raise UnsupportedOperationError("Storage statistics not supported")
+
+
+def _cut(form: Form, box: Box) -> Form:
+    """The view within a box of its own positions."""
+    lower = [low for low, _ in box]
+    upper = [high for _, high in box]
+    within = IndexTransform(IndexDomain(inclusive_min=lower, exclusive_max=upper))
+    return compose(form, within._form)
+
+
+def _all_done(tasks: list[Any]) -> None:
+    if len(tasks) == 1:
+        tasks[0]()
+        return
+    for future in [submit(task) for task in tasks]:
+        future.result()

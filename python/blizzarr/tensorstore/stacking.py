@@ -1,0 +1,249 @@
+"""Stores made from several: `stack`, `concat` and `overlay`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from blizzarr.errors import BlizzarrError, SpecError
+from blizzarr.json_values import quote
+from blizzarr.spec.context import Context
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.spec import Spec
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.layers import Layer, as_layer
+from blizzarr.tensorstore.opening import OPENERS, Request, limited, open_node
+from blizzarr.tensorstore.stack_driver import StackDriver
+from blizzarr.tensorstore.store import TensorStore
+from blizzarr.transactions import Transaction
+from blizzarr.views import IndexDomain, d
+
+__all__ = ["concat", "overlay", "stack", "stacked"]
+
+
+def overlay(
+    layers: Iterable[Any],
+    *,
+    read: bool | None = None,
+    write: bool | None = None,
+    context: Context | None = None,
+    transaction: Transaction | None = None,
+    **constraints: Any,
+) -> TensorStore:
+    """Lay stores over each other: each element is that of the last store whose domain has it.
+
+    Parameters
+    ----------
+    layers
+        Stores, or specs with a known domain, which are opened when they are needed.
+    read, write, context, transaction
+        As for `open`.
+    **constraints
+        ``rank``, ``dtype``, ``domain``, ``shape``, ``dimension_units`` and ``schema``.
+
+    Examples
+    --------
+    >>> import blizzarr.tensorstore as ts
+    >>> overlay([ts.array([1, 2, 3, 4]), ts.array([5, 6, 7]).translate_to[3]]).read().result()
+    array([1, 2, 3, 5, 6, 7])
+    """
+    made = _layers(layers, context)
+    return _made(made, Request(read, write, context, transaction), constraints)
+
+
+def stack(
+    layers: Iterable[Any],
+    axis: int = 0,
+    *,
+    read: bool | None = None,
+    write: bool | None = None,
+    context: Context | None = None,
+    transaction: Transaction | None = None,
+    **constraints: Any,
+) -> TensorStore:
+    """Put stores one after the other along a new dimension.
+
+    Parameters
+    ----------
+    layers
+        Stores, or specs with a known domain, which are opened when they are needed.
+    axis
+        The new dimension; negative numbers count from the last.
+    read, write, context, transaction
+        As for `open`.
+    **constraints
+        As for `overlay`.
+
+    Examples
+    --------
+    >>> import blizzarr.tensorstore as ts
+    >>> stack([ts.array([1, 2]), ts.array([3, 4])], axis=-1).read().result()
+    array([[1, 3],
+           [2, 4]])
+    """
+    made = _layers(layers, context)
+    if not made:
+        raise SpecError("At least one layer must be specified for stack")
+    rank = made[0].domain.rank + 1
+    axis = int(axis)
+    if not -rank <= axis < rank:
+        raise SpecError(f"Dimension index {axis} is outside valid range [{-rank}, {rank})")
+    _check_ranks(made)
+    placed = [
+        layer.indexed(d[axis % rank][None].translate_to[number].mark_bounds_implicit[False])
+        for number, layer in enumerate(made)
+    ]
+    return _made(placed, Request(read, write, context, transaction), constraints)
+
+
+def concat(
+    layers: Iterable[Any],
+    axis: int | str,
+    *,
+    read: bool | None = None,
+    write: bool | None = None,
+    context: Context | None = None,
+    transaction: Transaction | None = None,
+    **constraints: Any,
+) -> TensorStore:
+    """Put stores one after the other along one of their dimensions.
+
+    Parameters
+    ----------
+    layers
+        Stores, or specs with a known domain, which are opened when they are needed.
+    axis
+        The dimension, as a number or label.
+    read, write, context, transaction
+        As for `open`.
+    **constraints
+        As for `overlay`.
+
+    Examples
+    --------
+    >>> import blizzarr.tensorstore as ts
+    >>> concat([ts.array([[1, 2]]), ts.array([[3]])], axis=1).read().result()
+    array([[1, 2, 3]])
+    """
+    made = _layers(layers, context)
+    if not made:
+        raise SpecError("At least one layer must be specified for concat")
+    _check_ranks(made)
+    dim = _axis_of(made, axis)
+    placed = []
+    end = made[0].domain.inclusive_min[dim]
+    for layer in made:
+        layer = layer.indexed(d[dim].translate_to[end])
+        end = layer.domain.exclusive_max[dim]
+        placed.append(layer)
+    return _made(placed, Request(read, write, context, transaction), constraints)
+
+
+def _layers(layers: Iterable[Any], context: Context | None) -> list[Layer]:
+    shared = context or Context()
+    return [as_layer(layer, shared, lambda node: open_node(node, Request())) for layer in layers]
+
+
+def _check_ranks(layers: Sequence[Layer]) -> None:
+    for number, layer in enumerate(layers):
+        if layer.domain.rank != layers[0].domain.rank:
+            raise SpecError(
+                f"Layer {number}: Layer domain {layer.domain} of rank {layer.domain.rank} "
+                f"does not match layer 0 rank of {layers[0].domain.rank}"
+            )
+
+
+def _axis_of(layers: Sequence[Layer], axis: int | str) -> int:
+    rank = layers[0].domain.rank
+    if isinstance(axis, str):
+        labels = _common(layers).labels
+        if axis not in labels or not axis:
+            known = ", ".join(map(quote, labels))
+            raise SpecError(f"Label {quote(axis)} does not match one of {{{known}}}")
+        return labels.index(axis)
+    axis = int(axis)
+    if not -rank <= axis < rank:
+        raise SpecError(f"Dimension index {axis} is outside valid range [{-rank}, {rank})")
+    return axis % rank
+
+
+def _common(layers: Sequence[Layer]) -> IndexDomain:
+    found = layers[0].domain
+    for number, layer in enumerate(layers[1:], 1):
+        try:
+            found = found.hull(layer.domain)
+        except BlizzarrError as error:
+            raise SpecError(f"Layer {number}: {error.reason}") from error
+    return found
+
+
+def _made(layers: list[Layer], request: Request, constraints: dict[str, Any]) -> TensorStore:
+    schema = Schema()
+    schema.update(**{name: value for name, value in constraints.items() if value is not None})
+    return stacked(layers, schema, request)
+
+
+def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStore:
+    """The store of layers that are in place.
+
+    Raises
+    ------
+    SpecError
+        When they do not go together, or with the schema.
+    """
+    dtype: DType | None = schema.dtype
+    for number, layer in enumerate(layers):
+        if dtype is None:
+            dtype = layer.dtype
+        elif layer.dtype is not None and layer.dtype != dtype:
+            raise SpecError(
+                f"Layer {number}: Layer dtype of {layer.dtype.name} does not match existing dtype of {dtype.name}"
+            )
+    if dtype is None:
+        raise SpecError("dtype must be specified")
+    _check_ranks(layers)
+    if schema.domain is not None:
+        domain = schema.domain
+    elif layers:
+        domain = _common(layers)
+    else:
+        raise SpecError("domain must be specified")
+    if schema.rank is not None and schema.rank != domain.rank:
+        raise SpecError(f"Rank of {domain.rank} does not match rank of {schema.rank} that was asked for")
+    units = schema.dimension_units
+    if units is None or not any(unit is not None for unit in units):
+        units = _units_of(layers, domain.rank)
+    resource = (request.context or Context())["data_copy_concurrency"]
+    driver = limited(StackDriver(tuple(layers), domain, dtype, tuple(units), resource), request)
+    if request.transaction is not None:
+        driver = driver.with_transaction(request.transaction)
+    return TensorStore.of(driver)
+
+
+def _units_of(layers: Sequence[Layer], rank: int) -> tuple[Unit | None, ...]:
+    found: list[Unit | None] = [None] * rank
+    for layer in layers:
+        for dim, unit in enumerate(layer.source.dimension_units or ()):
+            if unit is None or found[dim] == unit:
+                continue
+            if found[dim] is not None:
+                raise SpecError(f"Cannot merge dimension units {found[dim]!r} and {unit!r} of dimension {dim}")
+            found[dim] = unit
+    return tuple(found)
+
+
+def _open_stack(node: SpecNode, request: Request) -> TensorStore:
+    layers = [
+        Layer(Spec.of(base), lambda node: open_node(node, Request(transaction=request.transaction)))
+        for base in node.bases
+    ]
+    for number, layer in enumerate(layers):
+        if layer.source.domain is None:
+            raise SpecError(f"Layer {number}: domain must be specified")
+    return stacked(layers, node.schema, replace(request, context=None))
+
+
+OPENERS["stack"] = _open_stack
