@@ -2,6 +2,7 @@
 
 mod caches;
 mod check;
+mod counting;
 mod engine;
 mod geometry;
 pub mod random;
