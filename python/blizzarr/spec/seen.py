@@ -60,7 +60,7 @@ def layout_seen(layout: ChunkLayout, view: Form) -> ChunkLayout:
     order = layout.any_inner_order
     return ChunkLayout.of(
         view.rank,
-        None if order is None else _order_seen(order, view),
+        None if order is None or not view.rank else _order_seen(order, view),
         layout.inner_order is not None,
         _seen(layout.origin, ORIGIN, view, alone, "grid_origin"),
         {usage: _grid_seen(layout.grid(usage), view, alone, usage) for usage in USAGES},

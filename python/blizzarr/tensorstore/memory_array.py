@@ -110,6 +110,8 @@ class MemoryArray(Driver):
             maps = (0,) * len(kept)
         bare = Form(form.lower, form.upper, (False,) * form.rank, (False,) * form.rank, form.labels, maps)
         schema = Schema(dtype=self.dtype, rank=len(kept))
+        if self._units is not None and len(kept) == self.rank == form.rank:
+            schema.update(dimension_units=self._units)
         return SpecNode(
             "array",
             schema,

@@ -128,6 +128,12 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
     assert dtype is not None, "checked when the spec was made"
     if node.schema.fill_value is not None:
         raise SpecError("fill_value not supported")
+    domain, shape = node.schema.domain, node.options["array"].shape
+    if domain is not None and (any(domain.inclusive_min) or domain.shape != shape):
+        origin, sizes = ("{" + ", ".join(map(str, numbers)) + "}" for numbers in ((0,) * len(shape), shape))
+        raise SpecError(
+            f"Mismatch between domain in schema {{ {domain} }} and array {{ {{origin={origin}, shape={sizes}}} }}"
+        )
     resource, units = node.resources["data_copy_concurrency"], node.schema.dimension_units
     return TensorStore.of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
 
