@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from blizzarr import formats
+from blizzarr.errors import SpecError
+from blizzarr.json_values import dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
+from blizzarr.spec.members import as_text, one_of
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.zarr.check import check_metadata, check_schema
@@ -42,7 +45,10 @@ class ZarrConstraints:
     dtype("int16")
     """
 
-    options: ClassVar[Mapping[str, Option]] = {}
+    options: ClassVar[Mapping[str, Option]] = {
+        "key_encoding": Option(one_of(".", "/"), None),
+        "field": Option(as_text, ""),
+    }
 
     def __init__(self, metadata: Metadata) -> None:
         self.metadata = metadata
@@ -67,6 +73,14 @@ class ZarrConstraints:
 
     def constrain(self, schema: Schema, options: Options) -> None:
         """Add the data type and rank that are known to the schema."""
+        encoding = options.get("key_encoding")
+        if encoding is not None:
+            # What specs said before documents had a member for it.
+            self.metadata = _separated(self.metadata, encoding)
+            if isinstance(options, MutableMapping):
+                options["key_encoding"] = None
+        if options.get("field") and self.metadata.dtype is not None:
+            raise _no_fields(options)
         constrain(self.metadata, schema)
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
@@ -91,6 +105,8 @@ class ZarrConstraints:
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
         """A new array that fulfils the constraints."""
+        if options.get("field"):
+            raise _no_fields(options)
         document = new_metadata(self.metadata, schema).to_json()
         raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
         meta = formats.format_named("v2").decode("", {".zarray": raw})
@@ -99,6 +115,8 @@ class ZarrConstraints:
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Refuse an array that does not fulfil them."""
+        if options.get("field"):
+            raise _no_fields(options)
         stored = _stored(meta)
         check_metadata(stored, self.metadata)
         check_schema(stored, schema)
@@ -114,6 +132,19 @@ class ZarrConstraints:
         schema.update(domain=domain_of(stored, schema), chunk_layout=layout)
         schema.update(codec=CodecSpec.of("zarr", ZarrCodec(stored.compressor, True)), fill_value=stored.fill_value)
         return schema
+
+
+def _no_fields(options: Options) -> SpecError:
+    return SpecError(f"Requested field {quote(options['field'])} but dtype does not have named fields")
+
+
+def _separated(metadata: Metadata, separator: str) -> Metadata:
+    if metadata.separator not in (None, separator):
+        raise SpecError(
+            f'Error parsing object member "key_encoding": value ({dump(separator)}) does not match value in metadata '
+            f"({dump(metadata.separator)})"
+        )
+    return replace(metadata, separator=separator, said=metadata.said | {"dimension_separator"})
 
 
 def _stored(meta: ArrayMeta) -> Metadata:
