@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, settings, strategies
 
 from blizzarr import views
 from blizzarr.views.basic import index_basic
-from blizzarr.views.numpy_index import index_direct
+from blizzarr.views.numpy_index import index_any
 from blizzarr.views.numpy_terms import Mode
-from support.view_chains import first_view, is_hazardous, operation
+from blizzarr.views.points import index_points
+from support.view_chains import first_view, is_hazardous, key, operation
 
 tensorstore = pytest.importorskip("tensorstore")
 
@@ -94,23 +95,38 @@ def test_the_short_way_agrees_with_the_long_one() -> None:
         for _ in range(3):
             view, _ = done(operation(random, view), views, view)
         form = view._form
-        key = []
+        terms: list[Any] = []
         for dim in range(random.randint(0, form.rank)):
             lower, upper = max(form.lower[dim], -9), min(form.upper[dim], 9)
             bounds = sorted(
                 random.choice([None, random.randint(lower - 1, max(lower, upper) + 1)]) or lower for _ in range(2)
             )
             start, stop = (random.choice([None, bound, bound]) for bound in bounds)
-            key.append(
+            terms.append(
                 random.choice(
                     [bounds[0], Ellipsis, slice(start, stop), slice(start, stop, random.choice([1, 2, 3, -1]))]
                 )
             )
-        found = index_basic(form, tuple(key))
+        found = index_basic(form, tuple(terms))
         if found is not None:
             answered += 1
-            assert found == index_direct(form, tuple(key), Mode.DEFAULT), (view, key)
+            assert found == index_any(form, tuple(terms), Mode.DEFAULT), (view, terms)
     assert answered > 300
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_the_short_way_for_arrays_agrees_with_the_long_one(mode: Mode) -> None:
+    """Wherever the code for keys with arrays answers, it answers as the general code does."""
+    random = Random(7)
+    answered = 0
+    for _ in range(4000):
+        view = eval(first_view(random), {"ts": views})
+        some = key(random, view)
+        found = index_points(view._form, some, mode)
+        if found is not None:
+            answered += 1
+            assert found == index_any(view._form, some, mode), (view, some)
+    assert answered > 150
 
 
 def test_what_the_engine_is_told_picks_what_the_transform_says() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from blizzarr import views
 
-__all__ = ["first_view", "is_hazardous", "operation"]
+__all__ = ["first_view", "is_hazardous", "key", "operation"]
 
 MODES = ["", ".oindex", ".vindex"]
 
@@ -38,6 +38,16 @@ def first_view(random: Random) -> str:
     )
 
 
+def key(random: Random, view: Any) -> Any:
+    """A key of NumPy's terms for a view."""
+    return eval(f"key[{_Maker(random, view).terms(range(view.ndim), can_stop=True)}]", {"key": _Key()})
+
+
+class _Key:
+    def __getitem__(self, key: Any) -> Any:
+        return key
+
+
 def is_hazardous(view: Any, text: str) -> bool:
     """Whether TensorStore might not survive an operation: if it leads to dimensions without indices that are implicit.
 
@@ -45,10 +55,10 @@ def is_hazardous(view: Any, text: str) -> bool:
     """
     domain = views.IndexTransform(view.domain, output=[])
     try:
-        key = eval(text[2:-1], {"ts": views}) if text.startswith("x[ts.d[") else None
-        steps = range(1, len(key._operations) + 1) if key is not None else ()
+        made = eval(text[2:-1], {"ts": views}) if text.startswith("x[ts.d[") else None
+        steps = range(1, len(made._operations) + 1) if made is not None else ()
         for step in steps:
-            if _is_hollow(domain[views.DimExpression._of(key._selection, key._operations[:step])]):
+            if _is_hollow(domain[views.DimExpression._of(made._selection, made._operations[:step])]):
                 return True
         return _is_hollow(eval(text, {"ts": views, "x": domain}))
     except (ValueError, IndexError, TypeError):

@@ -22,9 +22,10 @@ from blizzarr.views.dim_selection import DimSpec, normalize_dim, normalize_new_d
 from blizzarr.views.form import ArrayMap, Form, IndexArray, Map, without_arrays
 from blizzarr.views.interval import Interval, strided_slice
 from blizzarr.views.numpy_terms import Arrays, Mode, Slice, Term, Terms, dims_taken, parse_terms
+from blizzarr.views.points import index_points
 from blizzarr.views.values import MAX_RANK
 
-__all__ = ["index_chained", "index_direct", "index_initial"]
+__all__ = ["index_any", "index_chained", "index_direct", "index_initial"]
 
 
 @dataclass(slots=True)
@@ -44,6 +45,12 @@ class _Block:
 
 def index_direct(form: Form, key: Any, mode: Mode) -> Form:
     """The form of ``view[key]``, ``view.oindex[key]`` or ``view.vindex[key]``."""
+    found = index_points(form, key, mode)
+    return index_any(form, key, mode) if found is None else found
+
+
+def index_any(form: Form, key: Any, mode: Mode) -> Form:
+    """The same for all keys, by the steps above."""
     terms = parse_terms(key, mode)
     left = form.rank - terms.taken
     if left < 0:
