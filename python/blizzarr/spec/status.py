@@ -11,6 +11,7 @@ are what the rest of this library raises::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
@@ -68,8 +69,11 @@ def opening(driver: str) -> Iterator[None]:
         raise ConstraintError(f'Error opening "{driver}" driver: Error reading {error}') from error
 
 
-_ARGUMENTS = ("Error setting ", "codec_chunk_shape not supported")
-"""How errors begin that TensorStore takes for ones of the spec itself: those about layouts."""
+_ARGUMENTS = re.compile(
+    r"Error setting |codec_chunk_shape not supported|domain from metadata does not match|Dimension units not supported"
+    r"|Invalid fill_value: .*no fill value"
+)
+"""How errors begin that TensorStore takes for ones of the spec itself: of layouts, and some of ``zarr``."""
 
 
 @contextmanager
@@ -78,6 +82,6 @@ def failed_precondition() -> Iterator[None]:
     try:
         yield
     except SpecError as error:
-        if isinstance(error, _StatusError) or error.reason.startswith(_ARGUMENTS):
+        if isinstance(error, _StatusError) or _ARGUMENTS.match(error.reason):
             raise
         raise ConstraintError(error.reason) from error

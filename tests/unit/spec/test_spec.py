@@ -144,7 +144,17 @@ def stored(driver: str) -> list[dict[str, Any]]:
 OTHERS: list[Any] = [
     *(
         f"memory://{rest}"
-        for rest in ("", "a/", "a", "a/|zarr3:", "a|zarr3:b/c", "|zarr3", "a/|auto:", "a|zip:b|zarr3:")
+        for rest in (
+            "",
+            "a/",
+            "a",
+            "a/|zarr3:",
+            "a|zarr3:b/c",
+            "|zarr3",
+            "a/|auto:",
+            "a|zip:b|zarr3:",
+            "a|zip:b|zarr2:",
+        )
     ),
     *(
         f"memory://a|{rest}"
@@ -199,7 +209,7 @@ OTHERS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("spec", stored("zarr3"), ids=repr)
+@pytest.mark.parametrize("spec", [*stored("zarr3"), *stored("zarr")], ids=repr)
 def test_stored(spec: Any) -> None:
     """K-1 to K-18: every member of the drivers of formats is understood, shown and refused as TensorStore does it."""
     ours, theirs = outcome(lambda: Spec(spec)), outcome(lambda: ts.Spec(spec))

@@ -110,17 +110,20 @@ STEPS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.parametrize("driver", ["zarr3", "zarr"])
 @pytest.mark.parametrize("place", ["memory", "file"])
-def test_a_history(tmp_path: Path, place: str) -> None:
+def test_a_history(tmp_path: Path, place: str, driver: str) -> None:
     """K-7 K-9 K-10 K-11 K-12 K-13 K-19: each step of a history gives what it gives with TensorStore."""
     context, theirs = Context(), ts.Context()
     for number, step in enumerate(STEPS):
+        if driver != "zarr3" and not {"codec", "spec", "schema"}.isdisjoint(step):
+            continue  # in the terms of zarr3
         urls = {
             name: f"memory://{name}/a/" if place == "memory" else f"file://{tmp_path}/{name}"
             for name in ("ours", "theirs")
         }
-        found = outcome({"driver": "zarr3", "kvstore": urls["ours"]}, context, OURS, step)
-        expected = their_outcome({"driver": "zarr3", "kvstore": urls["theirs"]}, theirs, THEIRS, step)
+        found = outcome({"driver": driver, "kvstore": urls["ours"]}, context, OURS, step)
+        expected = their_outcome({"driver": driver, "kvstore": urls["theirs"]}, theirs, THEIRS, step)
         if isinstance(expected, str):
             expected = expected.replace("theirs", "ours")
         assert found == expected, (number, step)
@@ -202,7 +205,7 @@ def test_every_format(tmp_path: Path, driver: str) -> None:
     spec = {"driver": driver, "kvstore": f"file://{tmp_path}/a"}
     with pytest.raises(ArrayNotFoundError):
         opened(spec, context)
-    with pytest.raises(SpecError, match="dtype must be specified"):
+    with pytest.raises(SpecError, match=r'dtype"? must be specified'):
         opened(spec, context, create=True)
     with pytest.raises(SpecError, match="domain must be specified"):
         opened(spec, context, create=True, dtype="int16")
@@ -228,7 +231,7 @@ def test_every_format(tmp_path: Path, driver: str) -> None:
     again.update(strip_context=True, context=context)
     assert open_stored(again.node).array.metadata == array.metadata
     for wrong in ({"dtype": "int8"}, {"rank": 3}, {"shape": [5, 7]}, {"fill_value": 4}):
-        with pytest.raises(ConstraintError):
+        with pytest.raises(SpecError, match="match|fill value"):
             opened(spec, context, **wrong)
     with pytest.raises(SpecError, match="chunk"):
         opened(spec, context, chunk_layout=ChunkLayout(read_chunk_shape=[2, 4]))
