@@ -27,13 +27,9 @@ from blizzarr.spec.fill_value import (
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.seen import (
-    domain_under,
     fill_seen,
-    fill_under,
     layout_seen,
-    layout_under,
     units_seen,
-    units_under,
 )
 from blizzarr.spec.unit import as_unit, unit_json
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json
@@ -284,35 +280,6 @@ class Schema(Indexable):
                 found._fill = unbroadcast(fill_seen(self._fill, view, self._domain))
         if self._units:
             found._units = units_seen(self._units, view)
-        return found
-
-    def under(self, transform: IndexTransform) -> Schema:
-        """The schema that what is under a view must have for the view to have this one.
-
-        Examples
-        --------
-        >>> transform = IndexTransform(input_rank=1, output=[IndexTransform(1).output[0], IndexTransform(1).output[0]])
-        >>> Schema(chunk_layout=ChunkLayout(chunk_shape=[4])).under(transform).chunk_layout.write_chunk.shape
-        (4, 4)
-        """
-        view = transform._form
-        if self._rank not in (-1, view.rank):
-            raise SpecError(
-                f"Cannot inverse transform schema of rank {self._rank} by index transform of rank "
-                f"{view.rank} -> {len(view.maps)}"
-            )
-        found = self.copy()
-        found._rank = len(view.maps)
-        found._layout = layout_under(self._layout, view)
-        if self._domain is not None:
-            with prefixed("Error transforming domain"):
-                found._domain = domain_under(self._domain, view)
-        if self._fill is not None:
-            with prefixed("Error transforming fill_value"):
-                found._fill = unbroadcast(fill_under(self._fill, view))
-        if self._units:
-            with prefixed("Error transforming dimension_units"):
-                found._units = units_under(self._units, view)
         return found
 
     def _check_rank(self, rank: int, view: Form) -> None:

@@ -141,8 +141,12 @@ def _under(vector: Vector, rule: Rule, view: Form, name: str) -> Vector:
             values[output] = rule.to_output(vector.values[dim], offset, stride)
         if dim in vector.hard:
             hard.add(output)
-    if unused:
-        raise SpecError(f"Error transforming {name}: No output dimension corresponds to input dimension {min(unused)}")
+    # TensorStore looks at the constraints after it has replaced them, if there are as many: those that are gone by then
+    # are left out without a word.
+    left = values if len(values) == view.rank else vector.values
+    for dim in sorted(unused):
+        if left[dim] is not None:
+            raise SpecError(f"Error transforming {name}: No output dimension corresponds to input dimension {dim}")
     return Vector(tuple(values), frozenset(hard))
 
 
