@@ -14,8 +14,9 @@ MODULES = {
     "blizzarr": "blizzarr",
     "limit": "limit",
 }
-# Not compared by default: what durability costs, and zarr-python as it comes.
+# Not compared by default: what durability costs, TensorStore's calls, and zarr-python as it comes.
 OPTIONAL = {
+    "blizzarr tensorstore": "tensorstore",
     "tensorstore fsync": "tensorstore",
     "zarr-python": "zarr_python",
     "blizzarr none": "blizzarr",

@@ -1,4 +1,4 @@
-"""TensorStore, asked to wait for each result."""
+"""TensorStore, asked to wait for each result; and blizzarr by the same calls."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import tensorstore as ts
 
+import blizzarr.tensorstore
 from bench.peers.base import CannotError, Library, Values
 
 CORES = os.cpu_count() or 1
@@ -20,9 +21,10 @@ class TensorStore(Library):
     name = "tensorstore"
     settings = f"file_io_sync off, no cache, {CORES} data copy threads, {max(4, CORES)} I/O threads"
     sync = False
+    module = ts
 
     def __init__(self) -> None:
-        self.context = ts.Context(
+        self.context = self.module.Context(
             {
                 "file_io_sync": self.sync,
                 "data_copy_concurrency": {"limit": CORES},
@@ -35,7 +37,7 @@ class TensorStore(Library):
 
     def open(self, path: str, write: bool = False, zarr_format: int = 3) -> Any:
         spec = {"driver": {2: "zarr", 3: "zarr3"}[zarr_format], "kvstore": {"driver": "file", "path": path + "/"}}
-        return ts.open(spec, open=True, read=True, write=write, context=self.context).result()
+        return self.module.open(spec, open=True, read=True, write=write, context=self.context).result()
 
     def basic(self, array: Any, key: tuple[Any, ...]) -> Any:
         return array[key].read().result()
@@ -64,4 +66,12 @@ class TensorStoreSync(TensorStore):
     sync = True
 
 
-PEERS = {peer.name: peer for peer in (TensorStore, TensorStoreSync)}
+class BlizzarrTensorStore(TensorStore):
+    name = "blizzarr tensorstore"
+    module = blizzarr.tensorstore
+
+    def version(self) -> str:
+        return blizzarr.__version__
+
+
+PEERS = {peer.name: peer for peer in (TensorStore, TensorStoreSync, BlizzarrTensorStore)}
