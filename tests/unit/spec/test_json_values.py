@@ -52,7 +52,11 @@ def test_values_are_said_as_tensorstore_says_them(value: Any) -> None:
     assert str(ours.value) == str(theirs.value)
 
 
-@pytest.mark.parametrize("value", [2**64, -(2**63) - 1, object(), {1, 2}, (i for i in range(2))], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [2**64, -(2**63) - 1, object(), {1, 2}, (i for i in range(2))],
+    ids=["large", "small", "object", "set", "generator"],
+)
 def test_values_that_json_does_not_have(value: Any) -> None:
     """They are errors of the same class and text."""
     with pytest.raises((TypeError, OverflowError)) as theirs:
