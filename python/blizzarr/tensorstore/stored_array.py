@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -56,7 +57,7 @@ class StoredArray:
     @property
     def schema(self) -> Schema:
         """All that is known of the array, as it is stored."""
-        return METADATA[self.node.driver].schema_of(self.array.metadata, self.node.options)
+        return _schema_of(self.node, self.array.metadata)
 
     def said(self, minimal: bool = False) -> SpecNode:
         """The spec that opens it again; without the metadata if `minimal`."""
@@ -68,8 +69,28 @@ class StoredArray:
             "mode": OpenMode(open=True, assume_metadata=mode.assume_metadata),
             "metadata": kind.from_json({}) if minimal else kind.of(meta),
         }
-        schema = kind.schema_of(meta, self.node.options)
+        schema = _schema_of(self.node, meta)
         return replace(self.node, schema=Schema(dtype=schema.dtype, rank=schema.rank), transform=None, options=options)
+
+
+_REMEMBERED = 256
+_schemas: OrderedDict[tuple[Any, ...], tuple[Any, Schema]] = OrderedDict()
+"""The schemas of documents that were opened last; a document that is the same is the same object."""
+
+
+def _schema_of(node: SpecNode, meta: ArrayMeta) -> Schema:
+    """The schema of an array; not to be changed."""
+    kind = METADATA[node.driver]
+    if meta.source is None:
+        return kind.schema_of(meta, node.options)
+    key = node.driver, id(meta.source), meta.shape, *(node.options.get(name) for name in kind.options)
+    found = _schemas.get(key)
+    if found is None:
+        # The document is kept, too, so that no other can have its identity.
+        found = _schemas[key] = meta.source, kind.schema_of(meta, node.options)
+        while len(_schemas) > _REMEMBERED:
+            _schemas.popitem(last=False)
+    return found[1]
 
 
 class _Place(NamedTuple):
@@ -170,7 +191,16 @@ def _found(place: _Place) -> ArrayMeta | None:
 
 def _check(place: _Place, meta: ArrayMeta) -> None:
     with failed_precondition():
+        if place.constraints is getattr(DRIVERS[place.node.driver], "nothing", None) and _is_unset(place.node.schema):
+            _schema_of(place.node, meta)  # which has to be one that the driver knows
+            return
         place.constraints.check(meta, place.node.schema, place.node.options)
+
+
+def _is_unset(schema: Schema) -> bool:
+    """Whether nothing is demanded."""
+    known = (schema.rank, schema.dtype, schema.domain, schema.codec, schema.fill_value)
+    return all(part is None for part in known) and schema.chunk_layout.is_unset
 
 
 def _created(place: _Place) -> ArrayMeta:

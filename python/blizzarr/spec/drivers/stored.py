@@ -54,6 +54,8 @@ class StoredDriver(Driver):
         self.name = name  # type: ignore[misc]
         self.scheme = scheme
         self.constraints = METADATA[name]
+        self.nothing: MetadataConstraints = self.constraints.from_json({})
+        """What is demanded of metadata when nothing is."""
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the store, the open mode, bounds of caches, and the constraints on metadata."""
@@ -67,7 +69,7 @@ class StoredDriver(Driver):
             "mode": _mode(members),
         }
         metadata = members.take("metadata", self.constraints.from_json, default=None)
-        options["metadata"] = self.constraints.from_json({}) if metadata is None else metadata
+        options["metadata"] = self.nothing if metadata is None else metadata
         for name, option in self.constraints.options.items():
             options[name] = members.take(name, option.parse, default=option.default)
         schema = node.schema.copy()
@@ -89,7 +91,7 @@ class StoredDriver(Driver):
             if mode.open:
                 said["open"] = True
         metadata = options["metadata"].to_json()
-        if include_defaults or metadata != self.constraints.from_json({}).to_json():
+        if include_defaults or metadata != self.nothing.to_json():
             said["metadata"] = metadata
         for name, option in self.constraints.options.items():
             if options[name] != option.default:
@@ -100,7 +102,7 @@ class StoredDriver(Driver):
         """With another open mode, other bounds of caches, a store if there was none, and further constraints."""
         options = dict(node.options)
         if change.minimal_spec:
-            options["metadata"] = self.constraints.from_json({})
+            options["metadata"] = self.nothing
         for name in ("recheck_cached_metadata", "recheck_cached_data"):
             if (bound := getattr(change, name)) is not None:
                 options[name] = bound
