@@ -10,8 +10,7 @@ from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.fill_value import shown
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.zarr.codec import ZarrCodec
-from blizzarr.spec.zarr.effective import domain_of, layout_with
+from blizzarr.spec.zarr.effective import codec_stored, domain_of, layout_with
 from blizzarr.spec.zarr.metadata import Metadata
 from blizzarr.spec.zarr3.fill_value import converted, same_bits
 
@@ -56,7 +55,7 @@ def check_schema(stored: Metadata, schema: Schema) -> None:
             domain_of(stored, schema)
     if schema.codec is not None:
         with prefixed("codec from metadata does not match codec in schema"):
-            CodecSpec.of("zarr", ZarrCodec(stored.compressor, True)).merged(schema.codec)
+            CodecSpec.of("zarr", codec_stored(stored)).merged(schema.codec)
     _check_fill(stored, schema)
     layout = schema.chunk_layout
     if layout.rank != -1 and layout_with(layout, stored, stored.rank).grid("codec").shape.hard:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.members import Members, as_integer, as_text
 
-__all__ = ["DEFAULT_COMPRESSOR", "compressor_json"]
+__all__ = ["DEFAULT_COMPRESSOR", "compressor_json", "is_shared", "stored_compressor"]
 
 _CNAMES: Final = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 
@@ -34,6 +34,18 @@ _COMPRESSORS: Final[dict[str, dict[str, _Option]]] = {
     "zlib": {"level": (as_integer(0, 9), 1)},
     "zstd": {"level": (as_integer(-131072, 22), 1)},
 }
+
+
+def stored_compressor(value: Any) -> dict[str, Any] | None:
+    """The compressor of a document; those that only this library has are taken as they are."""
+    if isinstance(value, dict) and isinstance(name := value.get("id"), str) and name not in _COMPRESSORS:
+        return value
+    return compressor_json(value)
+
+
+def is_shared(compressor: Mapping[str, Any] | None) -> bool:
+    """Whether TensorStore has it too."""
+    return compressor is None or compressor["id"] in _COMPRESSORS
 
 
 def compressor_json(value: Any) -> dict[str, Any] | None:

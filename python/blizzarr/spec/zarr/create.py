@@ -68,7 +68,7 @@ def new_metadata(constraints: Metadata, schema: Schema) -> Metadata:
         fill_value,
         order,
         constraints.separator or ".",
-        _MEMBERS,
+        said=_MEMBERS,
     )
     check_schema(found, schema)
     return found

@@ -20,9 +20,9 @@ from blizzarr.spec.members import as_text, one_of
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.zarr.check import check_metadata, check_schema
-from blizzarr.spec.zarr.codec import ZarrCodec
+from blizzarr.spec.zarr.compressor import is_shared
 from blizzarr.spec.zarr.create import new_metadata
-from blizzarr.spec.zarr.effective import codec_of, constrain, domain_of, layout_with
+from blizzarr.spec.zarr.effective import codec_of, codec_stored, constrain, domain_of, layout_with
 from blizzarr.spec.zarr.metadata import Metadata, metadata_from_json, stored_from_json
 from blizzarr.views import IndexDomain
 
@@ -60,8 +60,12 @@ class ZarrConstraints:
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> ZarrConstraints:
-        """The constraints that nothing but this array fulfils."""
-        return cls(replace(_stored(meta), extra={}))
+        """The constraints that nothing but this array fulfils, as far as they can be said."""
+        stored = _stored(meta)
+        unsaid = {"filters"} if stored.filters else set()
+        if not is_shared(stored.compressor):
+            unsaid.add("compressor")
+        return cls(replace(stored, said=stored.said - unsaid, extra={}))
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
@@ -130,7 +134,7 @@ class ZarrConstraints:
         layout.finalize()
         schema = Schema(rank=rank, dtype=stored.dtype)
         schema.update(domain=domain_of(stored, schema), chunk_layout=layout)
-        schema.update(codec=CodecSpec.of("zarr", ZarrCodec(stored.compressor, True)), fill_value=stored.fill_value)
+        schema.update(codec=CodecSpec.of("zarr", codec_stored(stored)), fill_value=stored.fill_value)
         return schema
 
 

@@ -11,7 +11,7 @@ from blizzarr.spec.zarr.metadata import Metadata
 from blizzarr.views import IndexDomain
 from blizzarr.views.interval import INF
 
-__all__ = ["codec_of", "constrain", "domain_of", "layout_with", "order_of"]
+__all__ = ["codec_of", "codec_stored", "constrain", "domain_of", "layout_with", "order_of"]
 
 
 def constrain(metadata: Metadata, schema: Schema) -> None:
@@ -77,3 +77,8 @@ def codec_of(metadata: Metadata, schema: Schema) -> CodecSpec:
     """The constraints on codecs."""
     codec = ZarrCodec(metadata.compressor, "compressor" in metadata.said)
     return CodecSpec.of("zarr", codec).merged(schema.codec)
+
+
+def codec_stored(stored: Metadata) -> ZarrCodec:
+    """The codec of an array that is there."""
+    return ZarrCodec(stored.compressor, True, list(stored.filters) or None)

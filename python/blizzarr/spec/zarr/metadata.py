@@ -12,7 +12,7 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, dump, expected, plain
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.members import Members, as_integer, one_of
-from blizzarr.spec.zarr.compressor import compressor_json
+from blizzarr.spec.zarr.compressor import compressor_json, stored_compressor
 from blizzarr.spec.zarr.elements import dtype_of, dtype_spelled, element_json, element_to_json
 from blizzarr.spec.zarr3.metadata import RankedLists
 
@@ -41,6 +41,8 @@ class Metadata:
     fill_value: np.ndarray[Any, Any] | None = None
     order: str | None = None
     separator: str | None = None
+    filters: tuple[Any, ...] = ()
+    """Those of a document; there are none for TensorStore."""
     said: frozenset[str] = frozenset()
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Members that nobody knows."""
@@ -60,7 +62,7 @@ class Metadata:
             "compressor": None if self.compressor is None else dict(self.compressor),
             "fill_value": None if self.dtype is None else element_to_json(self.fill_value, self.dtype),
             "order": self.order,
-            "filters": None,
+            "filters": list(self.filters) or None,
             "dimension_separator": self.separator,
         }
         return dict(sorted({**self.extra, **{name: members[name] for name in self.said}}.items()))
@@ -94,10 +96,10 @@ def _read(value: Any, partial: bool) -> Metadata:
     shape = members.take("shape", ranked.of(as_integer(0, _LONGEST)), default)
     chunks = members.take("chunks", ranked.of(as_integer(1, _LONGEST)), default)
     spelled = members.take("dtype", dtype, default)
-    compressor = members.take("compressor", compressor_json, default)
+    compressor = members.take("compressor", compressor_json if partial else stored_compressor, default)
     fill_value = members.take("fill_value", lambda value: _fill(value, spelled), default)
     order = members.take("order", one_of("C", "F"), default)
-    members.take("filters", _no_filters, default)
+    filters = members.take("filters", _no_filters if partial else _filters, default)
     separator = members.take("dimension_separator", one_of(".", "/"), None)
     said -= set(members.left)
     if fields is not None:
@@ -114,6 +116,7 @@ def _read(value: Any, partial: bool) -> Metadata:
         fill_value,
         order,
         separator,
+        filters or (),
         frozenset(said),
         dict(members.left),
     )
@@ -125,8 +128,13 @@ def _fill(value: Any, spelled: str | None) -> np.ndarray[Any, Any] | None:
     return element_json(value, spelled)
 
 
-def _no_filters(value: Any) -> None:
+def _filters(value: Any) -> tuple[Any, ...]:
     if value is not None and not isinstance(value, list):
         raise expected(value, "null or array")
-    if value:
+    return tuple(value or ())
+
+
+def _no_filters(value: Any) -> tuple[Any, ...]:
+    if _filters(value):
         raise SpecError("filters are not supported")
+    return ()

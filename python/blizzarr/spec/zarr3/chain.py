@@ -10,7 +10,7 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, dump, quote
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.members import Members, as_list, as_text
-from blizzarr.spec.zarr3.options import CODECS, Row, same_order
+from blizzarr.spec.zarr3.options import Row, row_of, same_order
 
 __all__ = ["Chain", "Codec", "chain_from_json"]
 
@@ -31,7 +31,7 @@ class Codec:
     @property
     def kind(self) -> str:
         """``"array -> array"``, ``"array -> bytes"`` or ``"bytes -> bytes"``."""
-        return CODECS[self.name].kind
+        return _row(self.name).kind
 
     @property
     def sharding_height(self) -> int:
@@ -169,20 +169,28 @@ def _codec(value: Any, partial: bool) -> Codec:
         value = {"name": value}
     members = Members({"configuration": {}, **value} if isinstance(value, dict) else value)
     name = members.take("name", _name)
-    options = members.take("configuration", lambda said: _options(CODECS[name], said, partial))
+    options = members.take("configuration", lambda said: _options(_row(name), said, partial))
     members.end()
     return Codec(name, options)
 
 
 def _name(value: Any) -> str:
     name = as_text(value)
-    if name not in CODECS:
-        raise SpecError(f"{quote(name)} is not registered")
+    _row(name)
     return name
+
+
+def _row(name: str) -> Row:
+    row = row_of(name)
+    if row is None:
+        raise SpecError(f"{quote(name)} is not registered")
+    return row
 
 
 def _options(row: Row, value: Any, partial: bool) -> dict[str, Any]:
     members = Members(value)
+    if row.is_ours:
+        return members.left
 
     def partial_chain(said: Any) -> Chain:
         return chain_from_json(said, partial)

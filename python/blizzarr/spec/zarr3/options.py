@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from blizzarr.codecs.catalogue import CATALOGUE
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected, quote
 from blizzarr.spec.constraint import MAX_RANK, braces
 from blizzarr.spec.members import as_bool, as_integer, as_list, one_of
 
-__all__ = ["CODECS", "Row", "chunk_sides", "same_order"]
+__all__ = ["CODECS", "Row", "chunk_sides", "row_of", "same_order"]
 
 chunk_sides: Final = as_list(as_integer(1, (1 << 63) - 1))
 """Takes JSON arrays of lengths."""
@@ -30,6 +31,8 @@ class Row(NamedTuple):
     """What stored codecs mean by leaving an option out; all others are required there."""
     optional: tuple[str, ...] = ()
     """The options that stored codecs may leave out without meaning anything."""
+    is_ours: bool = False
+    """Whether TensorStore lacks it."""
 
 
 def _order(value: Any) -> Any:
@@ -101,3 +104,17 @@ CODECS: Final[dict[str, Row]] = {
     ),
     "crc32c": Row("bytes -> bytes", {}),
 }
+
+
+def row_of(name: str) -> Row | None:
+    """The row of a codec; those that only this library has take any options, which are checked when they are used.
+
+    Examples
+    --------
+    >>> row_of("numcodecs.delta").kind, row_of("foo")
+    ('array -> array', None)
+    """
+    if name in CODECS:
+        return CODECS[name]
+    ours = CATALOGUE.get(name)
+    return None if ours is None else Row(str(ours.stage), {}, is_ours=True)

@@ -57,16 +57,17 @@ def resolve(chain: Chain, decoded: Decoded) -> Chain:
     """
     transposes = []
     for codec in chain.array_to_array:
-        with _through(codec, "resolving codec spec"):
-            codec, decoded = _resolve_transpose(codec, decoded)
+        if codec.name == "transpose":
+            with _through(codec, "resolving codec spec"):
+                codec, decoded = _resolve_transpose(codec, decoded)
         transposes.append(codec)
     to_bytes = chain.array_to_bytes or Codec("bytes", {"endian": _ENDIAN})
     wanted = decoded.inner_order
-    if to_bytes.name == "bytes" and wanted is not None and wanted != tuple(range(decoded.rank)):
+    if to_bytes.name != "sharding_indexed" and wanted is not None and wanted != tuple(range(decoded.rank)):
         codec, decoded = _resolve_transpose(Codec("transpose", {"order": list(wanted)}), decoded)
         transposes.append(codec)
     with _through(to_bytes, "resolving codec spec"):
-        resolved = _TO_BYTES[to_bytes.name](to_bytes, decoded)
+        resolved = _to_bytes(to_bytes, decoded)
     if resolved.name == "sharding_indexed" and chain.bytes_to_bytes:
         raise SpecError(
             f"Sharding codec {dump(to_bytes.to_json())} is not compatible with subsequent bytes -> bytes codecs "
@@ -77,7 +78,7 @@ def resolve(chain: Chain, decoded: Decoded) -> Chain:
     itemsize: int | None = decoded.itemsize
     for codec in chain.bytes_to_bytes:
         with _through(codec, "resolving codec spec"):
-            compressors.append(_COMPRESSORS[codec.name](codec, itemsize))
+            compressors.append(_compressor(codec, itemsize))
         itemsize = None
     return Chain(tuple(transposes), resolved, tuple(compressors))
 
@@ -89,7 +90,9 @@ def _through(codec: Codec, doing: str) -> Iterator[None]:
 
 
 def order_of(codec: Codec, rank: int) -> tuple[int, ...]:
-    """The permutation that a transpose means for so many dimensions."""
+    """The permutation that a transpose means for so many dimensions; other codecs change no order."""
+    if codec.name != "transpose":
+        return tuple(range(rank))
     order = codec.options["order"]
     if isinstance(order, str):
         return tuple(range(rank) if order == "C" else range(rank - 1, -1, -1))
@@ -179,6 +182,14 @@ _COMPRESSORS: Final[dict[str, Callable[[Codec, int | None], Codec]]] = {
 }
 
 
+def _to_bytes(codec: Codec, decoded: Decoded) -> Codec:
+    return _TO_BYTES[codec.name](codec, decoded) if codec.name in _TO_BYTES else codec
+
+
+def _compressor(codec: Codec, itemsize: int | None) -> Codec:
+    return _COMPRESSORS[codec.name](codec, itemsize) if codec.name in _COMPRESSORS else codec
+
+
 def layout_of(chain: Chain, rank: int, shape: tuple[int, ...] | None = None) -> Layout:
     """The order of elements in chunks of this shape, and the parts that can be read by themselves.
 
@@ -208,7 +219,7 @@ def layout_of(chain: Chain, rank: int, shape: tuple[int, ...] | None = None) -> 
 
 
 def _layout_of_bytes(codec: Codec, rank: int, shape: tuple[int, ...] | None) -> Layout:
-    if codec.name == "bytes":
+    if codec.name != "sharding_indexed":
         return Layout(tuple(range(rank)), shape)
     part = codec.options.get("chunk_shape")
     if part is not None:
@@ -223,8 +234,8 @@ def check_chain(chain: Chain, shape: tuple[int, ...], itemsize: int) -> None:
         shape = tuple(shape[dim] for dim in order_of(codec, len(shape)))
     to_bytes = chain.array_to_bytes
     assert to_bytes is not None
-    if to_bytes.name == "bytes":
-        if itemsize > 1 and "endian" not in to_bytes.options:
+    if to_bytes.name != "sharding_indexed":
+        if to_bytes.name == "bytes" and itemsize > 1 and "endian" not in to_bytes.options:
             raise SpecError('"bytes" codec requires that "endian" option is specified')
         if prod(shape) * itemsize >= 1 << 63:
             raise SpecError(f"Integer overflow computing encoded size of array of shape {braces(shape)}")
