@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import argparse
 import io
-import itertools
 import os
 import platform
+import random
 import re
 import shutil
 import subprocess
@@ -65,12 +65,14 @@ CFLAGS_BARE = "-g1"
 CFLAGS_CLANG = "-fsanitize=address -fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp -g1"
 # GCC and rustc disagree about which constants belong to whom, which is all that check is about. Where memory was
 # allocated need not be known from afar: remembering it takes half the time.
-ASAN = "detect_odr_violation=0:allocator_may_return_null=1:malloc_context_size=2"
+ASAN = "detect_odr_violation=0:allocator_may_return_null=1:malloc_context_size=2:quarantine_size_mb=16"
 
 ENVIRONMENT = os.environ | {"ASAN_OPTIONS": ASAN}
 
 #: No input needs more than this many bytes of choices, seconds, or megabytes in one allocation.
 LONGEST, SECONDS, MEGABYTES = 1024, 1, 64
+#: How a target ends that was sent a SIGINT; its count is kept.
+INTERRUPTED = 72
 #: In bare runs most inputs are shorter; and they run beside other things, so that what they wait for says nothing.
 SHORT, PATIENCE = 256, 30
 
@@ -183,7 +185,7 @@ def fuzz(name: str, options: argparse.Namespace) -> int:
     end = time.monotonic() + options.seconds
     findings = 0
     executions, spent = 0, 0.0
-    for turn in itertools.count():
+    while True:
         left = end - time.monotonic()
         wanted = options.until - COUNTS.since(name) if options.until else 1
         if left <= 0.5 or findings or wanted <= 0:
@@ -193,7 +195,7 @@ def fuzz(name: str, options: argparse.Namespace) -> int:
         flags = [f"-max_total_time={max(1, round(min(left, options.slice)))}", "-print_final_stats=1"]
         flags += [f"-runs={wanted}"] * bool(options.until)
         # One turn of eight has long inputs.
-        flags += [f"-max_len={LONGEST if turn % 8 == 7 else SHORT}"] * bare
+        flags += [f"-max_len={LONGEST if random.random() < 1 / 8 else SHORT}"] * bare
         with log.open("wb") as out:
             child = subprocess.Popen(
                 command(name, *flags, f"-artifact_prefix={artifacts}/{name}-", str(corpus), bare=bare),
@@ -202,15 +204,18 @@ def fuzz(name: str, options: argparse.Namespace) -> int:
                 stderr=out,
             )
             _, status, usage = os.wait4(child.pid, 0)
-        failed = os.waitstatus_to_exitcode(status) != 0
+        ended = os.waitstatus_to_exitcode(status)
+        failed = ended not in (0, INTERRUPTED)
         text = log.read_text(errors="replace")
         count = re.search(r"stat::number_of_executed_units:\s+(\d+)", text)
         done = int(count[1]) if count else 0
         new = sorted(set(artifacts.glob(f"{name}-*")) - before)
-        real = [path for path in new if not only_waited(name, path)]
+        real = [path for path in new if not only_waited(name, path, bare)]
         findings += len(real) + (failed and not new)
         executions, spent = executions + done, spent + time.monotonic() - begun
         COUNTS.keep(name, done, usage.ru_utime + usage.ru_stime, len(real), bare)
+        if ended == INTERRUPTED:
+            break
         if real or (failed and not new):
             print(
                 f"{name}: FOUND {', '.join(map(str, real)) or 'an exit without an artifact'}\n{text[-6000:]}",
@@ -237,12 +242,12 @@ def fuzz_documents(seconds: float) -> int:
     return findings
 
 
-def only_waited(name: str, path: Path) -> bool:
+def only_waited(name: str, path: Path, bare: bool) -> bool:
     """Whether an input that took too long did so because others had the processor; then it is no finding."""
     if not path.name.startswith((f"{name}-timeout-", f"{name}-slow-unit-")):
         return False
     child = subprocess.Popen(
-        command(name, "-timeout=60", str(path)),
+        command(name, "-timeout=60", str(path), bare=bare),
         env=ENVIRONMENT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
