@@ -151,7 +151,8 @@ def run(count: int, seed: int, scratch: Path) -> Outcome:
     other.start()
     while moments.begun(0) == 0 and other.is_alive():
         time.sleep(0.01)
-    threads = [threading.Thread(target=reading.read, args=(count // 3, seed * 10 + number)) for number in range(3)]
+    each = -(-count // 3)
+    threads = [threading.Thread(target=reading.read, args=(each, seed * 10 + number)) for number in range(3)]
     writer = threading.Thread(target=reading.write, args=(done, seed))
     for thread in (writer, *threads):
         thread.start()
@@ -169,7 +170,7 @@ def run(count: int, seed: int, scratch: Path) -> Outcome:
             findings.append(f"{layout}, {limit} bytes: at the end {end[chunk][:, 0]}, expected {expected}")
     info = reading.pool.info()
     figures = {**reading.counts, "hits": info.hits, "checks": info.checks, "misses": info.misses}
-    return Outcome(3 * (count // 3), len(findings), figures, tuple(findings))
+    return Outcome(3 * each, len(findings), figures, tuple(findings))
 
 
 EXPERIMENT = Experiment(
