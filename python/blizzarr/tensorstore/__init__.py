@@ -1,6 +1,7 @@
 """TensorStore's interface to the same arrays: ``import blizzarr.tensorstore as ts``."""
 
 from builtins import bool as _bool
+from typing import Literal as _Literal
 from typing import TypeAlias as _TypeAlias
 from typing import Union as _Union
 
@@ -16,7 +17,7 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.making import array, cast
+from blizzarr.tensorstore.making import array, cast, downsample
 from blizzarr.tensorstore.opening import open
 from blizzarr.tensorstore.stacking import concat, overlay, stack
 from blizzarr.tensorstore.store import TensorStore
@@ -72,6 +73,9 @@ string = _DTYPES["string"]
 ustring = _DTYPES["ustring"]
 json = _DTYPES["json"]
 
+DownsampleMethod: _TypeAlias = _Literal["stride", "mean", "min", "max", "median", "mode"]
+"""How downsampling makes an element of a block."""
+
 __all__ = [
     "Batch",
     "ChunkLayout",
@@ -81,6 +85,7 @@ __all__ = [
     "Dim",
     "DimExpression",
     "DimSelection",
+    "DownsampleMethod",
     "Future",
     "FutureLike",
     "IndexDomain",
@@ -109,6 +114,7 @@ __all__ = [
     "complex128",
     "concat",
     "d",
+    "downsample",
     "dtype",
     "float4_e2m1fn",
     "float8_e3m4",

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump, expected, plain
+from blizzarr.json_values import expected, plain
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.members import as_bool, as_integer
 
@@ -75,7 +75,7 @@ def is_implicit(source: DType, target: DType) -> bool:
         return False
     one, other = _kind(source), _kind(target)
     if one == "raw" or other == "json":
-        return True
+        return source.name != "string"
     if one == "bool":
         return True
     if one == "text":
@@ -128,10 +128,15 @@ def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDA
             return _integers(elements, target)
         if target.name in _BITS:
             return _narrow(elements.astype(np.int64), target)
-        if source.name not in np.sctypeDict and target.name not in np.sctypeDict:
+        if not _is_native(source) and not _is_native(target):
             # Among the types that NumPy lacks there is a way only through one that it has.
             return elements.astype(np.float32).astype(target.numpy_dtype)
         return elements.astype(target.numpy_dtype)
+
+
+def _is_native(dtype: DType) -> bool:
+    """Whether NumPy has it without ``ml_dtypes``."""
+    return dtype.numpy_dtype.isbuiltin == 1
 
 
 def _integers(elements: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
@@ -222,7 +227,8 @@ def _from_json(target: DType) -> Callable[[Any], Any]:
 
 def _json_integer(target: DType) -> Callable[[Any], int]:
     low, high = _range(target)
-    take = as_integer(low, high)
+    sign = "unsigned" if target.name.startswith("u") else "signed"
+    take = as_integer(low, high, f"64-bit {sign} integer" if _bits(target) == 64 else "")
 
     def integer(value: Any) -> int:
         if isinstance(value, float) and value.is_integer() and low <= value <= high:
@@ -231,7 +237,7 @@ def _json_integer(target: DType) -> Callable[[Any], int]:
             try:
                 return take(int(value))
             except ValueError:
-                raise SpecError(f"Expected integer in the range [{low}, {high}], but received: {dump(value)}") from None
+                return take(value)
         return take(value)
 
     return integer

@@ -55,7 +55,7 @@ class Driver(ABC):
     @property
     def chunk_layout(self) -> ChunkLayout:
         """How the elements lie, and in which pieces they are best read and written."""
-        return ChunkLayout(rank=self.rank)
+        return ChunkLayout()
 
     @property
     def codec(self) -> CodecSpec | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from blizzarr.errors import SpecError
-from blizzarr.spec.binding import bind
+from blizzarr.spec.binding import Held, bind, strip
 from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.spec import Spec
@@ -60,12 +60,18 @@ class Layer:
         """The store, opened if need be."""
         return self.source if isinstance(self.source, TensorStore) else self.opener(self.source.node)
 
-    def said(self, minimal: bool) -> SpecNode:
-        """What opens it again."""
+    def said(self, minimal: bool, copying: Held) -> SpecNode:
+        """What opens it again, with the usual resources but for that of copying elements."""
         if isinstance(self.source, TensorStore):
-            fixed = self.source._with_form(self.form)
-            return fixed.driver.said(fixed, minimal)
-        return replace(self.source.node, transform=IndexTransform._of(self.form))
+            node = self.source.driver.said(self.source, minimal)
+        else:
+            node = replace(self.source.node, transform=IndexTransform._of(self.source._form))
+        return _copying_with(strip(node), copying)
+
+
+def _copying_with(node: SpecNode, copying: Held) -> SpecNode:
+    shared = {name: copying if name == "data_copy_concurrency" else held for name, held in node.resources.items()}
+    return replace(node, resources=shared, bases=tuple(_copying_with(base, copying) for base in node.bases))
 
 
 def as_layer(source: Any, context: Context, opener: Opener) -> Layer:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from blizzarr.spec.context import Context
-from blizzarr.spec.dtype import DTypeLike
+from blizzarr.spec.dtype import DTypeLike, as_dtype
+from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
+from blizzarr.spec.spec_json import derived
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.memory_array import array_driver
 from blizzarr.tensorstore.store import TensorStore
 
-__all__ = ["array", "cast"]
+__all__ = ["array", "cast", "downsample"]
 
 S = TypeVar("S", TensorStore, Spec)
 
@@ -50,13 +56,13 @@ def array(
     return TensorStore.of(array_driver(array, dtype, context, copy, write))
 
 
-def cast(base: TensorStore, dtype: DTypeLike) -> TensorStore:
+def cast(base: S, dtype: DTypeLike) -> S:
     """A view as another data type: elements are converted when they are read and written.
 
     Parameters
     ----------
     base
-        A store.
+        A store, or a spec.
     dtype
         The data type.
 
@@ -65,4 +71,38 @@ def cast(base: TensorStore, dtype: DTypeLike) -> TensorStore:
     >>> cast(array([1.5, -2.5]), "int8").read().result()
     array([ 1, -2], dtype=int8)
     """
-    return base.astype(dtype)
+    if isinstance(base, TensorStore):
+        return base.astype(dtype)
+    made = SpecNode("cast", Schema(dtype=as_dtype(dtype), rank=base.node.schema.rank), base.node.transform)
+    return Spec.of(replace(made, bases=(replace(base.node, transform=None),)))
+
+
+def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
+    """A view with fewer elements, each of which stands for a block.
+
+    Parameters
+    ----------
+    base
+        A store, or a spec.
+    downsample_factors
+        The lengths of blocks.
+    method
+        How the elements are made: ``"stride"`` takes the one whose indices the factors divide, ``"mean"``, ``"min"``,
+        ``"max"``, ``"median"`` (the lower one of two) and ``"mode"``, the most frequent (the least of several).
+
+    Examples
+    --------
+    >>> downsample(array([[1, 2, 5], [3, 4, 6]]), [2, 2], "mean").read().result()
+    array([[2, 6]])
+    """
+    factors = tuple(int(factor) for factor in downsample_factors)
+    if isinstance(base, TensorStore):
+        return TensorStore.of(DownsampleDriver(base, factors, method))
+    known = {} if base.dtype is None else {"dtype": base.dtype}
+    made = SpecNode(
+        "downsample",
+        Schema(rank=len(factors), **known),
+        bases=(base.node,),
+        options={"factors": factors, "method": method},
+    )
+    return Spec.of(derived(made))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, SpecError
@@ -14,6 +14,7 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.spec import Spec, change_of, changed
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import opening
+from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.tensorstore.memory_array import MemoryArray
 from blizzarr.tensorstore.store import TensorStore
@@ -143,13 +144,20 @@ def _open_stored(node: SpecNode, request: Request) -> TensorStore:
 
 
 def _open_cast(node: SpecNode, request: Request) -> TensorStore:
-    assert node.schema.dtype is not None, "checked when the spec was made"
+    if node.schema.dtype is None:
+        raise SpecError("dtype must be specified")
     return open_node(node.bases[0], request).astype(node.schema.dtype)
+
+
+def _open_downsampled(node: SpecNode, request: Request) -> TensorStore:
+    base = open_node(node.bases[0], replace(request, write=None))
+    return TensorStore.of(DownsampleDriver(base, node.options["factors"], node.options["method"]))
 
 
 OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {
     "array": _open_array,
     "cast": _open_cast,
+    "downsample": _open_downsampled,
     **dict.fromkeys(FORMATS, _open_stored),
 }
 """What opens the drivers, by name."""

@@ -71,7 +71,7 @@ class StackDriver(Driver):
             "stack",
             schema,
             IndexTransform._of(view._form),
-            bases=tuple(layer.said(minimal) for layer in self._layers),
+            bases=tuple(layer.said(minimal, self._resource) for layer in self._layers),
             resources={"data_copy_concurrency": self._resource},
         )
 

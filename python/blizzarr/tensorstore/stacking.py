@@ -211,8 +211,7 @@ def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStor
         domain = _common(layers)
     else:
         raise SpecError("domain must be specified")
-    if schema.rank is not None and schema.rank != domain.rank:
-        raise SpecError(f"Rank of {domain.rank} does not match rank of {schema.rank} that was asked for")
+    schema.copy().merge(Schema(rank=domain.rank))
     units = schema.dimension_units
     if units is None or not any(unit is not None for unit in units):
         units = _units_of(layers, domain.rank)

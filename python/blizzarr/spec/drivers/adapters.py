@@ -68,6 +68,8 @@ class _OfOne(Driver):
 def _base(members: Members) -> SpecNode:
     from blizzarr.spec.spec_json import spec_from_json
 
+    if "base" not in members.left:
+        raise SpecError('Error parsing object member "base": Expected object, but member is missing')
     return members.take("base", spec_from_json)
 
 
@@ -75,7 +77,8 @@ def _base_json(node: SpecNode, include_defaults: bool) -> dict[str, Any]:
     from blizzarr.spec.spec_json import spec_json
 
     said = spec_json(node.bases[0], include_defaults)
-    if node.bases[0].schema.dtype == node.schema.dtype:
+    dtype = node.schema.dtype
+    if dtype is not None and node.bases[0].schema.dtype == dtype:
         said.pop("dtype", None)
     return said
 
@@ -87,15 +90,10 @@ class CastSpec(_OfOne):
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the array below."""
-        if node.schema.dtype is None:
-            raise SpecError("dtype must be specified")
         base = _base(members)
         schema = node.schema.copy()
-        if (rank := _rank(base)) is not None and node.transform is None:
+        if (rank := _rank(base)) is not None:
             schema.update(rank=rank)
-        if node.transform is None:
-            # The view is that of the cast.
-            return replace(node, schema=schema, bases=(replace(base, transform=None),), transform=base.transform)
         return replace(node, schema=schema, bases=(base,))
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
@@ -121,7 +119,18 @@ class DownsampleSpec(_OfOne):
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the array below, the factors and the method."""
         base = _base(members)
-        factors = tuple(members.take("downsample_factors", as_list(as_integer(1, 2**62), 32)))
+        rank = _rank(base)
+
+        def fitting(value: Any) -> tuple[int, ...]:
+            factors = tuple(as_list(as_integer(1, 2**62), 32)(value))
+            if rank is not None and rank != len(factors):
+                raise SpecError(
+                    f"Rank specified by downsample_factors ({len(factors)}) does not match existing rank specified by "
+                    f"schema ({rank})"
+                )
+            return factors
+
+        factors = members.take("downsample_factors", fitting)
         method = members.take("downsample_method", _method)
         schema = node.schema.copy()
         schema.update(rank=len(factors))
@@ -129,9 +138,6 @@ class DownsampleSpec(_OfOne):
             schema.update(dtype=base.schema.dtype)
         elif schema.dtype is not None:
             base = with_schema(base, _of_dtype(schema.dtype))
-        rank = _rank(base)
-        if rank is not None and rank != len(factors):
-            raise SpecError(f"Number of downsample factors ({len(factors)}) does not match base rank ({rank})")
         return replace(node, schema=schema, bases=(base,), options={"factors": factors, "method": method})
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:

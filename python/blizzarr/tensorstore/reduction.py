@@ -1,0 +1,225 @@
+"""One element for a block of them: how downsampling makes it, to the bit as TensorStore does.
+
+Steps
+-----
+Along each dimension all blocks have the same length but the first and the last. So the elements fall into at most three
+segments per dimension, in which every block has the same shape:
+
+1. for each such segment the elements are laid out as ``(blocks..., elements of a block)``;
+2. elements of a block are in C order, and sums are made in that order, so that floats are rounded alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise, product
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import dump
+from blizzarr.spec.dtype import DType
+
+__all__ = ["check_method", "reduce_blocks"]
+
+Blocks = npt.NDArray[Any]
+
+
+def check_method(method: str, dtype: DType) -> None:
+    """Refuse a method that a data type does not have.
+
+    Examples
+    --------
+    >>> check_method("median", DType("complex64"))
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Downsample method "median" does not support data type "complex64"
+    """
+    if method in ("stride", "mode"):
+        return
+    is_object = dtype.name in ("string", "ustring", "json", "char", "byte")
+    if is_object or (dtype.name.startswith("complex") and method != "mean"):
+        raise SpecError(f'Downsample method "{method}" does not support data type "{dtype.name}"')
+
+
+def reduce_blocks(
+    elements: npt.NDArray[Any], starts: list[npt.NDArray[np.int64]], method: str, dtype: DType
+) -> npt.NDArray[Any]:
+    """One element for each block.
+
+    Parameters
+    ----------
+    elements
+        All elements.
+    starts
+        For each dimension where the blocks begin, and the length of the dimension at the end.
+    method
+        How.
+    dtype
+        The data type.
+
+    Examples
+    --------
+    >>> starts = [np.array([0, 1]), np.array([0, 1, 3])]
+    >>> reduce_blocks(np.array([[1, 2, 5]]), starts, "mean", DType("int64"))
+    array([[1, 4]])
+    """
+    found = np.empty([len(edges) - 1 for edges in starts], elements.dtype)
+    reduce = _METHODS["mean" if dtype.name == "bool" and method in ("median", "mode") else method]
+    for segment in product(*(_segments(edges) for edges in starts)):
+        target = tuple(slice(first, last) for first, last, _ in segment)
+        source = tuple(
+            slice(int(edges[first]), int(edges[last])) for (first, last, _), edges in zip(segment, starts, strict=True)
+        )
+        counts = [last - first for first, last, _ in segment]
+        lengths = [length for _, _, length in segment]
+        rank = len(segment)
+        split = elements[source].reshape([size for pair in zip(counts, lengths, strict=True) for size in pair])
+        blocks = split.transpose([*range(0, 2 * rank, 2), *range(1, 2 * rank, 2)]).reshape(*counts, -1)
+        found[target] = reduce(blocks, dtype)
+    return found
+
+
+def _segments(edges: npt.NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+    """Runs of blocks of one length: the first block, the one after the last, and the length."""
+    lengths = np.diff(edges)
+    if not len(lengths):
+        return
+    changes = [0, *(np.flatnonzero(np.diff(lengths)) + 1).tolist(), len(lengths)]
+    for first, last in pairwise(changes):
+        yield first, last, int(lengths[first])
+
+
+def _mean(blocks: Blocks, dtype: DType) -> Blocks:
+    count = blocks.shape[-1]
+    if dtype.name == "bool" or dtype.name.startswith(("int", "uint")):
+        return _rounded(blocks, count, dtype)
+    kind = blocks.dtype if dtype.name in _OWN_SUMS else np.dtype(np.float32)
+    with np.errstate(all="ignore"):
+        total = np.zeros(blocks.shape[:-1], kind)
+        for place in range(count):
+            total += blocks[..., place].astype(kind)
+        if kind.kind == "c":
+            # Both parts alone: a division of complex numbers is rounded differently.
+            total.real /= count
+            total.imag /= count
+        else:
+            total /= kind.type(count)
+        found: Blocks = total.astype(blocks.dtype)
+    return found
+
+
+_OWN_SUMS: Final = ("float32", "float64", "complex64", "complex128")
+
+
+def _rounded(blocks: Blocks, count: int, dtype: DType) -> Blocks:
+    """Means of integers: rounded to the nearest, and to an even one from halfway."""
+    wide = dtype.name in ("int64", "uint64")
+    # Sums of integers of 64 bits need more: those of their halves do not.
+    if not wide:
+        total = blocks.astype(np.int64).sum(-1)
+        quotient, rest = np.divmod(total, count)
+    else:
+        low = (blocks & blocks.dtype.type(0xFFFFFFFF)).astype(np.int64).sum(-1)
+        high = (blocks >> blocks.dtype.type(32)).astype(np.int64).sum(-1)
+        part, left = np.divmod(high, count)
+        more, rest = np.divmod((left << 32) + low, count)
+        quotient = (part.astype(blocks.dtype) << blocks.dtype.type(32)) + more.astype(blocks.dtype)
+    # The quotient is rounded down, so that what is left decides.
+    odd = (quotient & quotient.dtype.type(1)).astype(np.int64)
+    up = rest * 2 + odd > count
+    found: Blocks = (quotient + up.astype(quotient.dtype)).astype(blocks.dtype)
+    return found
+
+
+def _least(blocks: Blocks, dtype: DType) -> Blocks:
+    return _extreme(blocks, dtype, np.inf, np.less)
+
+
+def _greatest(blocks: Blocks, dtype: DType) -> Blocks:
+    return _extreme(blocks, dtype, -np.inf, np.greater)
+
+
+def _extreme(blocks: Blocks, dtype: DType, start: float, before: Callable[[Any, Any], Any]) -> Blocks:
+    """The element before which none comes. What cannot be compared (NaN) never counts."""
+    if dtype.name == "bool" or dtype.name.startswith(("int", "uint")):
+        found = blocks[..., 0].copy()
+    else:
+        with np.errstate(all="ignore"):
+            found = np.full(blocks.shape[:-1], start).astype(blocks.dtype)
+    for place in range(blocks.shape[-1]):
+        element = blocks[..., place]
+        found = np.where(before(element, found), element, found)
+    return found
+
+
+def _median(blocks: Blocks, dtype: DType) -> Blocks:
+    middle = (blocks.shape[-1] - 1) // 2
+    kind = _compared(dtype)
+    if kind is None:
+        found: Blocks = np.partition(blocks, middle, -1)[..., middle]
+        return found
+    return np.sort(blocks.astype(kind), -1)[..., middle].astype(blocks.dtype)
+
+
+def _mode(blocks: Blocks, dtype: DType) -> Blocks:
+    """The element that is there most often, and of several the first in order."""
+    if blocks.dtype.hasobject:
+        return _mode_of_objects(blocks)
+    if dtype.name in ("char", "byte"):
+        if blocks.dtype.itemsize != 1:
+            return blocks[..., 0]
+        return _mode(np.ascontiguousarray(blocks).view(np.uint8), DType("uint8")).view(blocks.dtype)
+    kind = _compared(dtype)
+    ordered = np.sort(blocks if kind is None else blocks.astype(kind), -1)
+    count = ordered.shape[-1]
+    run = np.ones(ordered.shape, np.int64)
+    for place in range(1, count):
+        same = ordered[..., place] == ordered[..., place - 1]
+        run[..., place] = np.where(same, run[..., place - 1] + 1, 1)
+    # The longest run ends at the first place where its length is reached.
+    best = np.argmax(run, -1)[..., None]
+    return np.take_along_axis(ordered, best, -1)[..., 0].astype(blocks.dtype)
+
+
+def _mode_of_objects(blocks: Blocks) -> Blocks:
+    found = np.empty(blocks.shape[:-1], object)
+    for position in np.ndindex(found.shape):
+        same: dict[Any, list[Any]] = {}
+        for element in blocks[position]:
+            same.setdefault(_place_of(element), []).append(element)
+        most = max(map(len, same.values()))
+        found[position] = same[min(place for place, elements in same.items() if len(elements) == most)][0]
+    return found
+
+
+def _place_of(value: Any) -> tuple[int, Any]:
+    """Where a value stands: null, booleans, numbers, objects, arrays, texts, in this order."""
+    if isinstance(value, str | bytes):
+        return 5, value
+    if isinstance(value, dict | list):
+        return (3 if isinstance(value, dict) else 4), dump(value)
+    return (0, 0) if value is None else (1 if isinstance(value, bool) else 2, value)
+
+
+def _compared(dtype: DType) -> np.dtype[Any] | None:
+    """What elements are compared as, where NumPy cannot sort their own type."""
+    if dtype.numpy_dtype.isbuiltin == 1:
+        return None
+    return np.dtype(np.int8) if dtype.name.startswith("int") else np.dtype(np.float32)
+
+
+def _first(blocks: Blocks, dtype: DType) -> Blocks:
+    return blocks[..., 0]
+
+
+_METHODS: Final[dict[str, Callable[[Blocks, DType], Blocks]]] = {
+    "mean": _mean,
+    "min": _least,
+    "max": _greatest,
+    "median": _median,
+    "mode": _mode,
+    "stride": _first,
+}
