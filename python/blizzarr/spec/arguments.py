@@ -29,6 +29,8 @@ def apply_arguments(target: Any, table: Mapping[str, Argument], given: Mapping[s
     ...
     TypeError: Invalid rank
     """
+    if not given:
+        return
     if unknown := given.keys() - table.keys():
         raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
     for name, argument in table.items():
@@ -59,7 +61,8 @@ def prefixed(text: str) -> Iterator[None]:
         yield
     except (ValueError, IndexError) as error:
         said = error.reason if isinstance(error, BlizzarrError) else str(error)
-        raise SpecError(f"{text}: {said}") from error
+        kind = type(error) if isinstance(error, SpecError) else SpecError
+        raise kind(f"{text}: {said}") from error
 
 
 def integer(value: Any) -> int:

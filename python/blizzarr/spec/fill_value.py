@@ -100,7 +100,7 @@ def shown(array: Array) -> str:
     ('{{1, 2}}', '1.5')
     """
     if array.ndim:
-        return f"{{{', '.join(map(shown, array))}}}"
+        return f"{{{', '.join(shown(array[number, ...]) for number in range(len(array)))}}}"
     value = array[()]
     if array.dtype == object:
         return dump(value) if not isinstance(value, bytes) else str(value)
@@ -110,7 +110,7 @@ def shown(array: Array) -> str:
 def fill_json(array: Array) -> Any:
     """The array as nested JSON arrays."""
     if array.ndim:
-        return [fill_json(part) for part in array]
+        return [fill_json(array[number, ...]) for number in range(len(array))]
     value = array[()]
     if isinstance(value, complex | np.complexfloating):
         return [float(value.real), float(value.imag)]

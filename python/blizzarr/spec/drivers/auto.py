@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.binding import Held
+from blizzarr.spec.context import resource_spec
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.drivers.stored import kvstore_members
 from blizzarr.spec.kvstore_json import kvstore_json, kvstore_url, take_resources
@@ -29,12 +30,13 @@ class AutoDriver(Driver):
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the store and any resource."""
         kvstore = kvstore_members(members)
+        resources: dict[str, Held] = take_resources(Members({}), RESOURCES)
         for name in sorted(members.left):
             if "#" in name:
                 raise SpecError(f'Context resource identifier must not contain "#": {quote(name)}')
             if name not in RESOURCES:
                 raise SpecError(f"Invalid context resource identifier: {quote(name)}")
-        resources: dict[str, Held] = take_resources(members, RESOURCES)
+            resources[name] = resource_spec(RESOURCES[name], members.left.pop(name))
         return replace(node, kvstore=kvstore, resources=resources)
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:

@@ -30,9 +30,10 @@ def kvstore_members(members: Members) -> KvNode | None:
     kvstore = members.take("kvstore", kvstore_from_json, default=None)
 
     def below(value: Any) -> KvNode:
+        path = as_text(value)
         if kvstore is None:
             raise SpecError('"path" must be specified in conjunction with "kvstore"')
-        return kvstore.below(as_text(value))
+        return kvstore.below(path)
 
     return members.take("path", below, default=kvstore)
 

@@ -8,6 +8,7 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.schema import Schema
+from blizzarr.spec.status import failed_precondition
 from blizzarr.spec.zarr3.codec import Zarr3Codec
 from blizzarr.spec.zarr3.fill_value import check_dtype
 from blizzarr.spec.zarr3.metadata import Metadata
@@ -73,7 +74,7 @@ def domain_of(metadata: Metadata, schema: Schema) -> IndexDomain | None:
     else:
         domain = IndexDomain(shape=metadata.shape, implicit_upper_bounds=[True] * rank, labels=labels)
     if schema.domain is not None:
-        with prefixed("Mismatch between metadata and schema"):
+        with failed_precondition(), prefixed("Mismatch between metadata and schema"):
             domain = schema.domain._merge(domain)
     return domain.mark_bounds_implicit[False:True]
 
