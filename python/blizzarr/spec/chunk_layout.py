@@ -22,6 +22,8 @@ __all__ = ["USAGES", "ChunkLayout"]
 USAGES: Final = ("write", "read", "codec")
 """What the three grids are for."""
 GRID_MEMBERS: Final = ("shape", "aspect_ratio", "elements")
+_NO_VECTOR: Final = Vector()
+_NO_GRID: Final = GridConstraints()
 _order_json = as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)
 
 
@@ -53,8 +55,8 @@ class ChunkLayout:
         self._rank = -1
         self._inner_order: tuple[int, ...] | None = None
         self._inner_hard = False
-        self._origin = Vector()
-        self._grids = {usage: GridConstraints() for usage in USAGES}
+        self._origin = _NO_VECTOR
+        self._grids = dict.fromkeys(USAGES, _NO_GRID)
         if json is not MISSING:
             if constraints:
                 raise TypeError("expected JSON or keyword arguments, found both")
@@ -88,18 +90,14 @@ class ChunkLayout:
         grids: dict[str, GridConstraints],
     ) -> ChunkLayout:
         """The layout of these parts."""
-        found = cls()
+        found = cls.__new__(cls)
         found._rank, found._origin, found._grids = rank, origin, grids
         found._inner_order, found._inner_hard = inner_order, inner_hard
         return found
 
     def copy(self) -> ChunkLayout:
         """The same constraints, to be changed apart from these."""
-        found = ChunkLayout()
-        for name in self.__slots__:
-            setattr(found, name, getattr(self, name))
-        found._grids = dict(self._grids)
-        return found
+        return ChunkLayout.of(self._rank, self._inner_order, self._inner_hard, self._origin, dict(self._grids))
 
     # What is known.
 

@@ -18,6 +18,7 @@ from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.members import as_text, one_of
 from blizzarr.spec.places import Option
+from blizzarr.spec.remembered import Remembered
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.zarr.check import check_metadata, check_schema
 from blizzarr.spec.zarr.compressor import is_shared
@@ -128,14 +129,7 @@ class ZarrConstraints:
     @staticmethod
     def schema_of(meta: ArrayMeta, options: Options) -> Schema:
         """The schema of an array."""
-        stored = _stored(meta)
-        rank = stored.rank
-        layout = layout_with(ChunkLayout(), stored, rank)
-        layout.finalize()
-        schema = Schema(rank=rank, dtype=stored.dtype)
-        schema.update(domain=domain_of(stored, schema), chunk_layout=layout)
-        schema.update(codec=CodecSpec.of("zarr", codec_stored(stored)), fill_value=stored.fill_value)
-        return schema
+        return _SCHEMA.of(_document(meta), meta).copy()
 
 
 def _no_fields(options: Options) -> SpecError:
@@ -151,8 +145,30 @@ def _separated(metadata: Metadata, separator: str) -> Metadata:
     return replace(metadata, separator=separator, said=metadata.said | {"dimension_separator"})
 
 
+def _document(meta: ArrayMeta) -> Mapping[str, Any]:
+    if meta.source is not None:
+        return meta.source
+    document: dict[str, Any] = json.loads(formats.encode(meta, "")[".zarray"])
+    return document
+
+
 def _stored(meta: ArrayMeta) -> Metadata:
-    document = meta.source
-    if document is None:
-        document = json.loads(formats.encode(meta, "")[".zarray"])
-    return replace(stored_from_json(document), shape=meta.shape)
+    return _METADATA.of(_document(meta), meta)
+
+
+def _read(document: Mapping[str, Any], shape: tuple[int, ...]) -> Metadata:
+    return replace(stored_from_json(document), shape=shape)
+
+
+def _schema(document: Mapping[str, Any], shape: tuple[int, ...]) -> Schema:
+    stored = _read(document, shape)
+    layout = layout_with(ChunkLayout(), stored, stored.rank)
+    layout.finalize()
+    schema = Schema(rank=stored.rank, dtype=stored.dtype)
+    schema.update(domain=domain_of(stored, schema), chunk_layout=layout)
+    schema.update(codec=CodecSpec.of("zarr", codec_stored(stored)), fill_value=stored.fill_value)
+    return schema
+
+
+_METADATA = Remembered(_read)
+_SCHEMA = Remembered(_schema)

@@ -15,6 +15,7 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.places import Option
+from blizzarr.spec.remembered import Remembered
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.zarr3.check import check_metadata, check_schema
 from blizzarr.spec.zarr3.codec import Zarr3Codec
@@ -111,26 +112,39 @@ class Zarr3Constraints:
     @staticmethod
     def schema_of(meta: ArrayMeta, options: Options) -> Schema:
         """The schema of an array."""
-        stored = _stored(meta)
-        dtype, fill = stored.dtype, stored.fill_value
-        assert dtype is not None
-        assert fill is not None
-        layout = layout_with(ChunkLayout(), stored, stored.rank)
-        layout.finalize()
-        schema = Schema(rank=stored.rank, dtype=dtype, domain=domain_of(stored, Schema()), chunk_layout=layout)
-        schema.update(codec=CodecSpec.of("zarr3", Zarr3Codec(stored.codecs)))
-        schema.update(fill_value=fill, dimension_units=stored.dimension_units)
-        return schema
+        return _SCHEMA.of(_document(meta), meta).copy()
+
+
+def _document(meta: ArrayMeta) -> Mapping[str, Any]:
+    if meta.source is not None:
+        return meta.source
+    (raw,) = formats.encode(meta, "").values()
+    document: dict[str, Any] = json.loads(raw)
+    return document
 
 
 def _stored(meta: ArrayMeta) -> Metadata:
-    document = meta.source
-    if document is None:
-        (raw,) = formats.encode(meta, "").values()
-        document = json.loads(raw)
+    return _METADATA.of(_document(meta), meta)
+
+
+def _read(document: Mapping[str, Any], shape: tuple[int, ...]) -> Metadata:
     stored = stored_from_json(document)
     assert stored.codecs is not None
     assert stored.chunk_shape is not None
     assert stored.dtype is not None
     check_chain(stored.codecs, stored.chunk_shape, stored.dtype.numpy_dtype.itemsize)
-    return replace(stored, shape=meta.shape)
+    return replace(stored, shape=shape)
+
+
+def _schema(document: Mapping[str, Any], shape: tuple[int, ...]) -> Schema:
+    stored = _read(document, shape)
+    layout = layout_with(ChunkLayout(), stored, stored.rank)
+    layout.finalize()
+    schema = Schema(rank=stored.rank, dtype=stored.dtype, domain=domain_of(stored, Schema()), chunk_layout=layout)
+    schema.update(codec=CodecSpec.of("zarr3", Zarr3Codec(stored.codecs)))
+    schema.update(fill_value=stored.fill_value, dimension_units=stored.dimension_units)
+    return schema
+
+
+_METADATA = Remembered(_read)
+_SCHEMA = Remembered(_schema)

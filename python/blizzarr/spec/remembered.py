@@ -1,0 +1,39 @@
+"""What follows from a document, worked out once for as long as the document is in use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Generic, TypeVar
+
+from blizzarr.model import ArrayMeta
+
+__all__ = ["Remembered"]
+
+T = TypeVar("T")
+
+_MOST: Final = 256
+
+
+class Remembered(Generic[T]):
+    """A function of the document and the shape of an array, with its last results.
+
+    Documents are told apart by identity: arrays that were read from the same bytes have the same one, which nobody
+    changes. A shape may be newer than the document.
+    """
+
+    def __init__(self, make: Callable[[Mapping[str, Any], tuple[int, ...]], T]) -> None:
+        self._make = make
+        # With the document, so that no other one gets its identity.
+        self._kept: dict[tuple[int, tuple[int, ...]], tuple[Mapping[str, Any], T]] = {}
+
+    def of(self, document: Mapping[str, Any], meta: ArrayMeta) -> T:
+        """The result for an array that has this document."""
+        key = id(document), meta.shape
+        kept = self._kept.get(key)
+        if kept is not None:
+            return kept[1]
+        result = self._make(document, meta.shape)
+        if len(self._kept) >= _MOST:
+            self._kept = {}
+        self._kept[key] = document, result
+        return result
