@@ -338,8 +338,31 @@ def test_row_124_stores_written_in_python_tell_versions_or_are_read(tmp_path: Pa
     np.testing.assert_array_equal(never[...], values(2))
 
 
-def test_row_124_stores_of_one_place_and_zip_files(tmp_path: Path) -> None:
-    """A zip file tells no versions; and what is kept of one place is not taken for another's."""
+def test_row_124_zip_files_are_what_was_opened(tmp_path: Path) -> None:
+    """What is added by this handle is seen; a file in the place of the one that is open is, when it is opened."""
+    pool = blizzarr.CachePool(MIB)
+    with ZipStore(tmp_path / "x.zip", "w") as store:
+        z = blizzarr.create_array(store, data=values(0), chunks=4).cached(pool)
+        for number in range(3):
+            for _ in range(2):
+                np.testing.assert_array_equal(z[...], values(number))
+            z[...] = values(number + 1)
+        assert (pool.info().misses, pool.info().checks) == (12, 12)
+    with ZipStore(tmp_path / "beside.zip", "w") as store:
+        blizzarr.create_array(store, data=values(7), chunks=4)
+    with ZipStore(tmp_path / "x.zip") as opened:
+        old = blizzarr.open_array(opened, mode="r").cached(pool)
+        np.testing.assert_array_equal(old[...], values(3))
+        (tmp_path / "beside.zip").replace(tmp_path / "x.zip")
+        with ZipStore(tmp_path / "x.zip") as again:
+            new = blizzarr.open_array(again, mode="r").cached(pool)
+            for _ in range(2):
+                np.testing.assert_array_equal(new[...], values(7))
+                np.testing.assert_array_equal(old[...], values(3))
+
+
+def test_row_124_what_is_kept_of_one_place_is_not_taken_for_anothers(tmp_path: Path) -> None:
+    """Arrays that are alike, in directories, zip files and mappings, in one pool."""
     pool = blizzarr.CachePool(MIB)
     arrays = []
     for number in range(3):

@@ -9,6 +9,7 @@ import warnings
 import weakref
 import zlib
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +24,9 @@ from blizzarr.stores.zip.archive import Archive
 __all__ = ["ZipStore"]
 
 DEFAULT_LIMIT = 1 << 30
+
+_numbers = count()
+"""Tell opened files apart."""
 
 
 class ZipStore(BaseStore):
@@ -78,6 +82,7 @@ class ZipStore(BaseStore):
         self.limit = limit
         self._lock = threading.Lock()
         self._sorted: builtins.list[str] | None = None
+        self._number = next(_numbers)
         with failures("open", "", self):
             self._archive = Archive.open(self.path, mode)
         if complaints := self._archive.complaints:
@@ -113,6 +118,11 @@ class ZipStore(BaseStore):
         """The length of the value in bytes without reading it; None when there is none."""
         entry = self._archive.entries.get(check_key(key))
         return None if entry is None else entry.size
+
+    def version(self, key: str) -> str | None:
+        """Where the value begins in the file that is open here; None when there is none."""
+        entry = self._archive.entries.get(check_key(key))
+        return None if entry is None else f"{self._number} {entry.offset}"
 
     def set(self, key: str, value: Value) -> None:
         """Append the value; it replaces an earlier one of that key."""
