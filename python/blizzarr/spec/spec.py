@@ -194,7 +194,11 @@ class Spec(Indexable):
         return same(self.node, other.node, spec_json)
 
     def __repr__(self) -> str:
-        return pretty(spec_json(unbind(self.node, record=True)), "Spec(", ")")
+        try:
+            return pretty(spec_json(unbind(self.node, record=True)), "Spec(", ")")
+        except SpecError:
+            # Functions and raw bytes have no JSON.
+            return "Spec(...)"
 
     def __copy__(self) -> Spec:
         return self.copy()

@@ -21,6 +21,8 @@ from blizzarr.tensorstore.making import array, cast, downsample
 from blizzarr.tensorstore.opening import open
 from blizzarr.tensorstore.stacking import concat, overlay, stack
 from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.virtual_chunked import virtual_chunked
+from blizzarr.tensorstore.virtual_driver import VirtualChunkedReadParameters, VirtualChunkedWriteParameters
 from blizzarr.transactions import Transaction
 from blizzarr.views import INF as inf  # noqa: N811
 from blizzarr.views import (
@@ -103,6 +105,8 @@ __all__ = [
     "TensorStore",
     "Transaction",
     "Unit",
+    "VirtualChunkedReadParameters",
+    "VirtualChunkedWriteParameters",
     "WriteFutures",
     "array",
     "bfloat16",
@@ -145,4 +149,5 @@ __all__ = [
     "uint32",
     "uint64",
     "ustring",
+    "virtual_chunked",
 ]

@@ -103,12 +103,12 @@ class MemoryArray(Driver):
         array = picked(self._array, lower(view, self._array.shape))
         kept = [dim for dim, length in enumerate(array.shape) if length != 1 and array.strides[dim]]
         if array.size == 0:
-            kept = [dim for dim, length in enumerate(array.shape) if length != 1]
+            kept = [dim for dim, length in enumerate(array.shape) if length == 0]
         index = tuple(slice(None) if dim in kept else 0 for dim in range(array.ndim))
         maps: tuple[Map, ...] = tuple((dim, -form.lower[dim], 1) for dim in kept)
         if array.size == 0:
             maps = (0,) * len(kept)
-        bare = Form(form.lower, form.upper, (False,) * form.rank, (False,) * form.rank, form.labels, maps)
+        bare = form._replace(maps=maps)
         schema = Schema(dtype=self.dtype, rank=len(kept))
         if self._units is not None and len(kept) == self.rank == form.rank:
             schema.update(dimension_units=self._units)

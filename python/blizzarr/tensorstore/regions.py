@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from math import prod
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.views.form import ArrayMap, Form
+from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views.compose import compose
+from blizzarr.views.form import ArrayMap, Form, Map
 from blizzarr.views.interval import UNBOUNDED
 
-__all__ = ["Box", "box_within", "indices_of", "points"]
+__all__ = ["Box", "Part", "box_within", "cut_to", "indices_of", "moved", "part_in", "points"]
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """A lower and an upper bound for each dimension; the upper one is exclusive."""
@@ -68,3 +71,63 @@ def points(indices: list[npt.NDArray[np.int64]], wanted: npt.NDArray[np.bool_]) 
         for index in indices
     )
     return Form((0,), (count,), (False,), (False,), ("",), maps)
+
+
+class Part(NamedTuple):
+    """A part of a view: as a view, where it lies in the whole, and how many positions it has."""
+
+    form: Form
+    where: Any
+    size: int
+
+    def covers(self, box: Box) -> bool:
+        """Whether it has every element of a box; False also where that is not easily known."""
+        if self.size != prod(high - low for low, high in box):
+            return False
+        # Each element once at most: no arrays of indices, and no dimension that repeats.
+        used = {map_[0] for map_ in self.form.maps if isinstance(map_, tuple)}
+        repeats = any(dim not in used for dim, length in enumerate(self.form.shape) if length != 1)
+        return not repeats and not any(isinstance(map_, ArrayMap) for map_ in self.form.maps)
+
+
+def cut_to(view: Form, box: Box) -> Form:
+    """The view within a box of its own positions."""
+    lower = [low for low, _ in box]
+    upper = [high for _, high in box]
+    return compose(view, IndexTransform(IndexDomain(inclusive_min=lower, exclusive_max=upper))._form)
+
+
+def part_in(view: Form, box: Box) -> Part | None:
+    """The part of a view that maps into a box; None if there is none.
+
+    Examples
+    --------
+    >>> from blizzarr.views import IndexTransform
+    >>> part = part_in(IndexTransform(input_shape=[20])[::2]._form, ((5, 11),))
+    >>> part.where, part.size
+    ((slice(3, 6, None),), 3)
+    """
+    own = box_within(view, box)
+    if own is not None:
+        size = prod(high - low for low, high in own)
+        where = tuple(slice(low - first, high - first) for (low, high), first in zip(own, view.lower, strict=True))
+        return Part(cut_to(view, own), where, size) if size else None
+    indices = indices_of(view)
+    wanted = np.ones(view.shape, bool)
+    for index, (low, high) in zip(indices, box, strict=True):
+        wanted &= (index >= low) & (index < high)
+    size = int(np.count_nonzero(wanted))
+    return Part(points(indices, wanted), wanted, size) if size else None
+
+
+def moved(view: Form, origin: tuple[int, ...]) -> IndexTransform:
+    """The view of something that begins elsewhere: what was at `origin` is at zero."""
+    maps: list[Map] = []
+    for map_, at in zip(view.maps, origin, strict=True):
+        if isinstance(map_, int):
+            maps.append(map_ - at)
+        elif isinstance(map_, ArrayMap):
+            maps.append(ArrayMap(map_.offset - at, map_.stride, map_.array, map_.dims, map_.bounds))
+        else:
+            maps.append((map_[0], map_[1] - at, map_[2]))
+    return IndexTransform._of(view._replace(maps=tuple(maps)))

@@ -19,7 +19,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, View
 from blizzarr.tensorstore.layers import Layer
-from blizzarr.tensorstore.regions import Box, box_within, indices_of, points
+from blizzarr.tensorstore.regions import box_within, cut_to, indices_of, points
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform
@@ -141,7 +141,7 @@ class StackDriver(Driver):
                 if free is None:
                     free = np.ones(shape, bool)
                 if free[where].all():
-                    yield number, _cut(form, box), where
+                    yield number, cut_to(form, box), where
                     free[where] = False
                     left -= size
                     continue
@@ -176,14 +176,6 @@ class StackDriver(Driver):
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
         """Not known."""
         raise UnsupportedOperationError("Storage statistics not supported")
-
-
-def _cut(form: Form, box: Box) -> Form:
-    """The view within a box of its own positions."""
-    lower = [low for low, _ in box]
-    upper = [high for _, high in box]
-    within = IndexTransform(IndexDomain(inclusive_min=lower, exclusive_max=upper))
-    return compose(form, within._form)
 
 
 def _all_done(tasks: list[Any]) -> None:

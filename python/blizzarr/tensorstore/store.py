@@ -109,12 +109,12 @@ class TensorStore(StoreFacts):
         """
         if order not in ("C", "F"):
             raise TypeError("`order` must be specified as 'C' or 'F'")
-        driver = self.driver
+        driver, form = self.driver, self._bare
+        # The work has views of its own, so that this one can go before it is done.
+        work = lambda: TensorStore._made(driver, form)._read_now(order, batch)  # noqa: E731
         if batch is not None:
-            return batch.add(lambda: self._read_now(order, batch))
-        if driver.is_quick(self):
-            return _at_once(lambda: self._read_now(order))
-        return submit(lambda: self._read_now(order))
+            return batch.add(work)
+        return _at_once(work) if driver.is_quick(self) else submit(work)
 
     def _read_now(self, order: str = "C", batch: Batch | None = None) -> npt.NDArray[Any]:
         driver = self.driver
@@ -263,6 +263,8 @@ class TensorStore(StoreFacts):
         )
 
         def work() -> TensorStore:
+            if not self.writable:
+                raise SpecError("Destination does not support writing.")
             driver = self.driver.resize(self, lower, upper, modes)
             return self._made(driver, compose(IndexTransform(driver.domain)._form, self._bare))
 
@@ -305,7 +307,11 @@ class TensorStore(StoreFacts):
         return self._with_driver(self.driver.with_transaction(transaction))
 
     def __repr__(self) -> str:
-        return pretty(self.spec(unbind_context=True).to_json(), "TensorStore(", ")")
+        try:
+            return pretty(self.spec(unbind_context=True).to_json(), "TensorStore(", ")")
+        except BlizzarrError:
+            # Functions and raw bytes have no JSON.
+            return "TensorStore(...)"
 
     def __copy__(self) -> TensorStore:
         return self

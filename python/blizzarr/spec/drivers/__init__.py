@@ -10,6 +10,7 @@ from blizzarr.spec.drivers.array import ArrayDriver
 from blizzarr.spec.drivers.auto import AutoDriver
 from blizzarr.spec.drivers.driver import Change, Driver
 from blizzarr.spec.drivers.stored import StoredDriver, directory
+from blizzarr.spec.drivers.virtual import VirtualSpec
 
 __all__ = ["DRIVERS", "Change", "Driver", "StoredDriver", "directory"]
 
@@ -22,5 +23,6 @@ DRIVERS: Final[dict[str, Driver]] = {
     "cast": CastSpec(),
     "downsample": DownsampleSpec(),
     "stack": StackSpec(),
+    "virtual_chunked": VirtualSpec(),
 }
 """Every driver by its name."""

@@ -1,0 +1,28 @@
+"""Arrays whose chunks functions of a user make: they have no JSON."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import quote
+from blizzarr.spec.drivers.driver import Driver
+from blizzarr.spec.members import Members
+from blizzarr.spec.spec_node import SpecNode
+
+__all__ = ["VirtualSpec"]
+
+
+class VirtualSpec(Driver):
+    """Chunks as functions make them."""
+
+    name: ClassVar = "virtual_chunked"
+    resources: ClassVar = ("data_copy_concurrency", "cache_pool")
+
+    def take(self, members: Members, node: SpecNode) -> SpecNode:
+        """There is no JSON for functions."""
+        raise SpecError(f"{quote(self.name)} cannot be said in JSON")
+
+    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        """There is no JSON for functions."""
+        raise SpecError("JSON representation not supported")

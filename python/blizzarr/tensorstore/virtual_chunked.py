@@ -1,0 +1,107 @@
+"""`virtual_chunked`: a store whose elements functions make, chunk by chunk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from blizzarr.errors import SpecError
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.context import Context
+from blizzarr.spec.layout_solver import choose_shape
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.tensorstore.opening import OPENERS, Request
+from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.virtual_driver import ReadFunction, VirtualDriver, WriteFunction, running_loop
+from blizzarr.transactions import Transaction
+from blizzarr.views import IndexDomain
+
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["virtual_chunked"]
+
+
+def virtual_chunked(
+    read_function: ReadFunction | None = None,
+    write_function: WriteFunction | None = None,
+    *,
+    loop: asyncio.AbstractEventLoop | None = None,
+    context: Context | None = None,
+    transaction: Transaction | None = None,
+    **constraints: Any,
+) -> TensorStore:
+    """A store whose chunks functions make and take.
+
+    Parameters
+    ----------
+    read_function
+        Called with the domain of a chunk, an array to be filled, and `VirtualChunkedReadParameters`; what it returns
+        is waited for if it is a future or coroutine. Without it the store cannot be read.
+    write_function
+        Called with the domain of a chunk, its elements, and `VirtualChunkedWriteParameters`. Without it the store
+        cannot be written.
+    loop
+        The event loop that runs coroutines; without it that of this thread.
+    context
+        What is shared with others.
+    transaction
+        Not supported: the functions are called at once.
+    **constraints
+        What a `Schema` is made from: ``dtype`` and ``shape`` or ``domain`` must be among them, ``chunk_layout`` can.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def squares(domain, array, _):
+    ...     array[...] = np.arange(domain.inclusive_min[0], domain.exclusive_max[0]) ** 2
+    >>> virtual_chunked(squares, dtype="int64", shape=[10**12])[10**6 : 10**6 + 3].read().result()
+    array([1000000000000, 1000002000001, 1000004000004])
+    """
+    if read_function is None and write_function is None:
+        raise SpecError("Must specify `read_function`, `write_function`, or both")
+    schema = Schema()
+    schema.update(**{name: value for name, value in constraints.items() if value is not None})
+    held = context or Context()
+    resources = {name: held[name] for name in ("data_copy_concurrency", "cache_pool")}
+    driver = _driver((read_function, write_function), schema, resources, loop or running_loop())
+    return TensorStore.of(driver if transaction is None else driver.with_transaction(transaction))
+
+
+def _driver(
+    functions: tuple[ReadFunction | None, WriteFunction | None], schema: Schema, resources: dict[str, Any], loop: Any
+) -> VirtualDriver:
+    rank = schema.rank
+    if rank is None:
+        raise SpecError("rank must be specified")
+    if schema.dtype is None:
+        raise SpecError("dtype must be specified")
+    if schema.fill_value is not None:
+        raise SpecError("fill_value not supported")
+    if schema.codec is not None:
+        raise SpecError("codec not supported")
+    domain = schema.domain or IndexDomain(rank)
+    layout = _layout(schema.chunk_layout, domain)
+    units = schema.dimension_units or (None,) * rank
+    return VirtualDriver(functions, domain, schema.dtype, layout, units, resources, loop)
+
+
+def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
+    """The layout that is asked for, with everything that is left open chosen."""
+    bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
+    asked.merge_grid("write", asked.grid("read"))
+    shape = choose_shape(asked.grid("write"), bounds)
+    usual = [low if low > -(2**62 - 1) else 0 for low in domain.inclusive_min]
+    given = asked.origin.values or (None,) * domain.rank
+    origin = [at if at is not None else low for at, low in zip(given, usual, strict=True)]
+    return ChunkLayout(
+        grid_origin=origin, chunk_shape=list(shape), inner_order=list(asked.any_inner_order or range(domain.rank))
+    )
+
+
+def _open_virtual(node: SpecNode, request: Request) -> TensorStore:
+    made = _driver(node.options["functions"], node.schema, dict(node.resources), node.options["loop"])
+    return TensorStore.of(made)
+
+
+OPENERS["virtual_chunked"] = _open_virtual
