@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
+from blizzarr.errors import SpecError
 from blizzarr.spec.arguments import Argument, apply_arguments
 from blizzarr.spec.binding import same, unbind
 from blizzarr.spec.chunk_layout import ChunkLayout
