@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import BlizzarrError
 from blizzarr.spec.arguments import Argument, apply_arguments
 from blizzarr.spec.binding import same, unbind
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -197,7 +197,7 @@ class Spec(Indexable):
     def __repr__(self) -> str:
         try:
             return pretty(spec_json(unbind(self.node, record=True)), "Spec(", ")")
-        except SpecError:
+        except BlizzarrError:
             # Functions and raw bytes have no JSON.
             return "Spec(...)"
 

@@ -257,14 +257,12 @@ def test_specs_of_adapters() -> None:
                 },
             ],
         },
-        {"driver": "stack", "layers": []},
         {"driver": "stack"},
     ]
-    # TensorStore 0.1.86 ends the process when it reads layers that are specs of arrays in memory.
-    assert ours.open(specs[7]).result().read().result().tolist() == [1, 2, 1, 2, 3]
+    # Opening this ends the process with TensorStore 0.1.86.
+    assert outcome(lambda: ours.open({"driver": "stack", "layers": []}).result())[0] == "error"
     for json in specs:
         same(lambda ts, json=json: ts.Spec(json))
         same(lambda ts, json=json: ts.open(json).result())
-        if json["driver"] != "stack":
-            same(lambda ts, json=json: ts.open(json).result().read().result())
+        same(lambda ts, json=json: ts.open(json).result().read().result())
         same(lambda ts, json=json: ts.open(json).result().domain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.json_values import quote
 from blizzarr.spec.drivers.driver import Driver
 from blizzarr.spec.members import Members
@@ -25,4 +25,4 @@ class VirtualSpec(Driver):
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """There is no JSON for functions."""
-        raise SpecError("JSON representation not supported")
+        raise UnsupportedOperationError('Error converting object member "driver": JSON representation not supported')
