@@ -8,6 +8,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.caching import CachedStore, Since
 from blizzarr.errors import BlizzarrError, SpecError
@@ -33,6 +34,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, ConstraintError, failed_precondition
 from blizzarr.stores import LocalStore, Store
+from blizzarr.tensorstore.limited_array import LimitedArray
 
 __all__ = ["StoredArray", "find_stored", "open_stored"]
 
@@ -244,7 +246,23 @@ def _opened(place: _Place, meta: ArrayMeta) -> StoredArray:
     if pool.limit:
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
     moment = bound_at_open(node.options["recheck_cached_metadata"])
+    threads = _threads(place)
+    if threads is not None:
+        return StoredArray(node, LimitedArray.of(store, place.path, meta, threads), moment)
     return StoredArray(node, Array(store, place.path, meta), moment)
+
+
+def _threads(place: _Place) -> int | None:
+    """How many threads may work on one request; None for as many as usual."""
+    copying: int | None = bound(place.node, "data_copy_concurrency").value
+    reading: int | None = None
+    if "file_io_concurrency" in place.kvstore.resources:
+        reading = bound(place.kvstore, "file_io_concurrency").value
+    if copying is None and reading is None:
+        return None
+    # The same threads do both here.
+    most = _native.threads() if copying is None else copying
+    return most if reading is None else min(most, reading)
 
 
 def _since(recheck: Recheck) -> Any:

@@ -1,0 +1,73 @@
+"""Arrays that are read and written by no more threads than a context allows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from blizzarr import _native
+from blizzarr.array import Array
+from blizzarr.indexing.transform import Axes
+from blizzarr.model import ArrayMeta
+from blizzarr.stores import Store
+from blizzarr.transfer import Binding
+
+__all__ = ["LimitedArray"]
+
+
+class _LimitedHandle:
+    """What the engine knows of an array, asked with a number of threads."""
+
+    __slots__ = ("handle", "threads")
+
+    def __init__(self, handle: Any, threads: int) -> None:
+        self.handle = handle
+        self.threads = threads
+
+    def read(self, out: Any, axes: Axes, /) -> None:
+        """Fill the buffer with what the axes pick."""
+        self.handle.read(out, axes, self.threads)
+
+    def write(self, source: Any, axes: Axes, write_empty: bool = False, /) -> None:
+        """Put the buffer where the axes point."""
+        self.handle.write(source, axes, write_empty, self.threads)
+
+    def resized(self, shape: tuple[int, ...], /) -> _LimitedHandle:
+        """The same chunks under another shape."""
+        return _LimitedHandle(self.handle.resized(shape), self.threads)
+
+    def __getattr__(self, name: str) -> Any:
+        # All else is the same, and not done by threads.
+        return getattr(self.handle, name)
+
+
+class LimitedArray(Array):
+    """An array that uses so many threads at most.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> z = blizzarr.create_array({}, data=[1, 2, 3])
+    >>> LimitedArray.of(z.store, z.path, z.metadata, 1)[1:]
+    array([2, 3])
+    """
+
+    __slots__ = ("_threads",)
+
+    _threads: int
+
+    @classmethod
+    def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int) -> LimitedArray:
+        """The array at a path."""
+        array = cls(store, path, metadata)
+        array._threads = threads
+        return array
+
+    def _bind(self) -> Binding:
+        binding = super()._bind()
+        # Objects are made by the calling thread anyway.
+        if isinstance(binding.handle, _native.ArrayHandle):
+            binding = replace(binding, handle=_LimitedHandle(binding.handle, self._threads))
+            if self._binding is not None:
+                self._binding = binding
+        return binding
