@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
-from blizzarr.errors import UnsupportedOperationError
+from blizzarr.errors import OutOfBoundsError, UnsupportedOperationError, ViewOutOfBoundsError
 from blizzarr.futures import Batch
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -108,9 +108,12 @@ class Driver(ABC):
 
     def current(self, form: Form) -> Form:
         """A view with the bounds that it leaves open as they are now."""
-        if True in form.implicit_upper or True in form.implicit_lower:
+        if True not in form.implicit_upper and True not in form.implicit_lower:
+            return form
+        try:
             return compose(IndexTransform(self.domain)._form, form)
-        return form
+        except OutOfBoundsError as error:
+            raise ViewOutOfBoundsError(str(error), index=error.index) from None
 
     # Changing it
 

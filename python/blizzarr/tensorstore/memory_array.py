@@ -21,7 +21,7 @@ from blizzarr.tensorstore.driver import Driver, Elements, View
 from blizzarr.tensorstore.elements import as_elements
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.views import IndexDomain, IndexTransform, lower
-from blizzarr.views.form import Form, Map
+from blizzarr.views.form import Map, dims_of
 
 __all__ = ["MemoryArray", "array_driver"]
 
@@ -101,13 +101,16 @@ class MemoryArray(Driver):
         """The elements of the view themselves."""
         form = view._form
         array = picked(self._array, lower(view, self._array.shape))
-        kept = [dim for dim, length in enumerate(array.shape) if length != 1 and array.strides[dim]]
-        if array.size == 0:
-            kept = [dim for dim, length in enumerate(array.shape) if length == 0]
-        index = tuple(slice(None) if dim in kept else 0 for dim in range(array.ndim))
-        maps: tuple[Map, ...] = tuple((dim, -form.lower[dim], 1) for dim in kept)
-        if array.size == 0:
-            maps = (0,) * len(kept)
+        # Dimensions along which elements may differ: others are said once.
+        steps = zip(form.maps, self._array.strides, strict=True)
+        along = {dim for map_, step in steps if step for dim in dims_of(map_)}
+        kept = [dim for dim, length in enumerate(array.shape) if length != 1 and dim in along]
+        if array.size:
+            elements = array[tuple(slice(None) if dim in kept else 0 for dim in range(array.ndim))]
+            maps: tuple[Map, ...] = tuple((dim, -form.lower[dim], 1) for dim in kept)
+        else:
+            # In JSON it is `[]`, whatever its rank.
+            elements, kept, maps = array.reshape(-1), [0], (0,)
         bare = form._replace(maps=maps)
         schema = Schema(dtype=self.dtype, rank=len(kept))
         if self._units is not None and len(kept) == self.rank == form.rank:
@@ -116,7 +119,7 @@ class MemoryArray(Driver):
             "array",
             schema,
             IndexTransform._of(bare),
-            options={"array": array[index]},
+            options={"array": elements},
             resources={"data_copy_concurrency": self._resource},
         )
 

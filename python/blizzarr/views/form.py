@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from blizzarr.views.interval import INT64_MAX, INT64_MIN, UNBOUNDED, Bounds, Interval
 
-__all__ = ["ArrayMap", "Form", "IndexArray", "Map", "fits_64_bits", "identity_maps", "without_arrays"]
+__all__ = ["ArrayMap", "Form", "IndexArray", "Map", "dims_of", "fits_64_bits", "identity_maps", "without_arrays"]
 
 IndexArray: TypeAlias = npt.NDArray[np.int64]
 
@@ -112,6 +112,19 @@ class Form(NamedTuple):
             return cls((), (), (), (), (), maps)
         lower, upper, implicit_lower, implicit_upper = zip(*(interval for interval, _ in dims), strict=True)
         return cls(lower, upper, implicit_lower, implicit_upper, tuple(label for _, label in dims), maps)
+
+
+def dims_of(map_: Map) -> tuple[int, ...]:
+    """The dimensions of the domain along which the index may change.
+
+    Examples
+    --------
+    >>> dims_of(7), dims_of((2, 0, 1))
+    ((), (2,))
+    """
+    if isinstance(map_, int):
+        return ()
+    return map_.dims if isinstance(map_, ArrayMap) else map_[:1]
 
 
 def identity_maps(rank: int) -> tuple[Map, ...]:
