@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from blizzarr.errors import SpecError
 from blizzarr.futures import Batch
+from blizzarr.indexing.transform import Axis
 from blizzarr.json_values import dump
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -118,11 +119,12 @@ class DownsampleDriver(Driver):
         if not np.prod(form.shape):
             return np.empty(form.shape, self.dtype.numpy_dtype) if out is None else out
         whole = store._form
-        wanted, places = [], []
-        for index in indices_of(form):
-            distinct, place = np.unique(index, return_inverse=True)
+        wanted: list[npt.NDArray[np.int64]] = []
+        axes: list[Axis] = []
+        for map_, index in zip(form.maps, indices_of(form), strict=True):
+            distinct, axis = _distinct(map_, index, form)
             wanted.append(distinct)
-            places.append(place.reshape(index.shape))
+            axes.append(axis)
         maps: list[Map] = []
         starts, sizes = [], []
         for dim, (blocks, factor) in enumerate(zip(wanted, self._factors, strict=True)):
@@ -147,13 +149,9 @@ class DownsampleDriver(Driver):
         needed = Form((0,) * rank, tuple(sizes), never, never, ("",) * rank, tuple(maps))
         part = store._with_form(compose(whole, needed))
         reduced = reduce_blocks(part.driver.read(part, None, batch), starts, self._method, self.dtype)
-        axes = tuple(
-            (tuple(range(form.rank)), np.broadcast_to(place, form.shape)) if form.rank else int(place)
-            for place in places
-        )
-        found = picked(reduced, (form.shape, axes, False))
+        found = picked(reduced, (form.shape, tuple(axes), False))
         if out is None:
-            return np.ascontiguousarray(found).reshape(form.shape)
+            return found if found.flags.c_contiguous else np.ascontiguousarray(found).reshape(form.shape)
         out[...] = found
         return out
 
@@ -187,3 +185,15 @@ class DownsampleDriver(Driver):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DownsampleDriver, (self._store, self._factors, self._method)
+
+
+def _distinct(map_: Map, index: npt.NDArray[np.int64], form: Form) -> tuple[npt.NDArray[np.int64], Axis]:
+    """The blocks along one dimension that a view needs, in rising order, and how they make up the view."""
+    if isinstance(map_, int):
+        return index.reshape(-1), 0
+    if not isinstance(map_, ArrayMap):
+        dim, _, stride = map_
+        listed = index.reshape(-1)
+        return (listed, (dim, 0, 1)) if stride > 0 else (listed[::-1], (dim, len(listed) - 1, -1))
+    distinct, place = np.unique(index, return_inverse=True)
+    return distinct, (tuple(range(form.rank)), np.broadcast_to(place.reshape(index.shape), form.shape))

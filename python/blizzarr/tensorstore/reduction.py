@@ -5,8 +5,9 @@ Steps
 Along each dimension all blocks have the same length but the first and the last. So the elements fall into at most three
 segments per dimension, in which every block has the same shape:
 
-1. for each such segment the elements are laid out as ``(blocks..., elements of a block)``;
-2. elements of a block are in C order, and sums are made in that order, so that floats are rounded alike.
+1. for each such segment the elements at one place of all blocks are a slice with a step, or, where a whole block is
+   needed at a time, elements are laid out as ``(blocks..., elements of a block)``;
+2. elements of a block are taken in C order, so that sums of floats are rounded alike.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ def reduce_blocks(
     array([[1, 4]])
     """
     found = np.empty([len(edges) - 1 for edges in starts], elements.dtype)
-    reduce = _METHODS["mean" if dtype.name == "bool" and method in ("median", "mode") else method]
+    if dtype.name == "bool" and method in ("median", "mode"):
+        method = "mean"
     for segment in product(*(_segments(edges) for edges in starts)):
         target = tuple(slice(first, last) for first, last, _ in segment)
         source = tuple(
@@ -76,9 +78,15 @@ def reduce_blocks(
         counts = [last - first for first, last, _ in segment]
         lengths = [length for _, _, length in segment]
         rank = len(segment)
-        split = elements[source].reshape([size for pair in zip(counts, lengths, strict=True) for size in pair])
+        part = elements[source]
+        if method in _BY_PLACE:
+            offsets = product(*(range(length) for length in lengths))
+            places = [part[tuple(map(slice, at, (None,) * rank, lengths))] for at in offsets]
+            found[target] = _BY_PLACE[method](places, dtype)
+            continue
+        split = part.reshape([size for pair in zip(counts, lengths, strict=True) for size in pair])
         blocks = split.transpose([*range(0, 2 * rank, 2), *range(1, 2 * rank, 2)]).reshape(*counts, -1)
-        found[target] = reduce(blocks, dtype)
+        found[target] = _BY_BLOCK[method](blocks, dtype)
     return found
 
 
@@ -92,66 +100,77 @@ def _segments(edges: npt.NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
         yield first, last, int(lengths[first])
 
 
-def _mean(blocks: Blocks, dtype: DType) -> Blocks:
-    count = blocks.shape[-1]
+def _mean(places: list[Blocks], dtype: DType) -> Blocks:
     if dtype.name == "bool" or dtype.name.startswith(("int", "uint")):
-        return _rounded(blocks, count, dtype)
-    kind = blocks.dtype if dtype.name in _OWN_SUMS else np.dtype(np.float32)
+        return _rounded(places, dtype)
+    count = len(places)
+    kind = places[0].dtype if dtype.name in _OWN_SUMS else np.dtype(np.float32)
     with np.errstate(all="ignore"):
-        total = np.zeros(blocks.shape[:-1], kind)
-        for place in range(count):
-            total += blocks[..., place].astype(kind)
+        total = np.zeros(places[0].shape, kind)
+        for place in places:
+            total += place.astype(kind, copy=False)
         if kind.kind == "c":
             # Both parts alone: a division of complex numbers is rounded differently.
             total.real /= count
             total.imag /= count
         else:
             total /= kind.type(count)
-        found: Blocks = total.astype(blocks.dtype)
+        found: Blocks = total.astype(places[0].dtype, copy=False)
     return found
 
 
 _OWN_SUMS: Final = ("float32", "float64", "complex64", "complex128")
 
 
-def _rounded(blocks: Blocks, count: int, dtype: DType) -> Blocks:
+def _rounded(places: list[Blocks], dtype: DType) -> Blocks:
     """Means of integers: rounded to the nearest, and to an even one from halfway."""
-    wide = dtype.name in ("int64", "uint64")
-    # Sums of integers of 64 bits need more: those of their halves do not.
-    if not wide:
-        total = blocks.astype(np.int64).sum(-1)
-        quotient, rest = np.divmod(total, count)
+    count, kind = len(places), places[0].dtype
+    if dtype.name not in ("int64", "uint64"):
+        quotient, rest = _divided(_total(places), count)
     else:
-        low = (blocks & blocks.dtype.type(0xFFFFFFFF)).astype(np.int64).sum(-1)
-        high = (blocks >> blocks.dtype.type(32)).astype(np.int64).sum(-1)
-        part, left = np.divmod(high, count)
-        more, rest = np.divmod((left << 32) + low, count)
-        quotient = (part.astype(blocks.dtype) << blocks.dtype.type(32)) + more.astype(blocks.dtype)
+        # Sums of integers of 64 bits need more: those of their halves do not.
+        low = _total([place & kind.type(0xFFFFFFFF) for place in places])
+        high = _total([place >> kind.type(32) for place in places])
+        part, left = _divided(high, count)
+        more, rest = _divided((left << 32) + low, count)
+        quotient = (part.astype(kind) << kind.type(32)) + more.astype(kind)
     # The quotient is rounded down, so that what is left decides.
     odd = (quotient & quotient.dtype.type(1)).astype(np.int64)
     up = rest * 2 + odd > count
-    found: Blocks = (quotient + up.astype(quotient.dtype)).astype(blocks.dtype)
+    found: Blocks = (quotient + up.astype(quotient.dtype)).astype(kind)
     return found
 
 
-def _least(blocks: Blocks, dtype: DType) -> Blocks:
-    return _extreme(blocks, dtype, np.inf, np.less)
+def _total(places: list[Blocks]) -> npt.NDArray[np.int64]:
+    total = np.zeros(places[0].shape, np.int64)
+    for place in places:
+        total += place.astype(np.int64, copy=False)
+    return total
 
 
-def _greatest(blocks: Blocks, dtype: DType) -> Blocks:
-    return _extreme(blocks, dtype, -np.inf, np.greater)
+def _divided(total: npt.NDArray[np.int64], count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    if count & (count - 1) == 0:
+        return total >> (count.bit_length() - 1), total & (count - 1)
+    return np.divmod(total, count)
 
 
-def _extreme(blocks: Blocks, dtype: DType, start: float, before: Callable[[Any, Any], Any]) -> Blocks:
+def _least(places: list[Blocks], dtype: DType) -> Blocks:
+    return _extreme(places, dtype, np.inf, np.less)
+
+
+def _greatest(places: list[Blocks], dtype: DType) -> Blocks:
+    return _extreme(places, dtype, -np.inf, np.greater)
+
+
+def _extreme(places: list[Blocks], dtype: DType, start: float, before: Callable[[Any, Any], Any]) -> Blocks:
     """The element before which none comes. What cannot be compared (NaN) never counts."""
     if dtype.name == "bool" or dtype.name.startswith(("int", "uint")):
-        found = blocks[..., 0].copy()
+        found = places[0].copy()
     else:
         with np.errstate(all="ignore"):
-            found = np.full(blocks.shape[:-1], start).astype(blocks.dtype)
-    for place in range(blocks.shape[-1]):
-        element = blocks[..., place]
-        found = np.where(before(element, found), element, found)
+            found = np.full(places[0].shape, start).astype(places[0].dtype)
+    for place in places:
+        found = np.where(before(place, found), place, found)
     return found
 
 
@@ -211,15 +230,17 @@ def _compared(dtype: DType) -> np.dtype[Any] | None:
     return np.dtype(np.int8) if dtype.name.startswith("int") else np.dtype(np.float32)
 
 
-def _first(blocks: Blocks, dtype: DType) -> Blocks:
-    return blocks[..., 0]
+def _first(places: list[Blocks], dtype: DType) -> Blocks:
+    return places[0]
 
 
-_METHODS: Final[dict[str, Callable[[Blocks, DType], Blocks]]] = {
+_BY_PLACE: Final[dict[str, Callable[[list[Blocks], DType], Blocks]]] = {
     "mean": _mean,
     "min": _least,
     "max": _greatest,
-    "median": _median,
-    "mode": _mode,
     "stride": _first,
 }
+"""Methods that take the elements at one place of all blocks at a time."""
+
+_BY_BLOCK: Final[dict[str, Callable[[Blocks, DType], Blocks]]] = {"median": _median, "mode": _mode}
+"""Methods that need all elements of a block, which are along the last dimension."""

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.views import IndexDomain, IndexTransform
-from blizzarr.views.compose import compose
+from blizzarr.views import IndexTransform
 from blizzarr.views.form import ArrayMap, Form, Map
 from blizzarr.views.interval import UNBOUNDED
 
@@ -91,10 +90,11 @@ class Part(NamedTuple):
 
 
 def cut_to(view: Form, box: Box) -> Form:
-    """The view within a box of its own positions."""
-    lower = [low for low, _ in box]
-    upper = [high for _, high in box]
-    return compose(view, IndexTransform(IndexDomain(inclusive_min=lower, exclusive_max=upper))._form)
+    """The view, which has no arrays of indices, within a box of its own positions."""
+    never = (False,) * len(box)
+    lower = tuple(low for low, _ in box)
+    upper = tuple(high for _, high in box)
+    return Form(lower, upper, never, never, view.labels, view.maps)
 
 
 def part_in(view: Form, box: Box) -> Part | None:

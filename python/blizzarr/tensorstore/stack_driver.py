@@ -19,7 +19,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, View
 from blizzarr.tensorstore.layers import Layer
-from blizzarr.tensorstore.regions import box_within, cut_to, indices_of, points
+from blizzarr.tensorstore.regions import Box, box_within, cut_to, indices_of, points
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform
@@ -27,6 +27,9 @@ from blizzarr.views.compose import compose
 from blizzarr.views.form import Form
 
 __all__ = ["StackDriver"]
+
+_SIDE_BY_SIDE = 64
+"""How many boxes are compared with each other, before a mask of what is free costs less."""
 
 
 class StackDriver(Driver):
@@ -79,10 +82,13 @@ class StackDriver(Driver):
         """Read from each layer what no later one has."""
         form = view._form
         found = np.empty(form.shape, self.dtype.numpy_dtype) if out is None else out
-        tasks = [
-            partial(self._read_part, number, part, found, where, batch) for number, part, where in self._parts(form)
-        ]
-        _all_done(tasks)
+        parts = list(self._parts(form))
+        tasks = [partial(self._read_part, number, part, found, where, batch) for number, part, where in parts]
+        if all(self._layers[number].is_quick(part) for number, part, _ in parts):
+            for task in tasks:
+                task()
+        else:
+            _all_done(tasks)
         return found
 
     def _read_part(self, number: int, part: Form, found: Elements, where: Any, batch: Batch | None) -> None:
@@ -121,6 +127,7 @@ class StackDriver(Driver):
         """
         shape = form.shape
         left = prod(shape)
+        done: list[Box] = []
         free: npt.NDArray[np.bool_] | None = None
         indices: list[npt.NDArray[np.int64]] | None = None
         for number in reversed(range(len(self._layers))):
@@ -129,24 +136,27 @@ class StackDriver(Driver):
             inside = self._layers[number].box
             box = box_within(form, inside)
             if box is not None:
-                where = tuple(
-                    slice(low - first, high - first) for (low, high), first in zip(box, form.lower, strict=True)
-                )
                 size = prod(high - low for low, high in box)
                 if not size:
                     continue
-                if free is None and size == prod(shape):
-                    yield number, form, (slice(None),) * len(shape)
-                    return
+                where = tuple(
+                    slice(low - first, high - first) for (low, high), first in zip(box, form.lower, strict=True)
+                )
+                # As long as the layers are side by side there is no need to know of each element whether it is free.
+                if free is None and len(done) < _SIDE_BY_SIDE and not any(_overlap(box, other) for other in done):
+                    done.append(box)
+                    yield number, cut_to(form, box), where
+                    left -= size
+                    continue
                 if free is None:
-                    free = np.ones(shape, bool)
+                    free = _free(form, done)
                 if free[where].all():
                     yield number, cut_to(form, box), where
                     free[where] = False
                     left -= size
                     continue
             if free is None:
-                free = np.ones(shape, bool)
+                free = _free(form, done)
             if indices is None:
                 indices = indices_of(form)
             wanted = free.copy()
@@ -158,7 +168,7 @@ class StackDriver(Driver):
                 free &= ~wanted
                 left -= count
         if left:
-            missing = np.argwhere(np.ones(shape, bool) if free is None else free)[0]
+            missing = np.argwhere(_free(form, done) if free is None else free)[0]
             places = indices_of(form) if indices is None else indices
             origin = ", ".join(str(int(np.broadcast_to(index, shape)[tuple(missing)])) for index in places)
             raise SpecError(f'Cell with origin={{{origin}}} missing layer mapping in "stack" driver')
@@ -176,6 +186,18 @@ class StackDriver(Driver):
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
         """Not known."""
         raise UnsupportedOperationError("Storage statistics not supported")
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return all(low < end and start < high for (low, high), (start, end) in zip(one, other, strict=True))
+
+
+def _free(form: Form, done: list[Box]) -> npt.NDArray[np.bool_]:
+    """Which positions of a view are in none of these boxes of its positions."""
+    free = np.ones(form.shape, bool)
+    for box in done:
+        free[tuple(slice(low - at, high - at) for (low, high), at in zip(box, form.lower, strict=True))] = False
+    return free
 
 
 def _all_done(tasks: list[Any]) -> None:

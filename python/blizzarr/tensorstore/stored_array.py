@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 
 from blizzarr import _native
 from blizzarr.array import Array
+from blizzarr.array.binding import same_chunks
 from blizzarr.caching import CachedStore, Since
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.formats import FORMATS as BY_NAME
-from blizzarr.formats import Format, encode, find_many, get_many
+from blizzarr.formats import Format, encode, find_many, format_of, get_many
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_chunks, remove_node
 from blizzarr.hierarchy.root_above import root_above
-from blizzarr.json_values import quote
+from blizzarr.json_values import dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.driver_names import FORMATS, array_schemes
@@ -33,7 +34,7 @@ from blizzarr.spec.recheck import Recheck, bound_at_open
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, ConstraintError, failed_precondition
-from blizzarr.stores import LocalStore, Store
+from blizzarr.stores import LocalStore, Store, StoreWrapper
 from blizzarr.tensorstore.limited_array import LimitedArray
 
 __all__ = ["StoredArray", "find_stored", "open_stored"]
@@ -60,6 +61,31 @@ class StoredArray:
     def schema(self) -> Schema:
         """All that is known of the array, as it is stored."""
         return _schema_of(self.node, self.array.metadata)
+
+    def refresh(self) -> None:
+        """Take the shape as it is stored now.
+
+        Raises
+        ------
+        ConstraintError
+            When the array is gone, or another is in its place: its chunks would mean something else.
+        """
+        array, forms = self.array, tuple(BY_NAME[name] for name in FORMATS[self.node.driver])
+        (found,) = find_many(array.store, [array.path], forms)
+        if isinstance(found, BlizzarrError):
+            raise found
+        if found is None or not isinstance(found.meta, ArrayMeta):
+            key = _shown(array.store, format_of(array.metadata).node_keys(array.path)[0])
+            raise ConstraintError(f"Metadata at {key} does not exist")
+        if not same_chunks(found.meta, array.metadata):
+            new, old = map(self._compatible, (found.meta, array.metadata))
+            raise ConstraintError(f"Updated zarr metadata {new} is incompatible with existing metadata {old}")
+        array._adopt(found.meta)
+
+    def _compatible(self, meta: ArrayMeta) -> str:
+        """What may not change as long as the array is open."""
+        said = METADATA[self.node.driver].of(meta).to_json()
+        return dump({name: value for name, value in said.items() if name not in _CHANGING})
 
     def said(self, minimal: bool = False) -> SpecNode:
         """The spec that opens it again; without the metadata if `minimal`."""
@@ -95,6 +121,16 @@ def _schema_of(node: SpecNode, meta: ArrayMeta) -> Schema:
     return found[1]
 
 
+_CHANGING = ("shape", "attributes", "dimension_names")
+
+
+def _shown(store: Store, key: str) -> str:
+    """A key as errors show it."""
+    while isinstance(store, StoreWrapper):
+        store = store.store
+    return f"local file {quote(os.path.join(store.root, key))}" if isinstance(store, LocalStore) else quote(key)
+
+
 class _Place(NamedTuple):
     """Where an array is looked for: a store, a path in it, and the formats that it may have there."""
 
@@ -113,10 +149,7 @@ class _Place(NamedTuple):
     @property
     def key(self) -> str:
         """The document that tells that there is an array, as errors show it."""
-        key = self.forms[0].node_keys(self.path)[0]
-        if isinstance(self.store, LocalStore):
-            return f"local file {quote(os.path.join(self.store.root, key))}"
-        return quote(key)
+        return _shown(self.store, self.forms[0].node_keys(self.path)[0])
 
 
 def open_stored(node: SpecNode) -> StoredArray:
