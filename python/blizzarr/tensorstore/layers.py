@@ -15,7 +15,6 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.regions import Box
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.views import IndexDomain, IndexTransform
-from blizzarr.views.compose import compose
 from blizzarr.views.form import Form
 
 __all__ = ["Layer", "Opener", "as_layer"]
@@ -60,13 +59,6 @@ class Layer:
     def open(self) -> TensorStore:
         """The store, opened if need be."""
         return self.source if isinstance(self.source, TensorStore) else self.opener(self.source.node)
-
-    def is_quick(self, part: Form) -> bool:
-        """Whether to read a part of it takes so little that handing it to another thread takes longer."""
-        if not isinstance(self.source, TensorStore):
-            return False
-        store = self.source
-        return store.driver.is_quick(store._with_form(compose(store._form, part)))
 
     def said(self, minimal: bool, copying: Held) -> SpecNode:
         """What opens it again, with the usual resources but for that of copying elements."""

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.views import IndexTransform
+from blizzarr.views.compose import compose
 from blizzarr.views.form import ArrayMap, Form, Map
 from blizzarr.views.interval import UNBOUNDED
 
-__all__ = ["Box", "Part", "box_within", "cut_to", "indices_of", "moved", "part_in", "points"]
+__all__ = ["Box", "Part", "box_within", "cut_to", "indices_of", "moved", "part_in", "points", "within"]
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """A lower and an upper bound for each dimension; the upper one is exclusive."""
@@ -131,3 +132,31 @@ def moved(view: Form, origin: tuple[int, ...]) -> IndexTransform:
         else:
             maps.append((map_[0], map_[1] - at, map_[2]))
     return IndexTransform._of(view._replace(maps=tuple(maps)))
+
+
+def within(view: Form, part: Form) -> Form:
+    """A part of a view of something, where it is known that the part maps into the domain of the view.
+
+    Examples
+    --------
+    >>> from blizzarr.views import IndexTransform
+    >>> within(IndexTransform(input_shape=[9, 8])[::2, 3]._form, IndexTransform(input_shape=[2])._form).maps
+    ((0, 0, 2), 3)
+    """
+    maps: list[Map] = []
+    for map_ in view.maps:
+        if isinstance(map_, int):
+            maps.append(map_)
+            continue
+        if isinstance(map_, ArrayMap):
+            return compose(view, part)
+        dim, offset, stride = map_
+        inner = part.maps[dim]
+        if isinstance(inner, int):
+            maps.append(offset + stride * inner)
+        elif isinstance(inner, ArrayMap):
+            values = offset + stride * (inner.offset + inner.stride * inner.array)
+            maps.append(ArrayMap(0, 1, values, inner.dims, UNBOUNDED))
+        else:
+            maps.append((inner[0], offset + stride * inner[1], stride * inner[2]))
+    return part._replace(maps=tuple(maps))

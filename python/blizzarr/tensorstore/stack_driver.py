@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,11 +17,10 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, View
 from blizzarr.tensorstore.layers import Layer
-from blizzarr.tensorstore.regions import Box, box_within, cut_to, indices_of, points
+from blizzarr.tensorstore.regions import Box, within
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform
-from blizzarr.views.compose import compose
 from blizzarr.views.form import Form
 
 __all__ = ["StackDriver"]
@@ -82,96 +79,40 @@ class StackDriver(Driver):
         """Read from each layer what no later one has."""
         form = view._form
         found = np.empty(form.shape, self.dtype.numpy_dtype) if out is None else out
-        parts = list(self._parts(form))
-        tasks = [partial(self._read_part, number, part, found, where, batch) for number, part, where in parts]
-        if all(self._layers[number].is_quick(part) for number, part, _ in parts):
+        views = [(number, self._view(number, part), where) for number, part, where in self._parts(form)]
+        tasks = [partial(self._read_part, number, view, found, where, batch) for number, view, where in views]
+        if all(view.driver.is_quick(view) for _, view, _ in views):
             for task in tasks:
                 task()
         else:
             _all_done(tasks)
         return found
 
-    def _read_part(self, number: int, part: Form, found: Elements, where: Any, batch: Batch | None) -> None:
-        store = self._store(number)
-        if not store.readable:
+    def _view(self, number: int, part: Form) -> TensorStore:
+        """What is wanted of a layer."""
+        store = self._layers[number].open()
+        if self._transaction is not None:
+            store = store.with_transaction(self._transaction)
+        return store._with_form(within(store._form, part))
+
+    def _read_part(self, number: int, view: TensorStore, found: Elements, where: Any, batch: Batch | None) -> None:
+        if not view.readable:
             raise SpecError(f"Layer {number}: Read mode not supported")
-        read = store._with_form(compose(store._form, part))
-        found[where] = read.driver.read(read, None, batch)
+        found[where] = view.driver.read(view, None, batch)
 
     def write(self, view: View, source: Elements) -> None:
         """Write to each layer what no later one has."""
         _all_done(
-            [partial(self._write_part, number, part, source, where) for number, part, where in self._parts(view._form)]
+            [
+                partial(self._write_part, number, self._view(number, part), source[where])
+                for number, part, where in self._parts(view._form)
+            ]
         )
 
-    def _write_part(self, number: int, part: Form, source: Elements, where: Any) -> None:
-        store = self._store(number)
-        if not store.writable:
+    def _write_part(self, number: int, view: TensorStore, source: Elements) -> None:
+        if not view.writable:
             raise SpecError(f"Layer {number}: Write mode not supported")
-        written = store._with_form(compose(store._form, part))
-        written.driver.write(written, source[where])
-
-    def _store(self, number: int) -> TensorStore:
-        store = self._layers[number].open()
-        if self._transaction is not None:
-            store = store.with_transaction(self._transaction)
-        return store
-
-    def _parts(self, form: Form) -> Iterator[tuple[int, Form, Any]]:
-        """For each layer that is needed: its number, what is wanted of it, and where that lies in the view.
-
-        Raises
-        ------
-        SpecError
-            When there are positions that no layer has.
-        """
-        shape = form.shape
-        left = prod(shape)
-        done: list[Box] = []
-        free: npt.NDArray[np.bool_] | None = None
-        indices: list[npt.NDArray[np.int64]] | None = None
-        for number in reversed(range(len(self._layers))):
-            if not left:
-                return
-            inside = self._layers[number].box
-            box = box_within(form, inside)
-            if box is not None:
-                size = prod(high - low for low, high in box)
-                if not size:
-                    continue
-                where = tuple(
-                    slice(low - first, high - first) for (low, high), first in zip(box, form.lower, strict=True)
-                )
-                # As long as the layers are side by side there is no need to know of each element whether it is free.
-                if free is None and len(done) < _SIDE_BY_SIDE and not any(_overlap(box, other) for other in done):
-                    done.append(box)
-                    yield number, cut_to(form, box), where
-                    left -= size
-                    continue
-                if free is None:
-                    free = _free(form, done)
-                if free[where].all():
-                    yield number, cut_to(form, box), where
-                    free[where] = False
-                    left -= size
-                    continue
-            if free is None:
-                free = _free(form, done)
-            if indices is None:
-                indices = indices_of(form)
-            wanted = free.copy()
-            for index, (low, high) in zip(indices, inside, strict=True):
-                wanted &= (index >= low) & (index < high)
-            count = int(np.count_nonzero(wanted))
-            if count:
-                yield number, points(indices, wanted), wanted
-                free &= ~wanted
-                left -= count
-        if left:
-            missing = np.argwhere(_free(form, done) if free is None else free)[0]
-            places = indices_of(form) if indices is None else indices
-            origin = ", ".join(str(int(np.broadcast_to(index, shape)[tuple(missing)])) for index in places)
-            raise SpecError(f'Cell with origin={{{origin}}} missing layer mapping in "stack" driver')
+        view.driver.write(view, source)
 
     @property
     def transaction(self) -> Transaction | None:
