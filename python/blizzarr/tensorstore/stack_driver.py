@@ -114,6 +114,62 @@ class StackDriver(Driver):
             raise SpecError(f"Layer {number}: Write mode not supported")
         view.driver.write(view, source)
 
+    def _parts(self, form: Form) -> Iterator[tuple[int, Form, Any]]:
+        """For each layer that is needed: its number, what is wanted of it, and where that lies in the view.
+
+        Raises
+        ------
+        SpecError
+            When there are positions that no layer has.
+        """
+        shape = form.shape
+        left = prod(shape)
+        done: list[Box] = []
+        free: npt.NDArray[np.bool_] | None = None
+        indices: list[npt.NDArray[np.int64]] | None = None
+        for number in reversed(range(len(self._layers))):
+            if not left:
+                return
+            inside = self._layers[number].box
+            box = box_within(form, inside)
+            if box is not None:
+                size = prod(high - low for low, high in box)
+                if not size:
+                    continue
+                where = tuple(
+                    slice(low - first, high - first) for (low, high), first in zip(box, form.lower, strict=True)
+                )
+                # As long as the layers are side by side there is no need to know of each element whether it is free.
+                if free is None and len(done) < _SIDE_BY_SIDE and not any(_overlap(box, other) for other in done):
+                    done.append(box)
+                    yield number, cut_to(form, box), where
+                    left -= size
+                    continue
+                if free is None:
+                    free = _free(form, done)
+                if free[where].all():
+                    yield number, cut_to(form, box), where
+                    free[where] = False
+                    left -= size
+                    continue
+            if free is None:
+                free = _free(form, done)
+            if indices is None:
+                indices = indices_of(form)
+            wanted = free.copy()
+            for index, (low, high) in zip(indices, inside, strict=True):
+                wanted &= (index >= low) & (index < high)
+            count = int(np.count_nonzero(wanted))
+            if count:
+                yield number, points(indices, wanted), wanted
+                free &= ~wanted
+                left -= count
+        if left:
+            missing = np.argwhere(_free(form, done) if free is None else free)[0]
+            places = indices_of(form) if indices is None else indices
+            origin = ", ".join(str(int(np.broadcast_to(index, shape)[tuple(missing)])) for index in places)
+            raise SpecError(f'Cell with origin={{{origin}}} missing layer mapping in "stack" driver')
+
     @property
     def transaction(self) -> Transaction | None:
         """What gathers what is written."""
