@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, View
 from blizzarr.tensorstore.layers import Layer
-from blizzarr.tensorstore.regions import Box, within
+from blizzarr.tensorstore.regions import Box, box_within, cut_to, indices_of, points, within
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform

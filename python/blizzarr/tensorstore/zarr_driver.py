@@ -127,9 +127,7 @@ class ZarrDriver(Driver):
         if self._looked < self._stored.metadata_since and not self._stored.assumed:
             self._looked = time.time()
             array.refresh()
-        if array._shape is self._shape_at_first:
-            return form
-        return super().current(form)
+        return form if is_settled(form, array._shape) else super().current(form)
 
     def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Any:
         """Decode what the view needs."""
