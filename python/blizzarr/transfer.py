@@ -50,11 +50,14 @@ class Binding:
     element: Callable[[Any], Any] | None = None
     """Where there is a cache: the element at a key of integers if it need only be copied from there, else None."""
 
+    lifetime: object = None
+    """What must live as long as the array does."""
+
     def resized(self, shape: tuple[int, ...]) -> Binding:
         """The same chunks under another shape."""
         handle = self.handle.resized(shape)
         element = None if self.element is None else getattr(handle, "element", None)
-        return Binding(handle, self.dtype, self.write_empty, element)
+        return Binding(handle, self.dtype, self.write_empty, element, self.lifetime)
 
 
 def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> Any:

@@ -48,7 +48,8 @@ def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
     handle = open(_chain(metadata.write_shape, metadata.dtype, fill, metadata.codecs), metadata.shape)
     # What is checked before each read is never a matter of copying alone.
     at_hand = handle.caches and keeping is not None and keeping.recheck is not True
-    return Binding(handle, dtype, metadata.fill_undefined, handle.element if at_hand else None)
+    lifetime = None if keeping is None else keeping.lifetime
+    return Binding(handle, dtype, metadata.fill_undefined, handle.element if at_hand else None, lifetime)
 
 
 @lru_cache(_REMEMBERED)

@@ -13,7 +13,7 @@ from blizzarr.caching.lifetimes import Lifetime
 from blizzarr.caching.pool import CachePool
 from blizzarr.caching.recheck import Recheck, native_recheck
 from blizzarr.caching.store import CachedStore
-from blizzarr.stores import Store, StoreWrapper
+from blizzarr.stores import ReadOnlyStore, Store, StoreWrapper
 
 __all__ = ["Keeping", "keeping_of"]
 
@@ -25,7 +25,7 @@ class Keeping:
     pool: CachePool
     recheck: Recheck
     lifetime: Lifetime | None
-    """Of the values, where their store cannot be named for good."""
+    """Of what shows these values, where another handle of the same place may show others."""
 
     def native(self) -> tuple[_native.CachePool, str, float, int] | None:
         """What the engine is told; None when nothing is kept."""
@@ -35,18 +35,25 @@ class Keeping:
         return pool, *native_recheck(self.recheck), 0 if self.lifetime is None else self.lifetime.number
 
 
+_TRANSPARENT = (CachedStore, ReadOnlyStore, StoreWrapper)
+"""Show the values that are there, and nothing else; what is derived from them may change them on the way."""
+
+
 def keeping_of(store: Store) -> Keeping | None:
     """What the outermost `CachedStore` around a store says; None where there is none."""
-    found = None
+    found = shown_by = None
     while isinstance(store, StoreWrapper):
         if found is None and isinstance(store, CachedStore):
             found = store
+        if shown_by is None and type(store) not in _TRANSPARENT:
+            shown_by = store
         store = store.store
     if found is None:
         return None
-    named = getattr(store, "native", None) or getattr(store, "root", None) or getattr(store, "path", None)
-    behind = getattr(store, "mapping", getattr(store, "target", store))
-    return Keeping(found.pool, found.recheck, Lifetime.of(behind) if named is None else None)
+    if shown_by is None and getattr(store, "native", None) is None:
+        shown_by = getattr(store, "mapping", getattr(store, "target", store))
+    # Only stores of the engine are known by where they are.
+    return Keeping(found.pool, found.recheck, None if shown_by is None else Lifetime.of(shown_by))
 
 
 _KINDS = {np.dtype(code): code for code in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}

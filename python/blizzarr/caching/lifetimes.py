@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from itertools import count
-from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
 __all__ = ["Lifetime"]
 
 _numbers = count(1)
-_lock = Lock()
 
 
 class Lifetime:
@@ -32,11 +30,9 @@ class Lifetime:
     @staticmethod
     def of(behind: Any) -> Lifetime:
         """The one that there is, or a new one."""
-        with _lock:
-            found = _lifetimes.get(id(behind))
-            if found is None:
-                found = _lifetimes[id(behind)] = Lifetime(behind)
-            return found
+        found = _lifetimes.get(id(behind))
+        # Two threads at once may get two, which is no more than two caches. A lock might stay held in a forked child.
+        return _lifetimes.setdefault(id(behind), Lifetime(behind)) if found is None else found
 
 
 _lifetimes: WeakValueDictionary[int, Lifetime] = WeakValueDictionary()

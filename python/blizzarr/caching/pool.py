@@ -72,13 +72,13 @@ class CachePool:
         if not 0 <= limit <= _MOST:
             raise ValueError(f"expected a limit of 0 to {_MOST} bytes, found {limit}")
         self._adopt(limit, token_hex(16))
+        _pools[self._name] = self
 
     def _adopt(self, limit: int, name: str) -> None:
         self._limit = limit
         self._name = name
         self.native = _native.CachePool(limit) if limit else None
         """The engine's part; None when nothing is to be kept."""
-        _pools[name] = self
 
     @property
     def limit(self) -> int:
@@ -108,7 +108,8 @@ class CachePool:
 
 def _unpickled(limit: int, name: str) -> CachePool:
     found = _pools.get(name)
-    if found is None:
-        found = CachePool.__new__(CachePool)
-        found._adopt(limit, name)
-    return found
+    if found is not None:
+        return found
+    made = CachePool.__new__(CachePool)
+    made._adopt(limit, name)
+    return _pools.setdefault(name, made)

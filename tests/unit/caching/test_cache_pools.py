@@ -12,7 +12,7 @@ import pytest
 
 import blizzarr
 from blizzarr.caching import CachedStore
-from blizzarr.stores import LocalStore, MappingStore, MemoryStore
+from blizzarr.stores import ForeignStore, LocalStore, MappingStore, MemoryStore, StoreWrapper
 
 MIB = 1 << 20
 
@@ -130,6 +130,48 @@ def test_handles_of_one_array_share_their_chunks(tmp_path: Any) -> None:
     by_link = blizzarr.open_array(tmp_path / "link" / "a").cached(pool, recheck=False)
     assert through_group[0] == by_link[1] - 1 == 0
     assert pool.info().misses == 1
+
+
+def test_handles_of_one_mapping_share_their_chunks() -> None:
+    pool = blizzarr.CachePool(MIB)
+    values: dict[str, bytes] = {}
+    one = blizzarr.create_array(values, data=np.arange(6), chunks=2).cached(pool, recheck=False)
+    other = blizzarr.open_array(MappingStore(values), mode="r").cached(pool, recheck=False)
+    assert one[0] == other[1] - 1 == 0
+    assert pool.info().misses == 1
+
+
+def test_what_shows_other_values_shares_nothing() -> None:
+    """A wrapper may change values on their way, and two stores may call their places alike."""
+
+    class Other(StoreWrapper):
+        """Shows every value backwards."""
+
+        def get(self, key: str) -> Any:
+            value = super().get(key)
+            return bytes(value)[::-1] if key.startswith("c/") and value is not None else value
+
+    class Bucket(dict[str, bytes]):
+        """Has a path that says nothing without the rest."""
+
+        path = "x.zarr"
+
+        def set(self, key: str, value: bytes) -> None:
+            self[key] = bytes(value)
+
+    pool = blizzarr.CachePool(MIB)
+    memory = MemoryStore()
+    made = blizzarr.create_array(memory, data=np.arange(4, dtype="uint8"), chunks=4, compressors=None)
+    plain = made.cached(pool, recheck=False)
+    other = blizzarr.open_array(Other(memory)).cached(pool, recheck=False)
+    for _ in range(2):
+        assert (plain[...].tolist(), other[...].tolist()) == ([0, 1, 2, 3], [3, 2, 1, 0])
+    buckets = []
+    for number in range(2):
+        store: Any = Bucket()
+        buckets.append(blizzarr.create_array(ForeignStore(store), data=[number], chunks=1).cached(pool, recheck=False))
+    for _ in range(2):
+        assert [int(bucket[0]) for bucket in buckets] == [0, 1]
 
 
 def test_a_mapping_that_is_gone_leaves_nothing_to_the_next() -> None:

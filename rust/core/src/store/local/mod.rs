@@ -55,6 +55,7 @@ use super::version::Status;
 use super::{key, Guard, ListableStore, Listing, Locker, Reader, Store};
 use crate::cache::changes;
 use crate::error::{Error, Kind, Result};
+use crate::fork;
 use crate::interrupt::Interrupt;
 
 /// How values are kept in a directory.
@@ -93,8 +94,8 @@ pub struct LocalStore {
     locking: Locking,
     /// The root, if nothing may lead out of it.
     within: Option<Arc<Beneath>>,
-    /// Without links, for the names of values; found out when one is first needed.
-    real_root: OnceLock<PathBuf>,
+    /// Its name without links, for those of values; found out when one is first needed.
+    real_root: OnceLock<String>,
 }
 
 impl LocalStore {
@@ -199,8 +200,16 @@ impl Store for LocalStore {
 
     fn full_name(&self, key: &str) -> Option<String> {
         // Two roots may be one directory, or one within the other, by way of links.
-        let root = self.real_root.get_or_init(|| path::real(&self.root));
-        Some(format!("{}/{key}", root.to_string_lossy()))
+        let root = match self.real_root.get() {
+            Some(root) => root,
+            None => {
+                let name = path::name(&path::real(&self.root));
+                // A child forked in the middle of this would wait for ever.
+                let _inside = fork::enter();
+                self.real_root.get_or_init(|| name)
+            }
+        };
+        Some(format!("{root}/{key}"))
     }
 
     fn status(&self, key: &str) -> Result<Status> {
