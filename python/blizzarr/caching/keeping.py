@@ -41,7 +41,8 @@ _TRANSPARENT = (CachedStore, ReadOnlyStore, StoreWrapper)
 
 def keeping_of(store: Store) -> Keeping | None:
     """What the outermost `CachedStore` around a store says; None where there is none."""
-    found = shown_by = None
+    found = None
+    shown_by: Any = None
     while isinstance(store, StoreWrapper):
         if found is None and isinstance(store, CachedStore):
             found = store
