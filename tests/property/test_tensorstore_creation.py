@@ -139,6 +139,8 @@ def random_constraints(random: Random) -> tuple[dict[str, Any], dict[str, Any]]:
         units = [random.choice([None, "2nm", ""]) for _ in range(rank)]
         metadata["attributes"] = {"a": 1, "dimension_units": units}
     if random.random() < 0.15:
+        metadata["foo"] = {"must_understand": False, "x": random.randrange(2)}
+    if random.random() < 0.15:
         schema["dimension_units"] = [random.choice([None, [2.0, "nm"], "3s"]) for _ in range(rank)]
     if random.random() < 0.1:
         separator = {"separator": random.choice("./")}

@@ -66,7 +66,9 @@ def random_steps(random: Random, rank: int) -> list[tuple[str, Any]]:
     """Some operations that make views."""
     steps: list[tuple[str, Any]] = []
     for _ in range(random.randrange(1, 4)):
-        kind = random.choice(["slice", "stride", "index", "list", "transpose", "translate", "newaxis", "label"])
+        kind = random.choice(
+            ["slice", "stride", "index", "list", "transpose", "translate", "newaxis", "label", "diagonal"]
+        )
         if kind == "transpose":
             steps.append((kind, random.sample(range(rank), rank)))
         elif kind in ("translate", "label"):
@@ -74,6 +76,10 @@ def random_steps(random: Random, rank: int) -> list[tuple[str, Any]]:
         elif kind == "newaxis":
             steps.append((kind, None))
             rank += 1
+        elif kind == "diagonal":
+            if rank > 1:
+                steps.append((kind, None))
+                rank -= 1
         elif rank:
             steps.append((kind, random.randrange(rank)))
             rank -= kind == "index"
@@ -91,6 +97,8 @@ def viewed(module: Any, view: Any, steps: list[tuple[str, Any]]) -> Any:
             view = view[module.d[:].translate_by[value]]
         elif kind == "newaxis":
             view = view[None]
+        elif kind == "diagonal":
+            view = view[module.d[0, 1].diagonal]
         elif kind == "label":
             view = view[module.d[0].label[f"y{value}"]]
         else:

@@ -91,7 +91,7 @@ def same_fill(a: Array, b: Array) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and bool(np.all(a == b))
 
 
-def shown(array: Array) -> str:
+def shown(array: Array, dtype: DType | None = None) -> str:
     """The array as errors quote it.
 
     Examples
@@ -103,7 +103,8 @@ def shown(array: Array) -> str:
         return f"{{{', '.join(shown(array[number, ...]) for number in range(len(array)))}}}"
     value = array[()]
     if array.dtype == object:
-        return dump(value) if not isinstance(value, bytes) else str(value)
+        text = value.decode(errors="replace") if isinstance(value, bytes) else value
+        return str(text) if dtype is not None and dtype.name != "json" else dump(text)
     return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
 
 

@@ -217,10 +217,11 @@ class Schema(Indexable):
             with prefixed("fill_value is incompatible with domain"):
                 check_broadcast(array.shape, self._domain.shape)
         if -1 != self._rank < array.ndim:
-            raise SpecError(f"Invalid fill_value for rank {self._rank}: {shown(array)}")
+            raise SpecError(f"Invalid fill_value for rank {self._rank}: {shown(array, dtype)}")
         if self._fill is not None and not (same_fill(self._fill, array) and self._fill_dtype == dtype):
             raise SpecError(
-                f"Specified fill_value ({shown(array)}) does not match existing value in schema ({shown(self._fill)})"
+                f"Specified fill_value ({shown(array, dtype)}) does not match existing value in schema "
+                f"({shown(self._fill, self._fill_dtype)})"
             )
         self._fill, self._fill_dtype = array, dtype
 

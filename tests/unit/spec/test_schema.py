@@ -28,6 +28,8 @@ ZSTD = {"driver": "zarr3", "codecs": ["zstd"]}
 BOTH = {"driver": "zarr3", "codecs": ["zstd", "crc32c"]}
 
 CASES: list[Callable[[Any], Any]] = [
+    lambda ts: ts.Schema({"fill_value": "a"}).update(dtype="ustring", fill_value="a"),
+    lambda ts: ts.Schema({"fill_value": "a", "dtype": "ustring"}).update(fill_value="a"),
     lambda ts: ts.Schema(codec=ts.CodecSpec(GZIP)).update(codec=ts.CodecSpec(ZSTD)),
     lambda ts: ts.Schema(codec=ts.CodecSpec(GZIP)).update(codec=ts.CodecSpec(BOTH)),
     lambda ts: ts.Schema({"dtype": "foo"}),

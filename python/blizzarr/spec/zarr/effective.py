@@ -41,7 +41,8 @@ def domain_of(metadata: Metadata, schema: Schema) -> IndexDomain | None:
     rank = schema.rank if metadata.dtype is None or metadata.rank == -1 else metadata.rank
     if rank is None or (schema.domain is None and metadata.rank != 0 and metadata.shape is None):
         return schema.domain
-    shape = metadata.shape if metadata.shape is not None and len(metadata.shape) == rank else (INF + 1,) * rank
+    # Dimensions that a data type might add are not known.
+    shape = (*(metadata.shape or ()), *(INF + 1,) * rank)[:rank]
     domain = IndexDomain(shape=shape, implicit_upper_bounds=[True] * rank)
     if schema.domain is not None:
         domain = domain._merge(schema.domain)

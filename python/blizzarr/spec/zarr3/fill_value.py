@@ -74,6 +74,8 @@ def converted(fill: np.ndarray[Any, Any], said: DType, dtype: DType) -> Element:
 
 
 def _from_json(value: Any, dtype: DType) -> Element:
+    if dtype.name in _COMPLEX:
+        raise SpecError(f"Cannot convert json -> {dtype.name}")
     if dtype.name in _FLOATS and isinstance(value, bool | str):
         raise expected(value, "64-bit floating-point number")
     return element_json(value, dtype)
