@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from blizzarr.array import Array
 from blizzarr.array.reshape import resize
-from blizzarr.errors import NodeNotFoundError, SpecError
+from blizzarr.errors import SpecError
 from blizzarr.futures import Batch
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -29,6 +29,7 @@ from blizzarr.transactions import Transaction
 from blizzarr.transfer import Binding, read, write
 from blizzarr.views import IndexDomain, IndexTransform, lower
 from blizzarr.views.form import ArrayMap, Form
+from blizzarr.views.lowering import is_settled
 
 __all__ = ["ZarrDriver"]
 
@@ -62,7 +63,6 @@ class ZarrDriver(Driver):
         self._chunk_shape = meta.chunk_shape
         self._is_near = isinstance(store, LocalStore | MemoryStore)
         self._is_memory = isinstance(store, MemoryStore)
-        self._shape_at_first = stored.array.shape
         options = stored.node.options
         self._write_empty = bool(options.get("store_data_equal_to_fill_value", False))
         self._must_be_stored = not options.get("fill_missing_data_reads", True)
@@ -126,7 +126,7 @@ class ZarrDriver(Driver):
         array = self._array
         if self._looked < self._stored.metadata_since and not self._stored.assumed:
             self._looked = time.time()
-            array.refresh()
+            self._stored.refresh()
         return form if is_settled(form, array._shape) else super().current(form)
 
     def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Any:
@@ -135,10 +135,8 @@ class ZarrDriver(Driver):
         lowered = lower(view, array._shape)
         if self._is_plain:
             return read(array._binding or array._bind(), lowered, out)
-        if self._must_be_stored and not stored_of(array, lowered)[1]:
-            raise NodeNotFoundError(
-                "chunks of this view are missing, and fill_missing_data_reads is false", key=array.path
-            )
+        if self._must_be_stored:
+            self._stored.refuse_missing(lowered)
         if self._transaction is not None:
             return self._staged().read(lowered, out)
         return read(array._binding or array._bind(), lowered, out)
@@ -188,7 +186,7 @@ class ZarrDriver(Driver):
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
         """As the document has it now."""
         if not self._stored.assumed:
-            self._array.refresh()
+            self._stored.refresh()
             self._looked = time.time()
         return self
 
@@ -197,7 +195,7 @@ class ZarrDriver(Driver):
         if self._stored.assumed:
             raise SpecError("Resize not supported because assume_metadata was specified")
         array = self._array
-        array.refresh()
+        self._stored.refresh()
         shape = new_shape(view._form, array.shape, inclusive_min, exclusive_max, modes)
         binding = array._binding or array._bind()
         array._adopt(

@@ -16,7 +16,7 @@ from blizzarr.views.form import ArrayMap, Form, IndexArray, identity_maps
 from blizzarr.views.indexing import Indexed as View
 from blizzarr.views.interval import Bounds
 
-__all__ = ["lower"]
+__all__ = ["is_settled", "lower"]
 
 
 def lower(view: View, shape: tuple[int, ...]) -> Lowered:
@@ -73,6 +73,27 @@ def lower(view: View, shape: tuple[int, ...]) -> Lowered:
         return _lower_any(form, shape)
     except OutOfBoundsError as error:
         raise ViewOutOfBoundsError(str(error), index=error.index) from None
+
+
+def is_settled(form: Form, shape: tuple[int, ...]) -> bool:
+    """Whether the bounds that a view leaves open are those of this shape; false where that takes long to say.
+
+    Examples
+    --------
+    >>> from blizzarr.views import IndexTransform
+    >>> view = IndexTransform(input_shape=[20, 30], implicit_upper_bounds=[True, True])[5]
+    >>> is_settled(view._form, (20, 30)), is_settled(view._form, (20, 40))
+    (True, False)
+    """
+    if True in form.implicit_lower:
+        return False
+    if True in form.implicit_upper:
+        for map_, size in zip(form.maps, shape, strict=True):
+            if type(map_) is tuple:
+                dim, offset, stride = map_
+                if form.implicit_upper[dim] and (stride != 1 or form.upper[dim] + offset != size):
+                    return False
+    return True
 
 
 def _indices_within(map_: ArrayMap, size: int) -> IndexArray | None:
