@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from secrets import token_hex
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -14,6 +15,10 @@ _MOST = (1 << 63) - 1
 
 _pools: WeakValueDictionary[str, CachePool] = WeakValueDictionary()
 """By their names: unpickling one that is here already gives that one."""
+
+
+_arrived: deque[CachePool] = deque(maxlen=4)
+"""Those that came from elsewhere, the last of them: a worker drops its arrays after each task."""
 
 
 class CacheInfo(NamedTuple):
@@ -108,8 +113,9 @@ class CachePool:
 
 def _unpickled(limit: int, name: str) -> CachePool:
     found = _pools.get(name)
-    if found is not None:
-        return found
-    made = CachePool.__new__(CachePool)
-    made._adopt(limit, name)
-    return _pools.setdefault(name, made)
+    if found is None:
+        made = CachePool.__new__(CachePool)
+        made._adopt(limit, name)
+        found = _pools.setdefault(name, made)
+        _arrived.append(found)
+    return found

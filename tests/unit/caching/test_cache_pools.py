@@ -13,6 +13,7 @@ import pytest
 import blizzarr
 from blizzarr.caching import CachedStore
 from blizzarr.stores import ForeignStore, LocalStore, MappingStore, MemoryStore, StoreWrapper
+from support.child import answer
 
 MIB = 1 << 20
 
@@ -109,6 +110,32 @@ def test_pickled_it_is_the_same_pool() -> None:
     one, other = pickle.loads(sent), pickle.loads(sent)
     assert one is other
     assert (one.limit, one.used) == (MIB, 0)
+
+
+def test_a_worker_keeps_the_last_pools_that_it_was_sent(tmp_path: Any) -> None:
+    """Between two tasks it has no array that holds them."""
+    blizzarr.create_array(tmp_path, data=np.arange(5), chunks=2)
+    program = """
+    import gc, pickle
+    sent = {}
+    for number in range(6):
+        array = blizzarr.open(ARGUMENTS["root"]).cached(blizzarr.CachePool(1 << 20), recheck=False)
+        sent[number] = pickle.dumps(array)
+        del array
+    found = []
+    for number in (0, 0, 1, 0, 2, 3, 4, 5, 0, 5):
+        array = pickle.loads(sent[number])
+        assert array[3] == 3
+        found.append(array.store.pool.info().misses)
+        hits = array.store.pool.info().hits
+        del array
+        gc.collect()
+        found.append(hits)
+    tell(found=found)
+    """
+    found = answer(program, root=str(tmp_path))["found"]
+    assert found[1::2] == [0, 1, 0, 2, 0, 0, 0, 0, 0, 1]
+    assert found[::2] == [1] * 10
 
 
 def test_pickled_arrays_keep_their_pool(tmp_path: Any) -> None:

@@ -30,8 +30,8 @@ impl Times {
         Times {
             device: status.st_dev,
             file: status.st_ino,
-            written: nanoseconds(status.st_mtime, status.st_mtime_nsec),
-            changed: nanoseconds(status.st_ctime, status.st_ctime_nsec),
+            written: nanoseconds(status.st_mtime as i64, status.st_mtime_nsec as i64),
+            changed: nanoseconds(status.st_ctime as i64, status.st_ctime_nsec as i64),
         }
     }
 
