@@ -30,8 +30,8 @@ impl Times {
         Times {
             device: status.st_dev,
             file: status.st_ino,
-            written: nanoseconds(status.st_mtime as i64, status.st_mtime_nsec as i64),
-            changed: nanoseconds(status.st_ctime as i64, status.st_ctime_nsec as i64),
+            written: nanoseconds(status.st_mtime, status.st_mtime_nsec),
+            changed: nanoseconds(status.st_ctime, status.st_ctime_nsec),
         }
     }
 
@@ -67,6 +67,6 @@ impl Times {
 }
 
 #[cfg(unix)]
-fn nanoseconds(seconds: i64, rest: i64) -> i128 {
-    i128::from(seconds) * 1_000_000_000 + i128::from(rest)
+fn nanoseconds(seconds: impl Into<i64>, rest: impl Into<i64>) -> i128 {
+    i128::from(seconds.into()) * 1_000_000_000 + i128::from(rest.into())
 }
