@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -194,7 +195,7 @@ def _archive(choices: Choices, raw: bytes) -> bytes:
     archive = bytearray(raw)
     for _ in range(1 + choices.below(4)):
         magic, fields = choices.pick(((b"PK\x01\x02", CENTRAL), (b"PK\x03\x04", LOCAL), (b"PK\x05\x06", END)))
-        starts = [at for at in range(len(archive) - 3) if archive[at : at + 4] == magic]
+        starts = [found.start() for found in re.finditer(re.escape(magic), archive)]
         if not starts:
             break
         offset, form = choices.pick(fields)
