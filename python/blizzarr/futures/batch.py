@@ -55,7 +55,6 @@ class Batch:
 
     def submit(self) -> None:
         """Begin what belongs to the batch; nothing can be added any more."""
-        self.check()
         futures, self._futures = self._futures, None
         for future in futures or ():
             future.force()

@@ -140,6 +140,8 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
 
 
 def _open_stored(node: SpecNode, request: Request) -> TensorStore:
+    if request.read and not request.write and node.options["mode"].create:
+        raise SpecError("Cannot specify an open mode of `create` without `write`")
     return TensorStore.of(ZarrDriver(open_stored(node), request.transaction))
 
 

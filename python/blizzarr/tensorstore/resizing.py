@@ -62,6 +62,9 @@ def new_shape(
     if all(new is None for new in (*lower, *upper)):
         return shape
     demands = _demands(view, lower, upper, "resize_tied_bounds" in modes)
+    if all(demand.lower is None and demand.upper is None for demand in demands):
+        # Dimensions of the view that no dimension of the array belongs to.
+        return shape
     return tuple(
         _checked(dim, size, demand, modes) for dim, (size, demand) in enumerate(zip(shape, demands, strict=True))
     )

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import BlizzarrError, SpecError
+from blizzarr.errors import BlizzarrError, SelectionError, SpecError
 from blizzarr.futures import Batch, Future, WriteFutures, submit
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.pretty import pretty
@@ -221,7 +221,7 @@ class TensorStore(StoreFacts):
 
     def _resolved(self, fix_resizable_bounds: bool) -> TensorStore:
         driver = self.driver.resolve(fix_resizable_bounds)
-        form = compose(IndexTransform(driver.domain)._form, self._bare)
+        form = _with_bounds_of(driver, self._bare)
         if fix_resizable_bounds:
             never = (False,) * form.rank
             form = form._replace(implicit_lower=never, implicit_upper=never)
@@ -266,7 +266,7 @@ class TensorStore(StoreFacts):
             if not self.writable:
                 raise SpecError("Destination does not support writing.")
             driver = self.driver.resize(self, lower, upper, modes)
-            return self._made(driver, compose(IndexTransform(driver.domain)._form, self._bare))
+            return self._made(driver, _with_bounds_of(driver, self._bare))
 
         return submit(work)
 
@@ -329,6 +329,15 @@ class _Assignable(Subscript[TensorStore]):
 
     def __setitem__(self, key: Any, source: Any) -> None:
         self._call(key)._write_now(source)
+
+
+def _with_bounds_of(driver: Driver, form: Form) -> Form:
+    """A view with the bounds that it leaves open as the driver has them."""
+    try:
+        return compose(IndexTransform(driver.domain)._form, form)
+    except SelectionError as error:
+        # Not what was asked for is wrong, but what is there does not go with it any more.
+        raise SpecError(str(error)) from error
 
 
 def _at_once(work: Callable[[], Any]) -> Future[Any]:

@@ -25,6 +25,7 @@ from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_statistics import stored_of
+from blizzarr.tensorstore.undocumented import without_document
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import Binding, read, write
 from blizzarr.views import IndexDomain, IndexTransform, lower
@@ -149,6 +150,8 @@ class ZarrDriver(Driver):
         if self._transaction is not None:
             self._staged().write(lowered, source)
             return
+        if self._stored.assumed:
+            array = without_document(array)
         binding = array._binding or array._bind()
         if self._write_empty:
             binding = Binding(binding.handle, binding.dtype, True)
@@ -172,7 +175,12 @@ class ZarrDriver(Driver):
             if type(map_) is int:
                 continue
             if isinstance(map_, ArrayMap):
-                left //= max(1, map_.array.size)
+                # As many chunks as there are indices, or as there are between the first and the last of them.
+                array = map_.array
+                ends = (array.min(), array.max()) if array.size else (0, 0)
+                first, last = ((map_.offset + map_.stride * int(end)) // length for end in ends)
+                reach = abs(last - first) + 1
+                left //= max(1, min(array.size, reach))
             else:
                 dim, _, stride = map_  # type: ignore[misc]
                 count = form.upper[dim] - form.lower[dim]
