@@ -21,6 +21,7 @@ from blizzarr.transactions import Transaction
 from blizzarr.views import IndexTransform
 from blizzarr.views.compose import compose
 from blizzarr.views.dim_expression import Subscript
+from blizzarr.views.form import Form
 from blizzarr.views.indexing import index
 from blizzarr.views.numpy_index import index_direct
 from blizzarr.views.numpy_terms import Mode
