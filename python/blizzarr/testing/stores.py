@@ -203,6 +203,28 @@ class StoreContract:
         store.set("a/b", b"value")
         assert (store.size("a/b"), store.size("a/c")) == (5, None)
 
+    def test_versions(self, store: Any) -> None:
+        """Row 124: no two values of a key have one version, not even the same value set twice; a missing key has none.
+
+        One that did not change may well seem to: then it is read once more.
+        """
+        if not hasattr(store, "version"):
+            pytest.skip("this store tells no versions")
+        assert store.version("a/b") is None
+        seen = set()
+        for value in (b"1", b"2", b"1", b"1"):
+            store.set("a/b", value)
+            version = store.version("a/b")
+            assert isinstance(version, str | bytes)
+            seen.add(version)
+        assert len(seen) == 4
+        assert store.version("a/c") is None
+        if self.deletes(store):
+            store.delete("a/b")
+            assert store.version("a/b") is None
+            store.set("a/b", b"1")
+            assert store.version("a/b") not in seen
+
     def test_replace(self, store: Any) -> None:
         """P8: a value changes only if it still is what the caller has seen; of two changes one is told."""
         if not hasattr(store, "replace"):
