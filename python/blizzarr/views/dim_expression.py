@@ -169,6 +169,9 @@ class DimExpression:
 
     __slots__ = ("_operations", "_selection")
 
+    # Indexing adds an operation, so that there would be no end.
+    __iter__: ClassVar[None] = None
+
     _selection: tuple[DimSpec, ...]
     _operations: tuple[_Operation, ...]
 
@@ -308,8 +311,6 @@ class DimSelection(DimExpression):
     """
 
     __slots__ = ()
-
-    __iter__: ClassVar[None] = None
 
     @property
     def _dim_specs(self) -> tuple[DimSpec, ...]:

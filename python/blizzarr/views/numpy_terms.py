@@ -172,7 +172,7 @@ def _terms_of(item: Any) -> list[Term]:
         return [item]
     if isinstance(item, slice):
         return list(_slices(item))
-    if type(item) is int or not isinstance(item, bool | np.ndarray):
+    if type(item) is int or not isinstance(item, bool | np.bool_ | np.ndarray):
         try:
             index = operator.index(item)
         except TypeError:
