@@ -14,6 +14,7 @@ import numpy.typing as npt
 from blizzarr import indexing
 from blizzarr.array.binding import bind, same_chunks
 from blizzarr.array.facts import ArrayFacts
+from blizzarr.array.lazy import LazyArray
 from blizzarr.array.masked import is_large_mask, read_mask, write_mask
 from blizzarr.array.reshape import append, as_array_meta, resize
 from blizzarr.array.selector import Selector
@@ -22,7 +23,7 @@ from blizzarr.caching import CachedStore, CachePool, Recheck
 from blizzarr.config import config
 from blizzarr.errors import SelectionError
 from blizzarr.formats import read_node
-from blizzarr.indexing import Lowered, lower_basic
+from blizzarr.indexing import IndexTransform, Lowered, lower_basic
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import check_writable
 from blizzarr.transfer import Binding, read, write
@@ -117,6 +118,20 @@ class Array(ArrayFacts):
         array([19,  2])
         """
         return Selector(self, indexing.vectorised)
+
+    @property
+    def lazy(self) -> LazyArray:
+        """A view of the array that reads nothing: indexing it gives other views.
+
+        Examples
+        --------
+        >>> import blizzarr
+        >>> z = blizzarr.create_array({}, data=np.arange(24).reshape(4, 6))
+        >>> view = z.lazy[1:][:, ::-1]
+        >>> np.asarray(view[0, :3])
+        array([11, 10,  9])
+        """
+        return LazyArray(self, IndexTransform.identity(self._shape))
 
     @property
     def blocks(self) -> Selector:

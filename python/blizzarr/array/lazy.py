@@ -1,0 +1,216 @@
+"""Views of an array that read nothing: ``array.lazy[10:20][::-1]`` is read when its elements are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.errors import SelectionError
+from blizzarr.indexing import Dialect, Indexed, IndexTransform, Strided, transform_of
+from blizzarr.stores import check_writable
+from blizzarr.transfer import read, write
+
+if TYPE_CHECKING:
+    from blizzarr.array.array import Array
+
+__all__ = ["LazyArray", "LazySelector"]
+
+
+class LazyArray:
+    """A view of an array in a store, as NumPy has views of arrays in memory: indexing it gives another one.
+
+    Made by `Array.lazy`. All that NumPy allows as a key is allowed, each time for the shape that the view has then;
+    views of views become one selection, so that only what is wanted in the end is read. NumPy's functions and dask take
+    it for an array.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> z = blizzarr.create_array({}, data=np.arange(24).reshape(4, 6), chunks=(2, 3))
+    >>> view = z.lazy[::-1][:, [5, 0]].T
+    >>> view.shape, view.dtype
+    ((2, 4), dtype('int64'))
+    >>> np.asarray(view[0, :2])
+    array([23, 17])
+    >>> view[1] = 9
+    >>> z[:, 0]
+    array([9, 9, 9, 9])
+    """
+
+    __slots__ = ("__weakref__", "_array", "_transform")
+
+    def __init__(self, array: Array, transform: IndexTransform) -> None:
+        self._array = array
+        self._transform = transform
+
+    # What it is
+
+    @property
+    def array(self) -> Array:
+        """The array that it is a view of."""
+        return self._array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return self._transform.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy data type of the elements."""
+        return self._array.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._transform.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self._transform.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements in memory."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Lengths in which it is best read, by the chunks of the array.
+
+        Examples
+        --------
+        >>> import blizzarr
+        >>> z = blizzarr.create_array({}, shape=(100, 60), chunks=(20, 10), dtype="int8")
+        >>> z.lazy[::4, 5].chunks, z.lazy.T.chunks
+        ((5,), (10, 20))
+        """
+        lengths = list(self.shape)
+        for output, length in zip(self._transform.outputs, self._array.chunks, strict=True):
+            if isinstance(output, Strided) and output.step:
+                lengths[output.dim] = min(lengths[output.dim], max(1, length // abs(output.step)))
+        return tuple(max(1, length) for length in lengths)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("expected a view with an axis, found one without any, which has no len()")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<LazyArray of {self._array!r} shape={self.shape} dtype={self.dtype}>"
+
+    # Views
+
+    def __getitem__(self, key: Any) -> LazyArray:
+        """A view of what ``array[key]`` picks in NumPy."""
+        return self._picked(key, Dialect.NUMPY)
+
+    @property
+    def oindex(self) -> LazySelector:
+        """Views where arrays and masks pick along their own axes, like an outer product."""
+        return LazySelector(self, Dialect.ORTHOGONAL)
+
+    @property
+    def vindex(self) -> LazySelector:
+        """Views of points: arrays and masks are broadcast together, and their dimensions come first."""
+        return LazySelector(self, Dialect.VECTORISED)
+
+    def _picked(self, key: Any, dialect: Dialect) -> LazyArray:
+        try:
+            inner = transform_of(key, self.shape, dialect)
+        except SelectionError as error:
+            error.array = self._array.name
+            raise
+        return LazyArray(self._array, self._transform.compose(inner))
+
+    def transpose(self, *axes: int | Sequence[int] | None) -> LazyArray:
+        """The view with its axes in this order; reversed if none is given.
+
+        Examples
+        --------
+        >>> import blizzarr
+        >>> blizzarr.create_array({}, shape=(2, 3, 4), dtype="int8").lazy.transpose(1, 2, 0).shape
+        (3, 4, 2)
+        """
+        given: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        order = tuple(reversed(range(self.ndim))) if not given else tuple(axis % self.ndim for axis in given)
+        if sorted(order) != list(range(self.ndim)):
+            raise ValueError(f"expected each of the {self.ndim} axes once, found {given}")
+        places = {axis: place for place, axis in enumerate(order)}
+        outputs = tuple(Strided(places[axis], 0, 1) for axis in range(self.ndim))
+        inner = IndexTransform(tuple(self.shape[axis] for axis in order), outputs)
+        return LazyArray(self._array, self._transform.compose(inner))
+
+    @property
+    def T(self) -> LazyArray:  # noqa: N802
+        """The view with its axes reversed."""
+        return self.transpose()
+
+    def __iter__(self) -> Iterator[LazyArray]:
+        for index in range(len(self)):
+            yield self[index]
+
+    # Elements
+
+    def read(self, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
+        """The elements, as a new array or in `out`, which has the shape and data type of the view."""
+        array = self._array
+        found: npt.NDArray[Any] = read(
+            array._binding or array._bind(), (self.shape, self._transform.axes(), False), out
+        )
+        return found
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("expected copy=None or copy=True, found copy=False: reading makes a copy")
+        found = self.read()
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+    def __setitem__(self, key: Any, value: npt.ArrayLike) -> None:
+        """Write to what ``array[key]`` picks in NumPy; where an element is picked twice, the last value counts."""
+        self[key]._write(value)
+
+    def _write(self, value: npt.ArrayLike) -> None:
+        array = self._array
+        check_writable(array._store, array._path)
+        write(array._binding or array._bind(), (self.shape, self._transform.axes(), False), value)
+
+    def __bool__(self) -> bool:
+        return bool(self.read().item()) if self.size == 1 else bool(self.read())
+
+    def __float__(self) -> float:
+        return float(self.read().item())
+
+    def __int__(self) -> int:
+        return int(self.read().item())
+
+    def __dask_tokenize__(self) -> tuple[object, ...]:
+        outputs = tuple(
+            (output.dims, output.array.tobytes()) if isinstance(output, Indexed) else output
+            for output in self._transform.outputs
+        )
+        return (*self._array.__dask_tokenize__(), self.shape, repr(outputs))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LazyArray, (self._array, self._transform)
+
+
+class LazySelector:
+    """A view seen through one way to select: index it for another view, or assign to what it picks."""
+
+    __slots__ = ("_dialect", "_view")
+
+    def __init__(self, view: LazyArray, dialect: Dialect) -> None:
+        self._view = view
+        self._dialect = dialect
+
+    def __getitem__(self, key: Any) -> LazyArray:
+        return self._view._picked(key, self._dialect)
+
+    def __setitem__(self, key: Any, value: npt.ArrayLike) -> None:
+        self._view._picked(key, self._dialect)._write(value)
