@@ -10,7 +10,7 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.views.components import Upper, complete
-from blizzarr.views.form import Form
+from blizzarr.views.form import Form, IndexArray
 from blizzarr.views.interval import INF, INT64_MAX, INT64_MIN, UNBOUNDED, Bounds, closed
 from blizzarr.views.making import RawMap, made_maps
 from blizzarr.views.values import MAX_RANK, check_unique, quoted
@@ -190,7 +190,7 @@ def _output(document: Any) -> RawMap:
     if "input_dimension" in members:
         dim = _at("input_dimension", lambda: _integer(members.pop("input_dimension")))
     if "index_array" in members:
-        array = _at("index_array", lambda: np.array(_nested(members.pop("index_array")), np.int64))
+        array = _at("index_array", lambda: _nested(members.pop("index_array")))
     bounds = UNBOUNDED
     if "index_array_bounds" in members:
         bounds = _at("index_array_bounds", lambda: _bounds(members.pop("index_array_bounds"), array is not None))
@@ -217,27 +217,38 @@ def _bounds(value: Any, meant: bool) -> Bounds:
     return closed(lower, last)
 
 
-def _nested(value: Any) -> Any:
-    """Nested arrays of integers, all of one shape."""
+def _nested(value: Any) -> IndexArray:
+    """Nested arrays of integers, all of one shape; errors say at which position."""
     found = value.tolist() if isinstance(value, np.ndarray) else value
+    shape: list[int] = []
+    part = found
+    while isinstance(part, list | tuple):
+        shape.append(len(part))
+        if not part:
+            break
+        part = part[0]
+    integers: list[int] = []
+    _gather(found, shape, (), integers)
+    return np.array(integers, np.int64).reshape(shape)
 
-    def shape(part: Any) -> tuple[int, ...]:
-        return (
-            (len(part), *shape(part[0]))
-            if isinstance(part, list | tuple) and part
-            else ((0,) if isinstance(part, list | tuple) else ())
+
+def _gather(part: Any, shape: list[int], place: tuple[int, ...], integers: list[int]) -> None:
+    at = f"position {{{', '.join(map(str, place))}}}"
+    is_array = isinstance(part, list | tuple)
+    if len(place) == len(shape):
+        if is_array:
+            raise SpecError(f"Expected rank-{len(shape)} array, but found array element {_shown(part)} at {at}.")
+        try:
+            integers.append(_integer(part))
+        except SpecError as error:
+            raise SpecError(f"Error parsing array element at {at}: {error}") from None
+        return
+    if not is_array:
+        raise SpecError(f"Expected rank-{len(shape)} array, but found non-array element {_shown(part)} at {at}.")
+    if len(part) != shape[len(place)]:
+        raise SpecError(
+            f"Expected array of shape {{{', '.join(map(str, shape))}}}, but found array element {_shown(part)} of "
+            f"length {len(part)} at {at}."
         )
-
-    wanted = shape(found)
-
-    def check(part: Any, rest: tuple[int, ...]) -> None:
-        if isinstance(part, list | tuple) != bool(rest) or (rest and len(part) != rest[0]):
-            raise SpecError(f"Expected array of shape {{{', '.join(map(str, rest))}}}, but received: {_shown(part)}")
-        if not rest:
-            _integer(part)
-            return
-        for item in part:
-            check(item, rest[1:])
-
-    check(found, wanted)
-    return found
+    for index, item in enumerate(part):
+        _gather(item, shape, (*place, index), integers)
