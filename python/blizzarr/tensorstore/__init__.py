@@ -1,6 +1,8 @@
 """TensorStore's interface to the same arrays: ``import blizzarr.tensorstore as ts``."""
 
 from builtins import bool as _bool
+from contextlib import suppress as _suppress
+from typing import Any as _Any
 from typing import Literal as _Literal
 from typing import TypeAlias as _TypeAlias
 from typing import Union as _Union
@@ -40,6 +42,19 @@ from blizzarr.views import (
 
 RecheckCacheOption: _TypeAlias = _Union["_bool", str, float]
 """When what is cached is checked again: before each use, never, when it is opened, or if older than a moment."""
+
+NumpyIndexTerm: _TypeAlias = _Any
+"""An integer, a slice, `...`, `newaxis`, or an array of indices or booleans."""
+
+NumpyIndexingSpec: _TypeAlias = _Any
+"""One term, or a tuple of them."""
+
+DimSelectionLike: _TypeAlias = _Any
+"""Dimensions: numbers, labels, slices, sequences of these, or a `DimSelection`."""
+
+with _suppress(ImportError):
+    # Then NumPy knows its data types by name.
+    import ml_dtypes as _ml_dtypes  # noqa: F401
 
 newaxis = None
 """Where a dimension of length 1 is put in."""
@@ -87,6 +102,7 @@ __all__ = [
     "Dim",
     "DimExpression",
     "DimSelection",
+    "DimSelectionLike",
     "DownsampleMethod",
     "Future",
     "FutureLike",
@@ -94,6 +110,8 @@ __all__ = [
     "IndexTransform",
     "Indexable",
     "KvStore",
+    "NumpyIndexTerm",
+    "NumpyIndexingSpec",
     "OpenMode",
     "OutputIndexMap",
     "OutputIndexMaps",

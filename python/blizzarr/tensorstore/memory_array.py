@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy as copy_of
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.futures import Batch
 from blizzarr.spec.binding import Held
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -20,6 +21,7 @@ from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, View
 from blizzarr.tensorstore.elements import as_elements
 from blizzarr.tensorstore.picking import picked, put
+from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform, lower
 from blizzarr.views.form import Map, dims_of
 
@@ -80,6 +82,7 @@ class MemoryArray(Driver):
         self.dtype = dtype
         self.readable = True
         self.writable = writable
+        self._transaction: Transaction | None = None
 
     @property
     def domain(self) -> IndexDomain:
@@ -125,6 +128,7 @@ class MemoryArray(Driver):
 
     def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Elements:
         """Copy the elements."""
+        self._check_alone()
         found = picked(self._array, lower(view, self._array.shape))
         if out is None:
             return found.copy("C")
@@ -133,6 +137,7 @@ class MemoryArray(Driver):
 
     def write(self, view: View, source: Elements) -> None:
         """Replace the elements."""
+        self._check_alone()
         put(self._array, lower(view, self._array.shape), source)
 
     def is_quick(self, view: View) -> bool:
@@ -142,3 +147,18 @@ class MemoryArray(Driver):
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
         """Everything is there."""
         return (not view.size if not_stored else None), (True if fully_stored else None)
+
+    @property
+    def transaction(self) -> Transaction | None:
+        """What it was bound to, with which it can neither be read nor written."""
+        return self._transaction
+
+    def with_transaction(self, transaction: Transaction | None) -> Driver:
+        """The same, which cannot be used as long as the transaction is there."""
+        made = copy_of(self)
+        made._transaction = transaction
+        return made
+
+    def _check_alone(self) -> None:
+        if self._transaction is not None:
+            raise UnsupportedOperationError('"array" driver does not support transactions')

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from blizzarr.errors import BlizzarrError, SpecError
+from blizzarr.errors import BlizzarrError, SpecError, UnsupportedOperationError
 from blizzarr.futures import Batch, Future, submit
 from blizzarr.spec.context import Context
 from blizzarr.spec.driver_names import FORMATS
 from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.spec import Spec, change_of, changed
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import opening
@@ -142,7 +143,19 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
 def _open_stored(node: SpecNode, request: Request) -> TensorStore:
     if request.read and not request.write and node.options["mode"].create:
         raise SpecError("Cannot specify an open mode of `create` without `write`")
+    if request.transaction is not None and node.options["mode"].create:
+        node = _only_opened(node)
     return TensorStore.of(ZarrDriver(open_stored(node), request.transaction))
+
+
+def _only_opened(node: SpecNode) -> SpecNode:
+    """The same without creating: documents would be there at once, whatever becomes of the transaction."""
+    mode = node.options["mode"]
+    if not mode.open or mode.delete_existing:
+        raise UnsupportedOperationError(
+            "arrays cannot be created within a transaction; create without it, then use with_transaction()"
+        )
+    return node.with_options(mode=OpenMode(open=True, assume_metadata=mode.assume_metadata))
 
 
 def _open_cast(node: SpecNode, request: Request) -> TensorStore:

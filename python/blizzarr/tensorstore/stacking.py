@@ -217,9 +217,19 @@ def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStor
         units = _units_of(layers, domain.rank)
     resource = (request.context or Context())["data_copy_concurrency"]
     driver = limited(StackDriver(tuple(layers), domain, dtype, tuple(units), resource), request)
-    if request.transaction is not None:
-        driver = driver.with_transaction(request.transaction)
-    return TensorStore.of(driver)
+    transaction = _transaction_of(layers, request.transaction)
+    return TensorStore.of(driver if transaction is None else driver.with_transaction(transaction))
+
+
+def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) -> Transaction | None:
+    """The one that all layers have."""
+    for number, layer in enumerate(layers):
+        own = layer.source.transaction if isinstance(layer.source, TensorStore) else transaction
+        if transaction is None and number == 0:
+            transaction = own
+        if own is not transaction and (own is not None or number):
+            raise SpecError(f"Layer {number}: Transaction mismatch")
+    return transaction
 
 
 def _units_of(layers: Sequence[Layer], rank: int) -> tuple[Unit | None, ...]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from blizzarr.array import Array
 from blizzarr.array.reshape import resize
-from blizzarr.errors import SpecError
+from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.futures import Batch
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -202,6 +202,8 @@ class ZarrDriver(Driver):
         """Change the shape in the document, and erase what is outside."""
         if self._stored.assumed:
             raise SpecError("Resize not supported because assume_metadata was specified")
+        if self._transaction is not None:
+            raise UnsupportedOperationError("the shape cannot be changed within a transaction; resize without it")
         array = self._array
         self._stored.refresh()
         shape = new_shape(view._form, array.shape, inclusive_min, exclusive_max, modes)

@@ -1,0 +1,62 @@
+"""The face has TensorStore's names, and those that it does not have are known."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+from tensorstore_face import ours, theirs
+
+# What is about the inside of TensorStore: its metrics, logs, flags, and one of its stores.
+MISSING = {
+    "experimental_collect_matching_metrics",
+    "experimental_collect_prometheus_format_metrics",
+    "experimental_push_metrics_to_prometheus",
+    "experimental_update_verbose_logging",
+    "ocdbt",
+    "parse_tensorstore_flags",
+}
+# No names of the interface, only in its files: a type variable and an import.
+INSIDE = {"T", "annotations"}
+
+
+def public(thing: Any) -> set[str]:
+    """The names without an underscore."""
+    return {name for name in dir(thing) if not name.startswith("_")}
+
+
+def test_names_of_the_module() -> None:
+    """All of TensorStore's but those that are listed above, and no others."""
+    assert public(theirs) - public(ours) == MISSING | INSIDE
+    assert set(ours.__all__) == public(theirs) - MISSING - INSIDE
+    assert len(ours.__all__) == len(set(ours.__all__))
+
+
+CLASSES = sorted(name for name in public(theirs) if inspect.isclass(getattr(theirs, name)) and name != "Indexable")
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_names_of_classes(name: str) -> None:
+    """Every method and property."""
+    mine: Any = getattr(ours, name)
+    # What only instances have.
+    own = {"OpenMode": public(ours.OpenMode()), "OutputIndexMethod": {"name", "value"}}.get(name, set())
+    assert public(getattr(theirs, name)) - public(mine) - own == set()
+
+
+def test_classes_within_classes() -> None:
+    """Those that are reached through another class."""
+    for outer, inner in [
+        ("KvStore", "Spec"),
+        ("KvStore", "KeyRange"),
+        ("KvStore", "ReadResult"),
+        ("KvStore", "TimestampedStorageGeneration"),
+        ("Context", "Spec"),
+        ("Context", "Resource"),
+        ("ChunkLayout", "Grid"),
+        ("TensorStore", "StorageStatistics"),
+    ]:
+        mine, other = getattr(getattr(ours, outer), inner), getattr(getattr(theirs, outer), inner)
+        assert public(other) - public(mine) == set(), (outer, inner)
