@@ -33,7 +33,8 @@ def elements(dtype: np.dtype[Any], shape: tuple[int, ...]) -> st.SearchStrategy[
         source = np.random.default_rng(seed)
         values = np.zeros(2, dtype)
         values[1:] = random(seed).reshape(-1)[:1] if count else values[:1]
-        return values[source.integers(0, 2, shape)]
+        # Of a single text NumPy would make a scalar, which is as long as the text.
+        return np.asarray(values[source.integers(0, 2, shape)], dtype)
 
     kinds: st.SearchStrategy[Callable[[int], npt.NDArray[Any]]] = st.sampled_from([random, few])
     return st.builds(lambda kind, seed: kind(seed), kinds, st.integers(0, 1 << 32))
