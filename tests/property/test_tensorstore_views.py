@@ -69,6 +69,23 @@ def test_chains_that_hypothesis_finds(random: Random) -> None:
     compare_chain(random)
 
 
+def test_what_two_dimensions_have_in_common() -> None:
+    """Intersections and hulls of all kinds of bounds, implicit or not."""
+    random = Random(3)
+    for _ in range(3000):
+        pair = []
+        for _ in range(2):
+            lower, upper = sorted(random.sample(range(-3, 6), 2))
+            text = f"implicit_lower={random.random() < 0.5}, implicit_upper={random.random() < 0.5}"
+            text += f", inclusive_min={lower}" * (random.random() < 0.8) + f", exclusive_max={upper}" * (
+                random.random() < 0.8
+            )
+            pair.append(f"ts.Dim({text})")
+        for method in ("intersect", "hull"):
+            said = f"str({pair[0]}.{method}({pair[1]}))"
+            assert eval(said, {"ts": views}) == eval(said, {"ts": tensorstore}), said
+
+
 def test_transforms_survive_json_and_pickle() -> None:
     """What a chain leads to is the same after JSON or pickle; each library reads the JSON of the other."""
     for seed in range(150):
