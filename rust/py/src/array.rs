@@ -72,7 +72,7 @@ impl ArrayHandle {
     /// The element at a key of integers, if the pool has it and need not look at the store; `None` for everything else.
     fn element<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match &self.scalar {
-            Some(scalar) => known(&self.array, scalar, key),
+            Some(scalar) => entry(key.py(), "read", Some(&self.path), || known(&self.array, scalar, key)),
             None => Ok(None),
         }
     }

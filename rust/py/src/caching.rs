@@ -10,6 +10,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyTuple};
 
+use crate::errors::entry;
+
 /// A bounded amount of memory for what arrays have read; see `blizzarr.CachePool`.
 #[pyclass(name = "CachePool", module = "blizzarr._native", frozen)]
 pub struct PyCachePool {
@@ -19,18 +21,23 @@ pub struct PyCachePool {
 #[pymethods]
 impl PyCachePool {
     #[new]
-    fn new(limit: usize) -> Self {
-        PyCachePool { pool: Arc::new(CachePool::new(limit)) }
+    fn new(py: Python<'_>, limit: usize) -> PyResult<Self> {
+        entry(py, "make a pool", None, || Ok(PyCachePool { pool: Arc::new(CachePool::new(limit)) }))
     }
 
     /// Bytes at most, bytes now, entries, hits, checks, misses, evictions.
-    fn info(&self, py: Python<'_>) -> (usize, usize, usize, u64, u64, u64, u64) {
-        let info = py.detach(|| self.pool.info());
-        (info.limit, info.used, info.entries, info.hits, info.checks, info.misses, info.evictions)
+    fn info(&self, py: Python<'_>) -> PyResult<(usize, usize, usize, u64, u64, u64, u64)> {
+        entry(py, "look at a pool", None, || {
+            let info = py.detach(|| self.pool.info());
+            Ok((info.limit, info.used, info.entries, info.hits, info.checks, info.misses, info.evictions))
+        })
     }
 
-    fn clear(&self, py: Python<'_>) {
-        py.detach(|| self.pool.clear());
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        entry(py, "empty a pool", None, || {
+            py.detach(|| self.pool.clear());
+            Ok(())
+        })
     }
 }
 

@@ -93,10 +93,10 @@ impl Store for PythonStore {
     }
 
     fn status(&self, key: &str) -> Result<Status> {
-        self.call(key, |py, object| match object.getattr_opt(intern!(py, "version"))? {
+        self.call(key, |py, object| match object.getattr_opt(intern!(py, "version"))?.filter(Bound::is_callable) {
             None => Ok(Status::Unknown),
             Some(version) => {
-                let version = version.call1((key,))?;
+                let version = call(&version, (key,), None)?;
                 if version.is_none() {
                     return Ok(Status::Missing);
                 }
@@ -109,7 +109,9 @@ impl Store for PythonStore {
     }
 
     fn tells_versions(&self) -> bool {
-        Python::attach(|py| self.object.bind(py).hasattr(intern!(py, "version")).unwrap_or(false))
+        // Not what merely says which version of a program it is.
+        let version = |py| self.object.bind(py).getattr(intern!(py, "version"));
+        Python::attach(|py| version(py).is_ok_and(|version| version.is_callable()))
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {

@@ -93,16 +93,20 @@ impl PyLocalStore {
     fn open_directory(&self, py: Python<'_>, prefix: &str) -> PyResult<Option<std::os::fd::RawFd>> {
         use std::os::fd::IntoRawFd;
 
-        let local = &*self.local;
-        let opened = py.detach(|| local.open_directory(prefix)).map_err(|error| raise(py, error, None))?;
-        Ok(opened.map(IntoRawFd::into_raw_fd))
+        entry(py, "open a directory", None, || {
+            let local = &*self.local;
+            let opened = py.detach(|| local.open_directory(prefix)).map_err(|error| raise(py, error, None))?;
+            Ok(opened.map(IntoRawFd::into_raw_fd))
+        })
     }
 
     /// What a name leads to, which need not be a key: `"file"`, `"directory"`, `"other"`, `"out"` of the root that is kept
     /// within, or `None` when it leads nowhere.
     fn kind(&self, py: Python<'_>, name: std::path::PathBuf) -> PyResult<Option<&'static str>> {
-        let local = &*self.local;
-        py.detach(|| local.kind(&name)).map_err(|error| raise(py, error, None))
+        entry(py, "look up a name", None, || {
+            let local = &*self.local;
+            py.detach(|| local.kind(&name)).map_err(|error| raise(py, error, None))
+        })
     }
 }
 
@@ -225,13 +229,16 @@ impl NativeStore {
 
     /// Tells caches that what is called this, or everything below it, may have been changed by others than this store.
     #[pyo3(signature = (key, below=false))]
-    fn changed(&self, key: &str, below: bool) {
-        let name = || self.store.full_name(key.trim_end_matches('/'));
-        if below {
-            changes::prefix(|| name().map(|name| name.trim_end_matches('/').to_owned()));
-        } else {
-            changes::value(name);
-        }
+    fn changed(&self, py: Python<'_>, key: &str, below: bool) -> PyResult<()> {
+        entry(py, "tell caches of a change", None, || {
+            let name = || self.store.full_name(key.trim_end_matches('/'));
+            if below {
+                changes::prefix(|| name().map(|name| name.trim_end_matches('/').to_owned()));
+            } else {
+                changes::value(name);
+            }
+            Ok(())
+        })
     }
 
     /// What differs between two versions of a value; `None` when there is none.
