@@ -266,3 +266,30 @@ def test_specs_of_adapters() -> None:
         same(lambda ts, json=json: ts.open(json).result())
         same(lambda ts, json=json: ts.open(json).result().read().result())
         same(lambda ts, json=json: ts.open(json).result().domain)
+
+
+def test_bases() -> None:
+    """What a view is made from, through that view."""
+
+    def bases(ts: Any) -> Any:
+        store = ts.open(
+            {"driver": "zarr3", "kvstore": "memory://"}, dtype="int32", shape=[100, 201], create=True
+        ).result()
+        down = ts.downsample(store, [2, 3], "mean")
+        views = down[30:40, 20:25], down.T[3:5], down.translate_by[3, 0][5:7], down[ts.newaxis], down
+        cast = ts.cast(store, "float32")
+        return (
+            [view.base.spec().to_json()["transform"] for view in views],
+            cast[3:5].base,
+            cast[3:5].base.dtype,
+            ts.stack([store]).base,
+            store.base,
+            ts.cast(store.spec(), "int64")[30:40].base,
+            ts.cast(store.spec(), "int64"),
+            ts.cast(ts.Spec({"driver": "zarr3", "kvstore": "memory://"}), "int64"),
+            ts.downsample(store.spec(), [2, 3], "mean")[:10].domain,
+        )
+
+    same(lambda ts: bases(ts)[:1])
+    for part in range(1, 9):
+        same(lambda ts, part=part: bases(ts)[part])

@@ -77,9 +77,12 @@ def _base_json(node: SpecNode, include_defaults: bool) -> dict[str, Any]:
     from blizzarr.spec.spec_json import spec_json
 
     said = spec_json(node.bases[0], include_defaults)
-    dtype = node.schema.dtype
-    if dtype is not None and node.bases[0].schema.dtype == dtype:
+    dtype, below = node.schema.dtype, node.bases[0].schema.dtype
+    if dtype is not None and below is not None and dtype == below:
         said.pop("dtype", None)
+    if node.transform is not None:
+        # Which the view says.
+        said.pop("rank", None)
     return said
 
 
@@ -99,6 +102,13 @@ class CastSpec(_OfOne):
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """The array below."""
         return {"base": _base_json(node, include_defaults)}
+
+    def base(self, node: SpecNode) -> SpecNode | None:
+        """The array below, through the same view."""
+        below, view = node.bases[0], node.transform
+        if view is None or below.transform is None:
+            return below if view is None else replace(below, transform=view)
+        return replace(below, transform=below.transform[view])
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
         """That of the array below."""
