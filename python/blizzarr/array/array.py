@@ -42,7 +42,7 @@ class Array(ArrayFacts):
 
     Made by `create_array` and `open_array`. ``array[key]`` reads and ``array[key] = value`` writes, with all that NumPy
     allows as a key: integers, slices with any step, `...`, `newaxis`, masks and arrays of indices. Nothing is kept in
-    memory: each read finds what is stored at that moment.
+    memory unless it is given a pool (`cached`): each read finds what is stored at that moment.
 
     Parameters
     ----------

@@ -80,7 +80,10 @@ class ForeignStore(BaseStore):
     @property
     def version(self) -> Callable[[str], str | bytes | None]:
         """What the object has for telling versions, if it has that."""
-        return self.target.version  # type: ignore[no-any-return]
+        version: Callable[[str], str | bytes | None] = self.target.version
+        if not callable(version):
+            raise AttributeError("version")  # of the program, perhaps
+        return version
 
     def set(self, key: str, value: Value) -> None:
         """Replace the value."""

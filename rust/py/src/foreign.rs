@@ -109,9 +109,11 @@ impl Store for PythonStore {
     }
 
     fn tells_versions(&self) -> bool {
-        // Not what merely says which version of a program it is.
-        let version = |py| self.object.bind(py).getattr(intern!(py, "version"));
-        Python::attach(|py| version(py).is_ok_and(|version| version.is_callable()))
+        Python::attach(|py| {
+            let version = self.object.bind(py).getattr(intern!(py, "version"));
+            // Not what merely says which version of a program it is.
+            version.is_ok_and(|version| version.is_callable())
+        })
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {

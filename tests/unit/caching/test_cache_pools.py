@@ -201,6 +201,30 @@ def test_what_shows_other_values_shares_nothing() -> None:
         assert [int(bucket[0]) for bucket in buckets] == [0, 1]
 
 
+@pytest.mark.parametrize("recheck", [True, False])
+def test_a_version_that_is_that_of_a_program_tells_nothing(recheck: bool) -> None:
+    class Dated(dict[str, bytes]):
+        """A store that says how old its program is."""
+
+        version = "1.2.3"
+
+        def set(self, key: str, value: bytes) -> None:
+            self[key] = bytes(value)
+
+        def list(self, prefix: str = "") -> list[str]:
+            return [key for key in self if key.startswith(prefix)]
+
+        def delete(self, key: str) -> None:
+            self.pop(key, None)
+
+    store: Any = Dated()
+    for given in (store, ForeignStore(store)):
+        z = blizzarr.create_array(given, data=[1, 2], chunks=1, overwrite=True)
+        z = z.cached(blizzarr.CachePool(MIB), recheck=recheck)
+        assert (z[...].tolist(), z[1]) == ([1, 2], 2)
+        assert z.store.pool.info().misses == (0 if recheck else 2)  # type: ignore[attr-defined]
+
+
 def test_a_mapping_that_is_gone_leaves_nothing_to_the_next() -> None:
     """Its place in memory may be that of another one at once."""
     pool = blizzarr.CachePool(MIB)
