@@ -19,6 +19,7 @@ from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_chunks, remove_node
 from blizzarr.hierarchy.root_above import root_above
+from blizzarr.indexing import Lowered
 from blizzarr.json_values import dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
@@ -36,6 +37,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, ConstraintError, failed_precondition
 from blizzarr.stores import LocalStore, Store, StoreWrapper
 from blizzarr.tensorstore.limited_array import LimitedArray
+from blizzarr.tensorstore.stored_statistics import first_missing
 
 __all__ = ["StoredArray", "find_stored", "open_stored"]
 
@@ -81,6 +83,20 @@ class StoredArray:
             new, old = map(self._compatible, (found.meta, array.metadata))
             raise ConstraintError(f"Updated zarr metadata {new} is incompatible with existing metadata {old}")
         array._adopt(found.meta)
+
+    def refuse_missing(self, lowered: Lowered) -> None:
+        """Refuse a selection when a chunk that it needs is not stored.
+
+        Raises
+        ------
+        ArrayNotFoundError
+            Then.
+        """
+        missing = first_missing(self.array, lowered)
+        if missing is not None:
+            index = ", ".join(map(str, missing[0]))
+            key = _shown(self.array.store, missing[1])
+            raise ArrayNotFoundError(f"chunk {{{index}}} stored at {key} is missing")
 
     def _compatible(self, meta: ArrayMeta) -> str:
         """What may not change as long as the array is open."""

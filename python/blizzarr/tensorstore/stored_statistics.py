@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import prod
 from typing import TypeAlias
 
@@ -9,10 +10,11 @@ import numpy as np
 
 from blizzarr.array import Array
 from blizzarr.array.info import stored_chunks
+from blizzarr.formats import chunk_prefix
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.transform import Axes
 
-__all__ = ["stored_of"]
+__all__ = ["first_missing", "stored_of"]
 
 _Group: TypeAlias = tuple[tuple[int, ...], set[tuple[int, ...]]]
 """Axes of an array that are indexed together, and the chunks along them that are wanted."""
@@ -39,6 +41,35 @@ def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
         for _, position in stored_chunks(array.store, array.path, array.metadata)
     )
     return found == 0, found == wanted
+
+
+def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str] | None:
+    """Position and key of a chunk that a selection needs and that is not stored.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> z = blizzarr.create_array({}, name="a", shape=(4, 6), chunks=(2, 3), dtype="int16")
+    >>> z[0, :] = 1
+    >>> first_missing(z, ((4,), ((0, 0, 1), 2), False)), first_missing(z, ((6,), (1, (0, 0, 1)), False))
+    (((1, 0), 'a/c/1/0'), None)
+    """
+    shape, axes, _ = lowered
+    if not prod(shape):
+        return None
+    meta = array.metadata
+    stored = {position for _, position in stored_chunks(array.store, array.path, meta)}
+    groups = _groups(shape, axes, meta.write_shape)
+    for parts in product(*(sorted(chunks) for _, chunks in groups)):
+        of_axis = {
+            axis: index
+            for (members, _), part in zip(groups, parts, strict=True)
+            for axis, index in zip(members, part, strict=True)
+        }
+        position = tuple(of_axis[axis] for axis in range(len(axes)))
+        if position not in stored:
+            return position, chunk_prefix(array.path, meta) + meta.chunk_keys.key(position)
+    return None
 
 
 def _groups(shape: tuple[int, ...], axes: Axes, chunks: tuple[int, ...]) -> list[_Group]:
