@@ -32,9 +32,9 @@ def parse_domain(document: Any) -> Form:
     """
     try:
         members = _members(document)
-        domain = _domain(members, "")
+        described = _domain(members, "")
         _check_no_more(members)
-        return domain
+        return complete(*described)
     except SpecError as error:
         raise SpecError(f"Error parsing index domain from JSON: {error}") from None
 
@@ -43,12 +43,12 @@ def parse_transform(document: Any) -> Form:
     """The transform that a document describes."""
     try:
         members = _members(document)
-        domain = _domain(members, "input_")
+        described = _domain(members, "input_")
         raw: list[RawMap] | None = None
         if "output" in members:
             raw = _at("output", lambda: _each(members.pop("output"), _output))
         _check_no_more(members)
-        return made_maps(domain, raw)
+        return made_maps(complete(*described), raw)
     except SpecError as error:
         raise SpecError(f"Error parsing index transform from JSON: {error}") from None
 
@@ -106,14 +106,17 @@ def _integer(value: Any, lower: int = INT64_MIN, upper: int = INT64_MAX) -> int:
 def _bound(value: Any, infinite: dict[str, int]) -> int:
     if isinstance(value, str) and value in infinite:
         return infinite[value]
+    # Nothing is beyond infinity.
+    ((_, limit),) = infinite.items()
     try:
-        return _integer(value)
+        return _integer(value, *((INT64_MIN, limit) if limit > 0 else (limit, INT64_MAX)))
     except SpecError:
         names = " or ".join(map(quoted, infinite))
         raise SpecError(f"Expected 64-bit signed integer or {names}, but received: {_shown(value)}") from None
 
 
-def _domain(members: dict[str, Any], prefix: str) -> Form:
+def _domain(members: dict[str, Any], prefix: str) -> tuple[Any, ...]:
+    """What `complete` takes."""
     names = [prefix + name for name in ("rank", "inclusive_min", "shape", "inclusive_max", "exclusive_max", "labels")]
     if not any(name in members for name in names):
         raise SpecError(f"At least one of {', '.join(map(quoted, names))} members must be specified")
@@ -156,7 +159,7 @@ def _domain(members: dict[str, Any], prefix: str) -> Form:
         _at(prefix + "labels", lambda: check_unique(labels or ()))
     if rank is None:
         raise SpecError(f"expected {quoted(prefix + 'rank')}")
-    return complete(
+    return (
         rank,
         None if lower is None else tuple(bound for bound, _ in lower),
         None if lower is None else tuple(implicit for _, implicit in lower),

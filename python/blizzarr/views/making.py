@@ -44,8 +44,8 @@ def made_maps(domain: Form, raw: Sequence[RawMap] | None) -> Form:
 def _map(raw: RawMap, domain: Form, is_empty: bool, output: int) -> Map:
     if raw.array is not None:
         dims = _indexing_dims(raw.array, domain, output)
-        if is_empty:
-            return 0
+        if is_empty or not raw.stride:
+            return 0 if is_empty else raw.offset
         once = tuple(slice(None) if dim in dims else slice(0, 1) for dim in range(domain.rank))
         return ArrayMap(raw.offset, raw.stride, raw.array[once], dims, raw.bounds)
     if raw.dim is None:
@@ -73,7 +73,7 @@ def _indexing_dims(array: IndexArray, domain: Form, output: int) -> tuple[int, .
                 f"Index array for output dimension {output} has shape {_braced(array.shape)} which does not match "
                 f"input_shape {_braced(domain.shape)}"
             )
-        if step == 0 and length != 0:
+        if length != 0 and (step == 0 or array.size == 0):
             continue
         if domain.implicit_lower[dim] or domain.implicit_upper[dim]:
             raise SpecError(
