@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SpecError
-from blizzarr.futures import Batch
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
@@ -17,7 +16,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.conversion import can_convert, convert
-from blizzarr.tensorstore.driver import Bounds, Driver, Elements, View
+from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, View
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
 from blizzarr.views.form import Form
@@ -90,7 +89,7 @@ class CastDriver(Driver):
         """The elements below."""
         return self._below, view
 
-    def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Elements:
+    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Read and convert."""
         found = convert(self._below.read(view, None, batch), self._below.dtype, self.dtype)
         if out is None:

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SpecError
-from blizzarr.futures import Batch
 from blizzarr.indexing.transform import Axis
 from blizzarr.json_values import dump
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -19,7 +18,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.seen import layout_seen
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.driver import Driver, Elements, View
+from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.picking import picked
 from blizzarr.tensorstore.reduction import check_method, reduce_blocks
 from blizzarr.tensorstore.regions import indices_of
@@ -125,7 +124,7 @@ class DownsampleDriver(Driver):
         part = Form(tuple(lower), tuple(upper), never, never, form.labels, tuple(maps))
         return self._store.driver, self._store._with_form(compose(whole, part))
 
-    def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Elements:
+    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Read the blocks that are wanted, and make an element of each."""
         form = view._form
         store = self._store._now()

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from blizzarr.errors import OutOfBoundsError, UnsupportedOperationError, ViewOutOfBoundsError
-from blizzarr.futures import Batch
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
@@ -21,9 +20,12 @@ from blizzarr.views.compose import compose
 from blizzarr.views.form import Form
 from blizzarr.views.indexing import Indexed
 
-__all__ = ["Driver", "Elements", "View"]
+__all__ = ["Driver", "Elements", "Shared", "View"]
 
 Elements = npt.NDArray[Any]
+Shared = dict[Any, Any]
+"""What the reads of a batch keep for each other."""
+
 View = Indexed
 """A transform from what is asked for to the domain of the driver; a `TensorStore` is one."""
 
@@ -88,10 +90,10 @@ class Driver(ABC):
     # Its elements
 
     @abstractmethod
-    def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Elements:
+    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """The elements of a view: a new array, or `out`, which has the shape of the view's domain.
 
-        Reading again what belongs to a `batch` is to be avoided.
+        What is read for the same `batch` need not be read again.
         """
 
     @abstractmethod

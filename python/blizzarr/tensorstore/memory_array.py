@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
-from blizzarr.futures import Batch
 from blizzarr.spec.binding import Held
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Context
@@ -18,7 +17,7 @@ from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.driver import Driver, Elements, View
+from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.elements import as_elements
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.transactions import Transaction
@@ -126,7 +125,7 @@ class MemoryArray(Driver):
             resources={"data_copy_concurrency": self._resource},
         )
 
-    def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Elements:
+    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Copy the elements."""
         self._check_alone()
         found = picked(self._array, lower(view, self._array.shape))

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
-from blizzarr.futures import Batch, submit
+from blizzarr.futures import submit
 from blizzarr.spec.binding import Held
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.driver import Driver, Elements, View
+from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.layers import Layer
 from blizzarr.tensorstore.regions import Box, box_within, cut_to, indices_of, points, within
 from blizzarr.tensorstore.store import TensorStore
@@ -77,7 +77,7 @@ class StackDriver(Driver):
             resources={"data_copy_concurrency": self._resource},
         )
 
-    def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Elements:
+    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Read from each layer what no later one has."""
         form = view._form
         found = np.empty(form.shape, self.dtype.numpy_dtype) if out is None else out
@@ -97,7 +97,7 @@ class StackDriver(Driver):
             store = store.with_transaction(self._transaction)
         return store._with_form(within(store._form, part))
 
-    def _read_part(self, number: int, view: TensorStore, found: Elements, where: Any, batch: Batch | None) -> None:
+    def _read_part(self, number: int, view: TensorStore, found: Elements, where: Any, batch: Shared | None) -> None:
         if not view.readable:
             raise SpecError(f"Layer {number}: Read mode not supported")
         found[where] = view.driver.read(view, None, batch)

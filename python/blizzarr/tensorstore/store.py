@@ -14,7 +14,7 @@ from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.pretty import pretty
 from blizzarr.tensorstore.casting import cast_driver
 from blizzarr.tensorstore.copying import as_source, check_source, copy_view
-from blizzarr.tensorstore.driver import Driver
+from blizzarr.tensorstore.driver import Driver, Shared
 from blizzarr.tensorstore.facts import StoreFacts
 from blizzarr.tensorstore.storage_statistics import StorageStatistics as Statistics
 from blizzarr.transactions import Transaction
@@ -112,12 +112,13 @@ class TensorStore(StoreFacts):
             raise TypeError("`order` must be specified as 'C' or 'F'")
         driver, form = self.driver, self._bare
         # The work has views of its own, so that this one can go before it is done.
-        work = lambda: TensorStore._made(driver, form)._read_now(order, batch)  # noqa: E731
+        shared = None if batch is None else batch.shared
+        work = lambda: TensorStore._made(driver, form)._read_now(order, shared)  # noqa: E731
         if batch is not None:
             return batch.add(work)
         return _at_once(work) if driver.is_quick(self) else submit(work)
 
-    def _read_now(self, order: str = "C", batch: Batch | None = None) -> npt.NDArray[Any]:
+    def _read_now(self, order: str = "C", batch: Shared | None = None) -> npt.NDArray[Any]:
         driver = self.driver
         if not driver.readable:
             raise SpecError("Source does not support reading.")

@@ -20,7 +20,7 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.driver import Driver, Elements, View
+from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.tensorstore.regions import Box, indices_of, moved, part_in
 from blizzarr.views import IndexDomain, IndexTransform, lower
@@ -106,7 +106,7 @@ class VirtualDriver(Driver):
         transform = IndexTransform._of(view._form)
         return SpecNode(self.name, schema, transform, options=options, resources=self._resources)
 
-    def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Elements:
+    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Have every chunk made that the view needs; those made by coroutines at the same time."""
         form = view._form
         found = np.empty(form.shape, self.dtype.numpy_dtype) if out is None else out

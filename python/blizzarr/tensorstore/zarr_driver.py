@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from blizzarr.array import Array
 from blizzarr.array.reshape import resize
+from blizzarr.caching import CachePool
 from blizzarr.errors import SpecError, UnsupportedOperationError
-from blizzarr.futures import Batch
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
@@ -20,7 +20,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, StoreWrapper, check_writable
-from blizzarr.tensorstore.driver import Bounds, Driver, Elements, View
+from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, View
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray
@@ -33,6 +33,9 @@ from blizzarr.views.form import ArrayMap, Form
 from blizzarr.views.lowering import is_settled
 
 __all__ = ["ZarrDriver"]
+
+_SHARED_BYTES = 1 << 28
+"""What the reads of a batch keep at most for each other."""
 
 _QUICK_BYTES = 1 << 20
 """What is decoded at most for another thread not to be worth it."""
@@ -130,11 +133,13 @@ class ZarrDriver(Driver):
             self._stored.refresh()
         return form if is_settled(form, array._shape) else super().current(form)
 
-    def read(self, view: View, out: Elements | None = None, batch: Batch | None = None) -> Any:
+    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Any:
         """Decode what the view needs."""
         array = self._array
         lowered = lower(view, array._shape)
         if self._is_plain:
+            if batch is not None:
+                array = self._shared(batch)
             return read(array._binding or array._bind(), lowered, out)
         if self._must_be_stored:
             self._stored.refuse_missing(lowered)
@@ -156,6 +161,14 @@ class ZarrDriver(Driver):
         if self._write_empty:
             binding = Binding(binding.handle, binding.dtype, True)
         write(binding, lowered, source)
+
+    def _shared(self, batch: Shared) -> Array:
+        """The array with what the reads of a batch have decoded."""
+        found: Array | None = batch.get(self._array)
+        if found is None:
+            pool = batch.setdefault("pool", CachePool(_SHARED_BYTES))
+            found = batch[self._array] = self._array.cached(pool, recheck=False)
+        return found
 
     def _staged(self) -> Staged:
         assert self._transaction is not None, "asked before"

@@ -428,6 +428,28 @@ def test_batches() -> None:
     same(lambda ts: _used_twice(ts))
 
 
+def test_batches_decode_once() -> None:
+    """What several reads of a batch need is decoded once; a batch that is dropped begins."""
+    layout = ours.ChunkLayout(chunk_shape=[10])
+    store = ours.open(
+        {"driver": "zarr3", "kvstore": "memory://", "metadata": {"codecs": ["gzip"]}},
+        dtype="int32",
+        shape=[20],
+        chunk_layout=layout,
+        create=True,
+    ).result()
+    store.write(np.arange(20, dtype=np.int32)).result()
+    batch = ours.Batch()
+    futures = [store[at].read(batch=batch) for at in range(20)]
+    shared = batch.shared
+    assert not any(future.done() for future in futures)
+    del batch
+    assert [int(future.result(timeout=10)) for future in futures] == list(range(20))
+    info = shared["pool"].info()
+    assert info.hits + info.misses == 20
+    assert info.misses <= 2 + 8
+
+
 def _used_twice(ts: Any) -> Any:
     batch = ts.Batch()
     batch.submit()
