@@ -60,7 +60,11 @@ def new_metadata(constraints: Metadata, schema: Schema) -> Metadata:
     bounds = [domain._form.interval(dim).bounds for dim in range(rank)]
     if constraints.codecs is not None and not constraints.codecs.sharding_height:
         # Chunks that are not cut into parts are read as they are written.
-        layout.merge_grid("write", layout.grid("read"))
+        for usage in ["read", "write"]:
+            theirs = layout.grid(usage)
+            layout.merge_grid("write", theirs)
+            layout.merge_grid("read", theirs)
+            layout.merge_grid("codec", theirs, ("aspect_ratio",))
         read = write = choose_shape(layout.grid("write"), bounds)
     else:
         read, write = choose_read_write_shapes(layout.grid("read"), layout.grid("write"), bounds)
