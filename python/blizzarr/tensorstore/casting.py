@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from blizzarr.errors import SpecError
 from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
@@ -61,6 +62,11 @@ class CastDriver(Driver):
     def chunk_layout(self) -> ChunkLayout:
         """That of the elements below."""
         return self._below.chunk_layout
+
+    @property
+    def codec(self) -> CodecSpec | None:
+        """That of the elements below."""
+        return self._below.codec
 
     @property
     def fill_value(self) -> npt.NDArray[Any] | None:

@@ -51,8 +51,11 @@ class StackDriver(Driver):
         self._resource = resource
         self._transaction = transaction
         self.dtype = dtype
-        self.readable = True
-        self.writable = True
+        stores = [layer.source for layer in layers if isinstance(layer.source, TensorStore)]
+        # As soon as one layer can be; specs are opened for whatever is asked.
+        others = len(stores) < len(layers) or not layers
+        self.readable = others or any(store.readable for store in stores)
+        self.writable = others or any(store.writable for store in stores)
 
     @property
     def domain(self) -> IndexDomain:

@@ -236,10 +236,10 @@ def _units_of(layers: Sequence[Layer], rank: int) -> tuple[Unit | None, ...]:
     found: list[Unit | None] = [None] * rank
     for layer in layers:
         for dim, unit in enumerate(layer.source.dimension_units or ()):
-            if unit is None or found[dim] == unit:
-                continue
-            if found[dim] is not None:
-                raise SpecError(f"Cannot merge dimension units {found[dim]!r} and {unit!r} of dimension {dim}")
+            known = found[dim]
+            if unit is not None and known is not None and known != unit:
+                raise SpecError(f"Cannot merge dimension units {known!r} and {unit!r} of dimension {dim}")
+            found[dim] = known if unit is None else unit
             found[dim] = unit
     return tuple(found)
 
