@@ -107,6 +107,8 @@ class _Nodes:
 
 def _refuse_inside(store: Store, path: str, file: str | os.PathLike[str]) -> None:
     """A manifest among the data would be a foreign file there, and lost with them."""
+    if "\0" in os.fspath(file):
+        raise PathError(f"expected the name of a file, found NUL in {os.fspath(file)!r}")
     local = unwrapped(store)
     data = local
     if isinstance(local, LocalStore) and local.links == "follow":

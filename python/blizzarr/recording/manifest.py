@@ -20,8 +20,9 @@ line, and ``\\n``, ``\\r`` and ``\\\\`` in the name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from blizzarr.errors import MetadataError, Problem
 
@@ -29,7 +30,7 @@ __all__ = ["Manifest"]
 
 _FIRST = "# blizzarr manifest 1"
 _LINE = re.compile(r"(\\?)([0-9a-f]{64}) [ *](.+)")
-_END = re.compile(r"# end of (\d+) objects?")
+_END = re.compile(r"# end of (\d{1,18}) objects?")
 _NAMES = ("in the store", "below the node")
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r"}
 _MEANT = {written: meant for meant, written in _ESCAPES.items()}
@@ -74,27 +75,44 @@ class Manifest:
         Raises
         ------
         MetadataError
-            When it is no manifest, was cut off, or says two things of one object.
+            When it is no manifest, was cut off or added to, or says something twice.
         """
         # Only line feeds end lines: others may be in names.
-        lines = text.split("\n")
-        facts = {match[1]: _meant(match[2]) for line in lines[1:4] if (match := re.fullmatch(r"# (\w+): (.*)", line))}
-        if lines[0] != _FIRST or not facts.keys() >= {"node", "names", "recorded"} or facts["names"] not in _NAMES:
-            raise _wrong(name, "line 1", f"the head of a manifest, beginning with {_FIRST!r}", repr(lines[0][:80]))
+        return cls.read(text.split("\n"), name)
+
+    @classmethod
+    def read(cls, lines: Iterable[str], name: str = "the manifest") -> Manifest:
+        """What the lines of a file say, without their ends; no more of them are taken than make sense.
+
+        Raises
+        ------
+        MetadataError
+            As `parse` does.
+        """
+        left = iter(lines)
+        first = next(left, "")
+        head = islice(left, 3) if first == _FIRST else ()
+        facts = {match[1]: _meant(match[2]) for line in head if (match := re.fullmatch(r"# (\w+): (.*)", line))}
+        if not facts.keys() >= {"node", "names", "recorded"} or facts["names"] not in _NAMES:
+            raise _wrong(name, "line 1", f"the head of a manifest, beginning with {_FIRST!r}", repr(first[:80]))
         digests: dict[str, str] = {}
-        for number, entry, digest in _entries(lines, name):
-            if digests.setdefault(entry, digest) != digest:
+        for number, entry, digest in _entries(left, name):
+            if entry in digests:
                 raise _wrong(name, f"line {number}", f"one checksum for {entry!r}", "another one before")
+            digests[entry] = digest
         return cls(facts["node"], facts["names"] == _NAMES[True], facts["recorded"], digests)
 
 
-def _entries(lines: list[str], name: str) -> Iterator[tuple[int, str, str]]:
+def _entries(lines: Iterator[str], name: str) -> Iterator[tuple[int, str, str]]:
     """Number, name and digest of each line, up to the end that counts them."""
     count = 0
-    for number, line in enumerate(lines[4:], 5):
+    for number, line in enumerate(lines, 5):
         if end := _END.fullmatch(line):
             if int(end[1]) != count:
-                raise _wrong(name, f"line {number}", f"{end[1]} objects before the end", f"{count}")
+                raise _wrong(name, f"line {number}", f"{int(end[1])} objects before the end", f"{count}")
+            # Checksums there would seem to be compared, and are not counted.
+            if (more := next(lines, "")) or next(lines, None) is not None:
+                raise _wrong(name, f"line {number + 1}", "nothing after the end", repr(more[:80]))
             return
         found = _LINE.fullmatch(line)
         if found is None:

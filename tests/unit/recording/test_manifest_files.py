@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -134,3 +135,26 @@ def test_what_is_no_manifest_is_an_error(stored: Path, tmp_path: Path) -> None:
     blizzarr.check(tmp_path / "draft", record=tmp_path / "m")
     with pytest.raises(ConflictError, match="expected a manifest of this node"):
         blizzarr.check(stored, against=tmp_path / "m")
+
+
+@pytest.mark.parametrize("name", ["record", "against"])
+def test_row_067_a_name_with_nul_is_none(stored: Path, name: str) -> None:
+    with pytest.raises(PathError, match="expected the name of a file, found NUL"):
+        blizzarr.check(stored, **{name: "a\0b"})
+
+
+def test_row_018_a_manifest_that_is_a_bomb(stored: Path, tmp_path: Path) -> None:
+    blizzarr.check(stored, record=tmp_path / "whole")
+    for head in (b"", b"# blizzarr manifest 1\n", (tmp_path / "whole").read_bytes()):
+        bomb = tmp_path / "bomb.gz"
+        with gzip.open(bomb, "wb") as file:
+            file.write(head)
+            for _ in range(128):
+                file.write(bytes(1 << 20))
+        tracemalloc.start()
+        try:
+            with pytest.raises(MetadataError, match="does not conform"):
+                blizzarr.check(stored, against=bomb)
+            assert tracemalloc.get_traced_memory()[1] < 32 << 20
+        finally:
+            tracemalloc.stop()

@@ -149,6 +149,10 @@ TEXT = Manifest("", True, "2026-11-21T08:15:00+00:00", {"a": "0" * 64, "b": "1" 
         (TEXT.replace("0" * 64 + "  a\n", ""), "line 6: expected 2 objects before the end, found 1"),
         (TEXT.replace("  b", "  a"), "line 6: expected one checksum for 'a', found another one before"),
         (TEXT.replace("1" * 64, "1" * 63), "line 6: expected a checksum and a name"),
+        (TEXT.replace("1" * 64, "0" * 64).replace("  b", "  a"), "line 6: expected one checksum for 'a'"),
+        (TEXT.replace("end of 2", "end of " + "2" * 5000), "line 7: expected a checksum and a name"),
+        (TEXT + "0" * 64 + "  c\n", "line 8: expected nothing after the end, found '000"),
+        (TEXT + "\n", "line 8: expected nothing after the end, found ''"),
     ],
 )
 def test_a_damaged_manifest_is_none(text: str, problem: str) -> None:
