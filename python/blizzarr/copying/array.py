@@ -92,7 +92,7 @@ class ArrayCopy:
         # Before anything is copied: who changes it from now on is found by whoever goes on.
         state = source_state(self.source, positions)
         if resume and detect(self.store, self.path) is not None:
-            done = record.done(mark, state)
+            done = record.done(mark, state, regions.count if positions is None else len(positions))
         if done == 0:
             self._begin(record, mark, state, resume=resume, overwrite=overwrite)
         if positions is not None:

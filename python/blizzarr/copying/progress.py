@@ -64,14 +64,14 @@ class Record:
             return None
         try:
             found = json.loads(bytes(raw))
-        except ValueError:
+        except (ValueError, RecursionError):
             found = {}
         if not isinstance(found, dict):
             found = {}
         return None if found.get("complete") is True else found
 
-    def done(self, mark: str, state: str | None) -> int:
-        """How many regions of the copy with this fingerprint, of a source in this state, are done.
+    def done(self, mark: str, state: str | None, count: int) -> int:
+        """How many of the regions of the copy with this fingerprint, of a source in this state, are done.
 
         Raises
         ------
@@ -82,7 +82,8 @@ class Record:
         if found is None:
             return 0
         done = found.get("done")
-        if found.get("copy") != mark or not isinstance(done, int) or done < 0:
+        # More than there are would leave fill values where there should be elements.
+        if found.get("copy") != mark or type(done) is not int or not 0 <= done <= count:
             raise ConflictError(
                 "the interrupted copy that is here has another source, layout or memory limit; "
                 "copy with the same arguments to finish it, or with overwrite=True to begin again",

@@ -8,7 +8,6 @@ region that it reaches into.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -34,14 +33,25 @@ class Regions:
     region_shape: tuple[int, ...]
 
     def __len__(self) -> int:
+        return self.count
+
+    @property
+    def count(self) -> int:
+        """How many there are, also where that is more than a sequence has."""
         return math.prod(-(-length // part) for length, part in zip(self.shape, self.region_shape, strict=True))
 
     def __iter__(self) -> Iterator[Region]:
-        axes = (
-            [slice(start, min(start + part, length)) for start in range(0, length, part)]
-            for length, part in zip(self.shape, self.region_shape, strict=True)
-        )
-        return itertools.product(*axes)
+        return self._below(0)
+
+    def _below(self, axis: int) -> Iterator[Region]:
+        """The parts along this axis and those after it, one at a time: what is hardly stored has too many."""
+        if axis == len(self.shape):
+            yield ()
+            return
+        length, part = self.shape[axis], self.region_shape[axis]
+        for start in range(0, length, part):
+            first = slice(start, min(start + part, length))
+            yield from ((first, *rest) for rest in self._below(axis + 1))
 
 
 def plan_regions(shape: Sequence[int], write_shape: Sequence[int], read_shape: Sequence[int], limit: int) -> Regions:

@@ -31,7 +31,7 @@ class Record:
         try:
             value = json.loads(bytes(raw))
             return cls(str(value["old"]), str(value["new"]), value["switching"] is True)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, RecursionError, KeyError, TypeError):
             # Written in one step, so this is no record of ours.
             return None
 

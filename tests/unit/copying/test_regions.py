@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -80,3 +81,9 @@ def test_planning_is_quick_whatever_the_size() -> None:
     regions = plan_regions((2**40,), (1,), (1,), 2**28)
     assert regions.region_shape == (2**28,)
     assert plan_regions((2**40, 3), (1, 1), (7, 3), 2**28).region_shape[0] > 2**25
+
+
+def test_row_044_regions_of_an_array_that_is_hardly_stored_are_not_listed() -> None:
+    regions = Regions((2**62, 2**62), (1, 10))
+    assert regions.count == 2**62 * -(-(2**62) // 10)
+    assert list(islice(regions, 2)) == [(slice(0, 1), slice(0, 10)), (slice(0, 1), slice(10, 20))]
