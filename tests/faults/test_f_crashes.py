@@ -277,3 +277,40 @@ def test_row_093_an_exception_in_the_middle_of_a_copy(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="unplugged"):
         array[...] = Odd()
     assert sorted(array.store.list()) == ["zarr.json"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="POSIX signals")
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_row_093_what_a_handler_raises_goes_by(tmp_path: Path, kind: str) -> None:
+    """A deadline, or another exception of the program's own, is no error of a store."""
+    facts = answer(
+        """
+        class Deadline(Exception):
+            pass
+
+        def stop(*_):
+            raise Deadline("too late")
+
+        signal.signal(signal.SIGALRM, stop)
+        codec = blizzarr.codecs.ZstdCodec(level=15 if ARGUMENTS["kind"] == "write" else 1)
+        array = blizzarr.create_array(ARGUMENTS["root"], shape=(1000, 1 << 16), chunks=(1, 1 << 16), dtype="uint8",
+                                      compressors=codec)
+        array[...] = 1
+        noise = np.tile(np.random.default_rng(0).integers(0, 40, 1 << 16, "uint8"), (1000, 1))
+        raised = []
+        for _ in range(5):
+            signal.setitimer(signal.ITIMER_REAL, 0.15)
+            try:
+                while True:
+                    if ARGUMENTS["kind"] == "write":
+                        array[...] = noise
+                    else:
+                        array[...]
+            except Exception as error:
+                raised.append((type(error).__name__, str(error)))
+        tell(raised=raised)
+        """,
+        root=str(tmp_path),
+        kind=kind,
+    )
+    assert facts["raised"] == [["Deadline", "too late"]] * 5

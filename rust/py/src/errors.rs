@@ -19,6 +19,9 @@ thread_local! {
     static OPERATION: Cell<&'static str> = const { Cell::new("") };
 }
 
+/// What the handler of a signal raised. Whatever it is, it goes to the caller as it is: it says nothing of a store.
+struct OfSignal(PyErr);
+
 /// Runs the body of one entry of the border. A panic in it, a bug of ours, is an `InternalError`: what pyo3 would make of
 /// it is no `Exception`, and passes by whoever handles errors.
 pub fn entry<R>(
@@ -50,7 +53,11 @@ pub fn raise(py: Python<'_>, error: Error, array: Option<&str>) -> PyErr {
 
 fn build(py: Python<'_>, mut error: Error, array: Option<&str>) -> PyResult<PyErr> {
     let location = error.location().map(str::to_owned);
-    let payload = error.payload.take().and_then(|payload| payload.downcast::<PyErr>().ok());
+    let payload = match error.payload.take().map(|payload| payload.downcast::<OfSignal>()) {
+        Some(Ok(raised)) => return Ok(raised.0),
+        Some(Err(payload)) => payload.downcast::<PyErr>().ok(),
+        None => None,
+    };
     let module = classes(py)?;
     if let Some(raised) = &payload {
         // Ours already, or not for us to wrap (KeyboardInterrupt, SystemExit).
@@ -129,6 +136,13 @@ fn kind_of(py: Python<'_>, raised: &PyErr) -> PyResult<Option<(Kind, String)>> {
         }
     }
     Ok(None)
+}
+
+/// What the handler of a signal raised, on its way through the engine.
+pub fn of_signal(raised: PyErr) -> Error {
+    let mut error = Error::new(Kind::Foreign, "the handler of a signal raised an exception");
+    error.payload = Some(Box::new(OfSignal(raised)));
+    error
 }
 
 /// What foreign (Python) code raised, on its way through the engine.

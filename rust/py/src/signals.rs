@@ -9,7 +9,7 @@ use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::interrupt::Interrupt;
 use pyo3::prelude::*;
 
-use crate::errors::foreign;
+use crate::errors::of_signal;
 
 /// Signals are looked for this often.
 const EVERY_MS: u64 = 100;
@@ -33,7 +33,7 @@ pub fn watching_signals<R>(work: impl FnOnce(Interrupt<'_>) -> Result<R>) -> Res
             return Ok(());
         }
         asked.store(now, Ordering::Relaxed);
-        Python::attach(|py| py.check_signals().map_err(|raised| foreign(py, raised))).or_else(|error| {
+        Python::attach(|py| py.check_signals().map_err(of_signal)).or_else(|error| {
             *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             stopped.store(true, Ordering::Relaxed);
             stop()
