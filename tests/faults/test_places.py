@@ -20,12 +20,13 @@ BASES = (
     errors.StoreError,
 )
 ABOUT_DATA = {name for name, found in vars(errors).items() if isinstance(found, type) and issubclass(found, BASES)}
+# What a kind of store cannot do at all is not about anything stored.
+ABOUT_DATA -= {"UnsupportedOperationError"}
 PLACES = {"key", "array", "store", "document", "problems"}
 
 WITHOUT = {
     # The engine calls codecs back, and says of which chunk and key.
     "codecs": "the engine says where",
-    "spec": "the spec of a caller, which the text names",
     # There is nothing stored yet, or nothing to name but what the text says.
     "transfer.py": "it is the memory of the caller",
     "formats/table.py": "a format that a caller named",

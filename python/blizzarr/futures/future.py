@@ -148,6 +148,8 @@ class Future(Generic[T]):
         try:
             loop = loop or asyncio.get_running_loop()
         except RuntimeError:
+            # It is told of here, and not once more when it is collected, as never awaited.
+            coroutine.close()
             raise ValueError("no event loop specified and thread does not have a default event loop") from None
         running = self._source = asyncio.run_coroutine_threadsafe(coroutine, loop)
         # A coroutine whose result nobody can ask for any more is stopped.
