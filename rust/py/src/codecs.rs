@@ -7,6 +7,7 @@ use blizzarr_core::codec::crc32c::Crc32c;
 use blizzarr_core::codec::foreign::Foreign;
 use blizzarr_core::codec::gzip::Gzip;
 use blizzarr_core::codec::lz4::Lz4;
+use blizzarr_core::codec::n5::N5;
 use blizzarr_core::codec::shuffle::Shuffle;
 use blizzarr_core::codec::vlen::Vlen;
 use blizzarr_core::codec::zlib::Zlib;
@@ -36,6 +37,12 @@ pub fn bytes_to_bytes(py: Python<'_>, name: &str, step: &Bound<'_, PyTuple>) -> 
             let (_, cname, clevel, shuffle, typesize, blocksize): (String, String, i64, i64, i64, i64) =
                 step.extract()?;
             Box::new(Blosc::new(&cname, clevel, shuffle, typesize, blocksize).map_err(fail)?)
+        }
+        "n5" => {
+            let (_, shape, itemsize, inner): (String, Vec<usize>, usize, Option<Bound<'_, PyTuple>>) =
+                step.extract()?;
+            let codec = inner.map(|inner| bytes_to_bytes(py, &inner.get_item(0)?.extract::<String>()?, &inner));
+            Box::new(N5::new(shape, itemsize, codec.transpose()?).map_err(fail)?)
         }
         "python" => python(option(1)?),
         "bug" => Box::new(Bug),

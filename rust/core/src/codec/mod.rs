@@ -9,6 +9,7 @@ pub mod element;
 pub mod foreign;
 pub mod gzip;
 pub mod lz4;
+pub mod n5;
 mod report;
 pub(crate) mod room;
 pub mod shuffle;

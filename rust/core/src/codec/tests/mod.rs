@@ -7,6 +7,7 @@ mod deflate;
 mod element;
 mod foreign;
 mod lz4;
+mod n5;
 mod shuffle;
 mod vectors;
 mod vlen;
