@@ -107,6 +107,8 @@ class DocumentConstraints:
         bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
         layout = schema.chunk_layout
         layout.merge(ChunkLayout(rank=domain.rank, grid_origin=[0] * domain.rank))
+        with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
+            layout.merge_grid("read", layout.grid("write"))
         chunks = choose_shape(layout.grid("read"), bounds)
         order = layout.any_inner_order
         meta = describe_array(

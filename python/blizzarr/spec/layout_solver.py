@@ -3,15 +3,19 @@
 Definitions
 -----------
 A side that no constraint gives is ``ratio * factor``, at least 1 and at most the size of the domain. The *factor* is
-common to all such sides; it is searched for by bisection, until the number of elements is next to what is wanted. Where
-chunks are read in parts, each side that is read divides the side that is written.
+common to all such sides; it is searched for by bisection, until the number of elements is next to what is wanted: of
+the logarithm while the bounds are far apart, then of the factor. Where chunks are read in parts, each side that is read
+divides the side that is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
+from math import inf, nextafter, prod, sqrt
+from sys import float_info
 from typing import Final
+
+import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.spec.constraint import Vector
@@ -23,8 +27,15 @@ __all__ = ["DEFAULT_ELEMENTS", "choose_read_write_shapes", "choose_shape"]
 DEFAULT_ELEMENTS: Final = 1024 * 1024
 """About how many elements a chunk gets if nobody says."""
 _MOST: Final = (1 << 63) - 1
+_LONGEST: Final = nextafter(2.0**62, 0.0)
+"""No side is longer: it would not fit an index."""
+_GREATEST: Final = float_info.max / 4
+_STEPS: Final = 100
+"""So often the search looks at most."""
 _SEARCHED: Final = 1_000_000
 """How far from a size a divisor is looked for."""
+_AT_ONCE: Final = 64
+"""As far as that it is looked for one by one."""
 
 Adjust = Callable[[int, int], int]
 
@@ -100,8 +111,11 @@ def _completed(sides: list[int], grid: GridConstraints, domain: Sequence[Bounds]
 
 def _scaled(sides: list[int], ratio: list[float], wanted: int, domain: Sequence[Bounds], adjust: Adjust) -> list[int]:
     """All sides, those that are 0 by the factor with which there are about `wanted` elements."""
+    open_sides = [dim for dim, side in enumerate(sides) if not side]
+    greatest = max(ratio[dim] for dim in open_sides)
+    ratio = [part / greatest or float_info.min for part in ratio]
     longest = [
-        min(float(wanted), max(1.0, float(bounds.upper - bounds.lower)) if _is_finite(bounds) else inf, 2.0**62)
+        min(float(wanted), max(1.0, float(bounds.upper - bounds.lower)) if _is_finite(bounds) else inf, _LONGEST)
         for bounds in domain
     ]
 
@@ -111,26 +125,34 @@ def _scaled(sides: list[int], ratio: list[float], wanted: int, domain: Sequence[
         ]
 
     def elements_of(factor: float) -> int:
-        total = 1
-        for side in shape_of(factor):
-            total = min(total * side, _MOST)
-        return total
+        return min(prod(shape_of(factor)), _MOST)
 
-    open_sides = [dim for dim, side in enumerate(sides) if not side]
     # Half of what makes a difference of one element in the side that grows fastest, so that rounding is harmless.
-    step = min(1.0 / ratio[dim] for dim in open_sides) / 2
-    least, most = step, max(longest[dim] / ratio[dim] for dim in open_sides) * 2
+    step = max(min(1.0 / ratio[dim] for dim in open_sides) / 2, float_info.min)
+    return shape_of(_factor(elements_of, wanted, step, max(longest[dim] / ratio[dim] for dim in open_sides)))
+
+
+def _factor(elements_of: Callable[[float], int], wanted: int, step: float, most: float) -> float:
+    """A factor that gives `wanted` elements; if the search finds none, one that gives fewer.
+
+    Which of several such factors is found, and whether one is, depends on where the search looks. So this looks where
+    TensorStore 0.1.86 does, whose compiled search is not the one in its published sources.
+    """
+    least, most = step, min(most, _GREATEST) * 2
     most_elements = elements_of(most)
-    while least + step < most:
-        middle = least + (most - least) / 2.0
-        if middle in (least, most):
+    for _ in range(_STEPS):
+        if least + step >= most:
+            break
+        far_apart = most > 4.0 * least
+        middle = sqrt(least * most) if far_apart else least + (most - least) / 2.0
+        if not least < middle < most:
             break
         elements = elements_of(middle)
         if elements >= wanted:
             most, most_elements = middle, elements
         if elements <= wanted:
             least = middle
-    return shape_of(most if most_elements == wanted else least)
+    return most if most_elements == wanted else least
 
 
 def nearest_divisor(dividend: int, wanted: int) -> int:
@@ -143,11 +165,21 @@ def nearest_divisor(dividend: int, wanted: int) -> int:
     """
     if wanted >= dividend:
         return dividend
-    for offset in range(_SEARCHED):
+    for offset in range(_AT_ONCE):
         if wanted > offset and dividend % (wanted - offset) == 0:
             return wanted - offset
         if dividend % (wanted + offset) == 0:
             return wanted + offset
+    start = _AT_ONCE
+    while start < _SEARCHED:
+        # Most divisors are near: each time twice as many are tried.
+        offsets = np.arange(start, min(2 * start, _SEARCHED))
+        below = (offsets < wanted) & (dividend % np.maximum(wanted - offsets, 1) == 0)
+        found = below | (dividend % (wanted + offsets) == 0)
+        if found.any():
+            first = int(found.argmax())
+            return wanted - start - first if below[first] else wanted + start + first
+        start *= 2
     return dividend
 
 
@@ -162,7 +194,8 @@ def nearest_multiple(divisor: int, wanted: int) -> int:
     if wanted < divisor:
         return divisor
     lower = wanted // divisor * divisor
-    return lower if wanted - lower <= lower + divisor - wanted else lower + divisor
+    upper = lower + divisor
+    return upper if upper < INF and wanted - lower > upper - wanted else lower
 
 
 def _is_finite(bounds: Bounds) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from blizzarr.errors import SpecError
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Context
 from blizzarr.spec.layout_solver import choose_shape
@@ -15,6 +16,7 @@ from blizzarr.tensorstore.store import TensorStore
 from blizzarr.tensorstore.virtual_driver import ReadFunction, VirtualDriver, WriteFunction, running_loop
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
+from blizzarr.views.interval import INF
 
 if TYPE_CHECKING:
     import asyncio
@@ -88,10 +90,16 @@ def _driver(
 
 def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
     """The layout that is asked for, with everything that is left open chosen."""
+    codec_shape = asked.grid("codec").shape
+    if any(codec_shape.values[dim] for dim in codec_shape.hard):
+        raise SpecError("codec_chunk_shape not supported")
     bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
-    asked.merge_grid("write", asked.grid("read"))
-    shape = choose_shape(asked.grid("write"), bounds)
-    usual = [low if low > -(2**62 - 1) else 0 for low in domain.inclusive_min]
+    with prefixed("Failed to compute chunk grid"):
+        with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
+            asked.merge_grid("read", asked.grid("write"))
+        shape = choose_shape(asked.grid("read"), bounds)
+    # So that it is in the first chunk of positive indices.
+    usual = [low % side if low > -INF else 0 for low, side in zip(domain.inclusive_min, shape, strict=True)]
     given = asked.origin.values or (None,) * domain.rank
     origin = [at if at is not None else low for at, low in zip(given, usual, strict=True)]
     return ChunkLayout(

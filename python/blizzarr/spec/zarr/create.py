@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from blizzarr.errors import SpecError
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -53,6 +55,8 @@ def new_metadata(constraints: Metadata, schema: Schema) -> Metadata:
     with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
         layout.merge_grid("read", layout.grid("write"))
     chunks = choose_shape(layout.grid("read"), [domain._form.interval(dim).bounds for dim in range(rank)])
+    if prod(chunks) >= 1 << 63:
+        raise SpecError(f"Product of chunk dimensions {braces(chunks)} is too large")
     codec = codec_of(constraints, schema).value
     order = _order(layout, rank)
     fill_value = constraints.fill_value
