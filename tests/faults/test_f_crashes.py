@@ -161,6 +161,53 @@ def test_row_088_permission_denied(tmp_path: Path) -> None:
     assert facts["attrs"] == {}
 
 
+def test_row_088_what_cannot_be_removed_is_whole_or_gone(tmp_path: Path) -> None:
+    """Never is there an array whose chunks went before it: it would read as fill value."""
+    facts = answer(
+        """
+        import itertools
+        obey_permissions()
+        root = ARGUMENTS["root"]
+        data = np.arange(1, 65).reshape(8, 8)
+        left = {}
+        for how, where in itertools.product(["delete", "overwrite"], ["a", "a/c", "a/c/2", "."]):
+            group = blizzarr.create_group(f"{root}/{how}-{where.replace('/', '-')}")
+            array = group.create_array("a", data=data, chunks=2)
+            directory = f"{group.store}/{where}"
+            os.chmod(directory, 0o555)
+            try:
+                if how == "delete":
+                    del group["a"]
+                else:
+                    group.create_array("a", data=-data, chunks=4, overwrite=True)
+                what = "done"
+            except blizzarr.errors.StoreError as error:
+                what = f"{error.errno} {error.key}"
+            finally:
+                os.chmod(directory, 0o755)
+            here = group.get("a")
+            left[f"{how} {where}"] = [what, None if here is None else here[...].tolist()]
+            if here is None:
+                # What is left of it is in nobody's way.
+                group.create_array("a", data=-data, chunks=4, overwrite=True)
+                assert group["a"][...].tolist() == (-data).tolist()
+        tell(left=left)
+        """,
+        root=str(tmp_path),
+    )
+    data = np.arange(1, 65).reshape(8, 8)
+    assert facts["left"] == {
+        "delete a": ["13 a", data.tolist()],
+        "delete a/c": ["13 a", None],
+        "delete a/c/2": ["13 a", None],
+        "delete .": ["done", None],  # but for a directory with nothing in it
+        "overwrite a": ["13 a", data.tolist()],
+        "overwrite a/c": ["13 a", None],
+        "overwrite a/c/2": ["13 a", None],
+        "overwrite .": ["done", (-data).tolist()],
+    }
+
+
 def test_row_089_read_only_handles_refuse_before_any_work(tmp_path: Path) -> None:
     """No empty directories, no half of anything; the same for arrays, groups, attributes, shapes and removal."""
     root = blizzarr.create_group(tmp_path)

@@ -175,7 +175,7 @@ fn is_blocked(directory: &Path) -> bool {
 }
 
 /// Whether this is the name of a node's metadata, in any format; chunks have no such names.
-fn is_document(key: &str) -> bool {
+pub(super) fn is_document(key: &str) -> bool {
     let name = key.rsplit('/').next().unwrap_or(key);
     name.ends_with(".json") || name.starts_with(".z") || matches!(name, "meta" | "attrs")
 }

@@ -1,5 +1,6 @@
-//! Deleting: one value, or all under a prefix; links go, never what they point to.
+//! Deleting: one value, or all under a prefix; links go, never what they point to, and documents go before chunks.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::path::Path;
 use super::super::durability::Level;
 use super::path::has_nothing_below;
 use super::place::{open_entry, Place};
-use super::publish::temporary_beside;
+use super::publish::{is_document, temporary_beside};
 use super::{failed, temporary, LocalStore};
 use crate::error::{Error, Result};
 
@@ -62,8 +63,8 @@ impl LocalStore {
     /// Removes what is in the root, not the root itself.
     pub(super) fn remove_everything(&self) -> Result<()> {
         let root = self.top();
-        let outcome = root.read_dir().and_then(|entries| {
-            for entry in entries {
+        let outcome = remove_documents(root).and_then(|()| {
+            for entry in root.read_dir()? {
                 let entry = entry?;
                 let child = root.child(entry.file_name());
                 let place = child.as_place();
@@ -92,22 +93,67 @@ impl LocalStore {
 
     fn remove_directory(&self, place: Place<'_>) -> io::Result<()> {
         let outgoing = self.outgoing(place);
-        place.entry(|path| {
+        // Until it is gone, so that nobody takes it for what a dead writer has left.
+        let alive = place.entry(open_entry).ok();
+        alive.iter().for_each(temporary::mark_alive);
+        let renamed = place.entry(|path| {
             let doomed = temporary_beside(path);
-            // Until it is gone, so that nobody takes it for what a dead writer has left.
-            let alive = open_entry(path).ok();
-            alive.iter().for_each(temporary::mark_alive);
-            match fs::rename(path, &doomed).and_then(|()| outgoing.release(place)) {
-                // What cannot be removed gets its name back, so that it can be seen.
-                Ok(()) => fs::remove_dir_all(&doomed).inspect_err(|_| {
-                    let _ = fs::rename(&doomed, path);
-                }),
-                Err(cause) if cause.kind() == ErrorKind::NotFound => Err(cause),
-                // A mount point, or a parent that may not be changed: empty it where it is.
-                Err(_) => fs::remove_dir_all(path),
-            }
+            fs::rename(path, &doomed).map(|()| doomed)
+        });
+        let name = match renamed {
+            Ok(doomed) => doomed.file_name().map(OsString::from).unwrap_or_default(),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Err(cause),
+            // A mount point, or a parent that may not be changed: empty it where it is.
+            Err(_) => return empty(place),
+        };
+        let doomed = place.parent().child(&name);
+        let doomed = doomed.as_place();
+        let gone = outgoing.release(place).and_then(|()| {
+            remove_documents(doomed)?;
+            doomed.entry(|path| fs::remove_dir_all(path))
+        });
+        // What cannot be removed gets its name back, so that it can be seen.
+        gone.inspect_err(|_| {
+            let _ = place.entry(|path| fs::rename(path.with_file_name(&name), path));
         })
     }
+}
+
+/// Removes what is in a directory; the directory, too, unless it cannot be.
+fn empty(place: Place<'_>) -> io::Result<()> {
+    remove_documents(place)?;
+    match place.entry(|path| fs::remove_dir_all(path)) {
+        Err(_) if place.read_dir().is_ok_and(|mut left| left.next().is_none()) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// Removes all documents below a directory, and nothing else. They go first: if there is something that cannot be removed,
+/// an array is still there with all its chunks, or is not there at all; it is never one whose chunks are missing.
+fn remove_documents(directory: Place<'_>) -> io::Result<()> {
+    let mut documents = Vec::new();
+    let entries = match directory.read_dir() {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let child = directory.child(entry.file_name());
+        // Not through links, of which only the names go.
+        match entry.file_type()? {
+            kind if kind.is_dir() => remove_documents(child.as_place())?,
+            _ if entry.file_name().to_str().is_some_and(is_document) => documents.push(child),
+            _ => {}
+        }
+    }
+    // After those below, so that none of these is out of reach while it is there.
+    for document in documents {
+        match document.as_place().entry(|path| fs::remove_file(path)) {
+            Err(cause) if cause.kind() == ErrorKind::NotFound => {} // somebody else was faster
+            outcome => outcome?,
+        }
+    }
+    Ok(())
 }
 
 /// Whether there is a directory, or something that may be one: what is outside is not looked at.
