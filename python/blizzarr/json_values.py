@@ -12,7 +12,7 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 
-__all__ = ["MISSING", "dump", "expected", "plain", "quote"]
+__all__ = ["MISSING", "copied", "dump", "expected", "plain", "quote"]
 
 
 class _Missing:
@@ -59,6 +59,24 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
     if hasattr(value, "__float__"):
         return float(value)
     raise TypeError(f"Object '{kind.__name__}' does not support conversion to JSON")
+
+
+def copied(value: Any) -> Any:
+    """JSON that can be changed without changing this.
+
+    Examples
+    --------
+    >>> said = {"headers": ["a"]}
+    >>> copied(said)["headers"].append("b")
+    >>> said
+    {'headers': ['a']}
+    """
+    kind = type(value)
+    if kind is dict:
+        return {name: copied(member) for name, member in value.items()}
+    if kind is list:
+        return [copied(element) for element in value]
+    return value
 
 
 def _integer(value: int) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from operator import index
 from typing import Any, NamedTuple
 
@@ -33,10 +32,12 @@ def apply_arguments(target: Any, table: Mapping[str, Argument], given: Mapping[s
         return
     if unknown := given.keys() - table.keys():
         raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
-    for name, argument in table.items():
-        value = given.get(name)
+    names = given if len(given) == 1 else [name for name in table if name in given]
+    for name in names:
+        value = given[name]
         if value is None:
             continue
+        argument = table[name]
         try:
             value = argument.convert(value)
         except (TypeError, OverflowError) as error:
@@ -45,8 +46,7 @@ def apply_arguments(target: Any, table: Mapping[str, Argument], given: Mapping[s
             argument.apply(target, value)
 
 
-@contextmanager
-def prefixed(text: str) -> Iterator[None]:
+class prefixed:  # noqa: N801  # as a function
     """Say in errors about values what was being done.
 
     Examples
@@ -57,12 +57,20 @@ def prefixed(text: str) -> Iterator[None]:
     ...
     blizzarr.errors.SpecError: Error setting rank: Rank 33 is outside valid range [0, 32]
     """
-    try:
-        yield
-    except (ValueError, IndexError) as error:
-        said = error.reason if isinstance(error, BlizzarrError) else str(error)
-        kind = type(error) if isinstance(error, SpecError) else SpecError
-        raise kind(f"{text}: {said}") from error
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __enter__(self) -> None:
+        """Nothing is done before there is an error."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, ValueError | IndexError):
+            said = error.reason if isinstance(error, BlizzarrError) else str(error)
+            made = type(error) if isinstance(error, SpecError) else SpecError
+            raise made(f"{self._text}: {said}") from error
 
 
 def integer(value: Any) -> int:

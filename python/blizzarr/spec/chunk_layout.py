@@ -255,8 +255,9 @@ class ChunkLayout:
         if theirs._rank > 0:
             with prefixed("Error setting grid_origin"):
                 self._set_origin(theirs._origin.values, theirs._origin.hard)
-        for usage in USAGES:
-            self.merge_grid(usage, theirs._grids[usage])
+        for usage, grid in theirs._grids.items():
+            if not grid.is_unset:
+                self.merge_grid(usage, grid)
 
     def softened(self) -> ChunkLayout:
         """The same, all of it as wishes."""

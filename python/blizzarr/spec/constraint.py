@@ -49,15 +49,17 @@ class Vector:
     @classmethod
     def unset(cls, rank: int) -> Vector:
         """No constraints."""
-        return cls((None,) * max(rank, 0))
+        return _UNSET[rank] if 0 <= rank <= MAX_RANK else cls()
 
     @property
     def is_unset(self) -> bool:
         """Whether there is no constraint on any dimension."""
-        return all(value is None for value in self.values)
+        return self.values.count(None) == len(self.values)
 
     def part(self, hard: bool) -> tuple[Any, ...]:
         """The hard constraints, or the soft ones; `None` for the others."""
+        if not hard and not self.hard:
+            return self.values
         return tuple(value if (dim in self.hard) == hard else None for dim, value in enumerate(self.values))
 
     def softened(self) -> Vector:
@@ -66,6 +68,8 @@ class Vector:
 
     def merged(self, rule: Rule, values: Sequence[Any], hard: bool | Collection[int]) -> Vector:
         """With more constraints: hard ones replace soft ones, and must agree with those that are hard already."""
+        if values.count(None) == len(values):
+            return self
         given = [rule.unset if value is None else value for value in values]
         demanded = set(range(len(given))) if hard is True else set(hard or ())
         for dim, value in enumerate(given):
@@ -87,6 +91,10 @@ class Vector:
             if dim in demanded:
                 hardened.add(dim)
         return Vector(tuple(merged), frozenset(hardened))
+
+
+_UNSET: Final = [Vector((None,) * rank) for rank in range(MAX_RANK + 1)]
+"""No constraints on so many dimensions."""
 
 
 def braces(values: Sequence[Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Self
 
@@ -47,8 +47,8 @@ class GridConstraints:
     @classmethod
     def unset(cls, rank: int, like: GridConstraints | None = None) -> GridConstraints:
         """No constraints for so many dimensions; the number of elements is that of `like`."""
-        found = cls(Vector.unset(rank), Vector.unset(rank))
-        return found if like is None else replace(found, elements=like.elements, elements_hard=like.elements_hard)
+        none = Vector.unset(rank)
+        return cls(none, none) if like is None else cls(none, none, like.elements, like.elements_hard)
 
     @property
     def is_unset(self) -> bool:
@@ -61,11 +61,13 @@ class GridConstraints:
 
     def with_shape(self, values: Any, hard: Any) -> GridConstraints:
         """With constraints on the shape."""
-        return replace(self, shape=self.shape.merged(SHAPE, values, hard))
+        shape = self.shape.merged(SHAPE, values, hard)
+        return GridConstraints(shape, self.aspect_ratio, self.elements, self.elements_hard)
 
     def with_aspect_ratio(self, values: Any, hard: Any) -> GridConstraints:
         """With constraints on the aspect ratio."""
-        return replace(self, aspect_ratio=self.aspect_ratio.merged(ASPECT_RATIO, values, hard))
+        ratio = self.aspect_ratio.merged(ASPECT_RATIO, values, hard)
+        return GridConstraints(self.shape, ratio, self.elements, self.elements_hard)
 
     def with_elements(self, elements: int | None, hard: bool) -> GridConstraints:
         """With a constraint on the number of elements."""
@@ -80,7 +82,7 @@ class GridConstraints:
                 raise SpecError(
                     f"New hard constraint ({elements}) does not match existing hard constraint ({self.elements})"
                 )
-        return replace(self, elements=elements, elements_hard=self.elements_hard or hard)
+        return GridConstraints(self.shape, self.aspect_ratio, elements, self.elements_hard or hard)
 
 
 def grid_json(grid: GridConstraints) -> dict[str, Any]:

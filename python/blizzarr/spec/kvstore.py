@@ -5,12 +5,12 @@ from __future__ import annotations
 import builtins
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from blizzarr.errors import NodeNotFoundError, SpecError, UnsupportedOperationError
 from blizzarr.futures import Future, submit
 from blizzarr.spec import kvstore_values as values
+from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import bind, strip, unbind
 from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore_access import UNKNOWN, Access, ByteSlice, Found
@@ -104,7 +104,7 @@ class KvStore:
 
     @path.setter
     def path(self, value: str | bytes) -> None:
-        self._node = replace(self._node, path=text_of(value))
+        self._node = altered(self._node, path=text_of(value))
         self._access = None
 
     @property
@@ -154,7 +154,7 @@ class KvStore:
         return KvStore.of(self._node, self._transaction)
 
     def __add__(self, suffix: str | bytes) -> KvStore:
-        return KvStore.of(replace(self._node, path=self._node.path + text_of(suffix)), self._transaction)
+        return KvStore.of(altered(self._node, path=self._node.path + text_of(suffix)), self._transaction)
 
     def __truediv__(self, component: str | bytes) -> KvStore:
         return KvStore.of(self._node.below(text_of(component)), self._transaction)

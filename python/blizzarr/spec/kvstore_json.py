@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import MISSING, expected, plain, quote
+from blizzarr.json_values import MISSING, copied, expected, plain, quote
+from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Held, resource_json
 from blizzarr.spec.context import ContextSpec, ResourceSpec, default_resource, resource_spec
 from blizzarr.spec.driver_names import array_schemes, is_array_driver
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_text
+from blizzarr.spec.parsed import Parsed
 from blizzarr.spec.places import PLACES, SCHEMES
 from blizzarr.spec.resources import RESOURCES
 from blizzarr.spec.urls import split_url
@@ -29,6 +30,21 @@ def kvstore_from_json(value: Any) -> KvNode:
     >>> kvstore_from_json("memory://a").path, kvstore_from_json({"driver": "file", "path": "/tmp"}).driver
     ('a', 'file')
     """
+    if type(value) is dict and type(value.get("path")) is str:
+        # Places of one kind differ in their paths.
+        rest = value.copy()
+        path = rest.pop("path")
+        try:
+            said = altered(_PARSED.of(rest), path=path)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            # What is wrong is named in the order in which members are read.
+            said = _from_json(value)
+    else:
+        said = _PARSED.of(value)
+    return PLACES[said.driver].normalize(said)
+
+
+def _from_json(value: Any) -> KvNode:
     value = plain(value)
     if isinstance(value, str):
         return kvstore_from_url(value)
@@ -41,7 +57,10 @@ def kvstore_from_json(value: Any) -> KvNode:
     options = {name: members.take(name, row.parse, default=row.default) for name, row in place.options.items()}
     resources = take_resources(members, place.resources, place.optional_resources)
     members.end()
-    return place.normalize(KvNode(driver, path, options, resources, base, context))
+    return KvNode(driver, path, options, resources, base, context)
+
+
+_PARSED = Parsed(_from_json)
 
 
 def _base(value: Any) -> KvNode:
@@ -106,7 +125,7 @@ def kvstore_json(node: KvNode, include_defaults: bool = False) -> dict[str, Any]
     for name, row in place.options.items():
         value = node.options.get(name, row.default)
         if value != row.default or (include_defaults and not row.optional):
-            said[name] = value
+            said[name] = copied(value)
     said.update(resources_json(node.resources, include_defaults))
     return said
 
@@ -149,7 +168,7 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
         raise SpecError(f"Invalid kvstore URL component {quote(part)}: {error.reason}") from error
     options = {name: node.options.get(name, row.default) for name, row in place.options.items()}
     resources: dict[str, Held] = {name: default_resource(name) for name in place.resources}
-    return place.normalize(replace(node, options=options, resources=resources, base=base))
+    return place.normalize(altered(node, options=options, resources=resources, base=base))
 
 
 def unsupported_scheme(scheme: str, part: str) -> SpecError:

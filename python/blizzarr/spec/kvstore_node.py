@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
+from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Held
 from blizzarr.spec.context import ContextSpec
 
@@ -31,7 +32,7 @@ class KvNode:
         self, resources: dict[str, Held], inner: tuple[KvNode, ...], context: ContextSpec | None
     ) -> Self:
         """The same place with other resources."""
-        return replace(self, resources=resources, base=inner[0] if inner else None, context=context)
+        return altered(self, resources=resources, base=inner[0] if inner else None, context=context)
 
     def below(self, component: str) -> Self:
         """The place at a path below this one.
@@ -44,4 +45,4 @@ class KvNode:
         path = self.path
         if path and component and not path.endswith("/") and not component.startswith("/"):
             path += "/"
-        return replace(self, path=path + component)
+        return altered(self, path=path + component)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
+from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import bind, same, strip, unbind
 from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
@@ -50,7 +50,7 @@ class KvStoreSpec:
 
     @path.setter
     def path(self, value: str | bytes) -> None:
-        self.node = replace(self.node, path=text_of(value))
+        self.node = altered(self.node, path=text_of(value))
 
     @property
     def url(self) -> str:
@@ -100,7 +100,7 @@ class KvStoreSpec:
         return kvstore_json(unbind(self.node), include_defaults)
 
     def __add__(self, suffix: str | bytes) -> KvStoreSpec:
-        return KvStoreSpec.of(replace(self.node, path=self.node.path + text_of(suffix)))
+        return KvStoreSpec.of(altered(self.node, path=self.node.path + text_of(suffix)))
 
     def __truediv__(self, component: str | bytes) -> KvStoreSpec:
         return KvStoreSpec.of(self.node.below(text_of(component)))

@@ -125,7 +125,7 @@ def _credentials() -> ResourceKind:
         left.end()
         return {"type": kind, **config}
 
-    return ResourceKind("aws_credentials", parse, lambda config, _: config, {"type": "default"}, config_only=True)
+    return ResourceKind("aws_credentials", parse, lambda config, _: dict(config), {"type": "default"}, config_only=True)
 
 
 def _choice(name: str, members: dict[str, _Member]) -> ResourceKind:

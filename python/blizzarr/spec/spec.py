@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Self
 
 import numpy as np
 
 from blizzarr.errors import BlizzarrError
+from blizzarr.spec.altered import altered
 from blizzarr.spec.arguments import Argument, apply_arguments
 from blizzarr.spec.binding import same, unbind
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -128,9 +129,14 @@ class Spec(Indexable):
     def fill_value(self) -> np.ndarray[Any, Any] | None:
         """What elements are that nobody has written, if it is known."""
         fill = self._driver.fill_value(self.node)
-        if fill is None or self.node.transform is None:
-            return fill
-        return fill_seen(fill, self.node.transform._form, self.node.schema.domain)
+        if fill is None:
+            return None
+        if self.node.transform is not None:
+            fill = fill_seen(fill, self.node.transform._form, self.node.schema.domain)
+        # Other specs may have the same one.
+        fill = fill.view()
+        fill.flags.writeable = False
+        return fill
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...] | None:
@@ -223,7 +229,7 @@ class Spec(Indexable):
         return IndexTransform(input_rank=self.node.schema.rank)
 
     def _with_transform(self, transform: IndexTransform) -> Spec:
-        return Spec.of(replace(self.node, transform=transform))
+        return Spec.of(altered(self.node, transform=transform))
 
 
 @dataclass
@@ -309,7 +315,7 @@ def changed(node: SpecNode, change: Changes, default: Context | None = None) -> 
     node = changed_context(node, change.unbind_context, change.strip_context, None)
     had_none = node.transform is None and change.schema.domain is not None
     if node.transform is not None:
-        change = replace(change, schema=schema_under(change.schema, node.transform))
+        change = altered(change, schema=schema_under(change.schema, node.transform))
     node = DRIVERS[node.driver].changed(node, change)
     if had_none:
         node = derived(node)

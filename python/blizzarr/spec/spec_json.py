@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import plain, quote
+from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Held
 from blizzarr.spec.context import ContextSpec, default_resource
 from blizzarr.spec.driver_names import array_schemes
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
 from blizzarr.spec.dtype import dtype_json
-from blizzarr.spec.kvstore_json import resources_json, take_resources, url_part
+from blizzarr.spec.kvstore_json import kvstore_from_json, resources_json, take_resources, url_part
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_integer, as_text
+from blizzarr.spec.parsed import Parsed
 from blizzarr.spec.places import PLACES, SCHEMES
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
@@ -32,6 +33,23 @@ def spec_from_json(value: Any) -> SpecNode:
     >>> spec_from_json({"driver": "zarr3", "kvstore": "memory://a"}).kvstore.path
     'a/'
     """
+    if type(value) is not dict or type(value.get("kvstore")) not in (dict, str) or "path" in value:
+        return _PARSED.of(value)
+    # The same is said of many arrays in different places.
+    elsewhere = value.copy()
+    elsewhere["kvstore"] = _ANYWHERE
+    try:
+        said = _PARSED.of(elsewhere)
+        return DRIVERS[said.driver].at(said, kvstore_from_json(value["kvstore"]))
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        # What is wrong is named in the order in which members are read.
+        return _from_json(value)
+
+
+_ANYWHERE = {"driver": "memory"}
+
+
+def _from_json(value: Any) -> SpecNode:
     value = plain(value)
     if isinstance(value, str):
         return spec_from_url(value)
@@ -57,6 +75,7 @@ def spec_from_json(value: Any) -> SpecNode:
     return derived(node)
 
 
+_PARSED = Parsed(_from_json)
 _RANK = as_integer(0, 32)
 
 
@@ -84,7 +103,7 @@ def derived(node: SpecNode) -> SpecNode:
     if node.transform is not None:
         return node
     domain = DRIVERS[node.driver].domain(node)
-    return node if domain is None else replace(node, transform=IndexTransform.identity(domain))
+    return node if domain is None else altered(node, transform=IndexTransform.identity(domain))
 
 
 def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
@@ -180,10 +199,10 @@ def _array(driver: str, path: str, store: KvNode) -> SpecNode:
         below = directory(store)
         store = store if below is None else below
         if path:
-            store = directory(replace(store, path=store.path + path)) or store
+            store = directory(altered(store, path=store.path + path)) or store
     members = Members({})
     node = SpecNode(driver, resources=_defaults(DRIVERS[driver]))
-    return replace(DRIVERS[driver].take(members, node), kvstore=store)
+    return altered(DRIVERS[driver].take(members, node), kvstore=store)
 
 
 def _defaults(driver: Driver) -> dict[str, Held]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
+from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Held
 from blizzarr.spec.context import ContextSpec
 from blizzarr.spec.kvstore_node import KvNode
@@ -39,9 +40,9 @@ class SpecNode:
     def with_resources(self, resources: dict[str, Held], inner: tuple[Any, ...], context: ContextSpec | None) -> Self:
         """The same array with other resources."""
         if self.kvstore is None:
-            return replace(self, resources=resources, bases=inner, context=context)
-        return replace(self, resources=resources, kvstore=inner[0], bases=inner[1:], context=context)
+            return altered(self, resources=resources, bases=inner, context=context)
+        return altered(self, resources=resources, kvstore=inner[0], bases=inner[1:], context=context)
 
     def with_options(self, **options: Any) -> Self:
         """The same array with some of the driver's members changed."""
-        return replace(self, options={**self.options, **options})
+        return altered(self, options={**self.options, **options})

@@ -12,8 +12,6 @@ are what the rest of this library raises::
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import ClassVar
 
 from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, SpecError
@@ -48,8 +46,7 @@ class ArrayExistsError(_StatusError, NodeExistsError):
     status = "ALREADY_EXISTS"
 
 
-@contextmanager
-def opening(driver: str) -> Iterator[None]:
+class opening:  # noqa: N801  # as a function
     """Say in errors about specs and metadata what was being opened.
 
     Examples
@@ -60,13 +57,20 @@ def opening(driver: str) -> Iterator[None]:
     ...
     blizzarr.spec.status.ConstraintError: FAILED_PRECONDITION: Error opening "zarr3" driver: no
     """
-    try:
-        yield
-    except SpecError as error:
-        error.reason = f'Error opening "{driver}" driver: {error.reason}'
-        raise
-    except MetadataError as error:
-        raise ConstraintError(f'Error opening "{driver}" driver: Error reading {error}') from error
+
+    __slots__ = ("_driver",)
+
+    def __init__(self, driver: str) -> None:
+        self._driver = driver
+
+    def __enter__(self) -> None:
+        """Nothing is done before there is an error."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, SpecError):
+            error.reason = f'Error opening "{self._driver}" driver: {error.reason}'
+        elif isinstance(error, MetadataError):
+            raise ConstraintError(f'Error opening "{self._driver}" driver: Error reading {error}') from error
 
 
 _ARGUMENTS = re.compile(
@@ -76,12 +80,14 @@ _ARGUMENTS = re.compile(
 """How errors begin that TensorStore takes for ones of the spec itself: of layouts, and some of ``zarr``."""
 
 
-@contextmanager
-def failed_precondition() -> Iterator[None]:
+class failed_precondition:  # noqa: N801  # as a function
     """Errors about constraints, where what does not meet them is stored already."""
-    try:
-        yield
-    except SpecError as error:
-        if isinstance(error, _StatusError) or _ARGUMENTS.match(error.reason):
-            raise
-        raise ConstraintError(error.reason) from error
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        """Nothing is done before there is an error."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, SpecError) and not isinstance(error, _StatusError) and not _ARGUMENTS.match(error.reason):
+            raise ConstraintError(error.reason) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 from typing import Any, ClassVar
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import plain
+from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.drivers.driver import Driver
@@ -35,7 +35,7 @@ class ArrayDriver(Driver):
         array = members.take("array", lambda value: array_from_json(plain(value), dtype, rank))
         schema = node.schema.copy()
         schema.update(rank=array.ndim)
-        return replace(node, schema=schema, options={"array": array})
+        return altered(node, schema=schema, options={"array": array})
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """The elements."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
+from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Held
 from blizzarr.spec.context import resource_spec
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
@@ -37,7 +37,7 @@ class AutoDriver(Driver):
             if name not in RESOURCES:
                 raise SpecError(f"Invalid context resource identifier: {quote(name)}")
             resources[name] = resource_spec(RESOURCES[name], members.left.pop(name))
-        return replace(node, kvstore=kvstore, resources=resources)
+        return altered(node, kvstore=kvstore, resources=resources)
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """The store."""
@@ -52,7 +52,7 @@ class AutoDriver(Driver):
             if kvstore is not None:
                 raise SpecError('"kvstore" is already specified')
             kvstore = change.kvstore
-        return with_schema(replace(node, kvstore=kvstore), change.schema)
+        return with_schema(altered(node, kvstore=kvstore), change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
         """Only what is there can be found."""

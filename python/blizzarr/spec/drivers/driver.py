@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.json_values import quote
+from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.kvstore_node import KvNode
@@ -48,6 +49,10 @@ class Driver:
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the members of this driver; those that all have are in the node."""
         raise NotImplementedError
+
+    def at(self, node: SpecNode, kvstore: KvNode) -> SpecNode:
+        """The node in another place."""
+        return altered(node, kvstore=kvstore)
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """The members of this driver as JSON, without its resources."""
@@ -100,4 +105,4 @@ def with_schema(node: SpecNode, more: Schema) -> SpecNode:
     """The node with further constraints."""
     schema = node.schema.copy()
     schema.merge(more)
-    return replace(node, schema=schema)
+    return altered(node, schema=schema)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import MISSING, quote
+from blizzarr.json_values import MISSING, copied, quote
+from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.drivers.driver import Change, Driver
@@ -42,7 +42,7 @@ def directory(kvstore: KvNode | None) -> KvNode | None:
     """The same place with a path that ends with a slash, so that keys are below it."""
     if kvstore is None or not kvstore.path or kvstore.path.endswith("/"):
         return kvstore
-    return replace(kvstore, path=f"{kvstore.path}/")
+    return altered(kvstore, path=f"{kvstore.path}/")
 
 
 class StoredDriver(Driver):
@@ -70,13 +70,20 @@ class StoredDriver(Driver):
             "mode": _mode(members),
         }
         metadata = members.take("metadata", self.constraints.from_json, default=None)
-        options["metadata"] = self.nothing if metadata is None else metadata
         for name, option in self.constraints.options.items():
             options[name] = members.take(name, option.parse, default=option.default)
+        # Options of a format may be constraints in other words, which are added to those of this very spec.
+        alone = any(options[name] != option.default for name, option in self.constraints.options.items())
+        nothing = self.constraints.from_json({}) if alone else self.nothing
+        options["metadata"] = nothing if metadata is None else metadata
         schema = node.schema.copy()
         constraints: MetadataConstraints = options["metadata"]
         constraints.constrain(schema, options)
-        return replace(node, kvstore=kvstore, options=options, schema=schema)
+        return altered(node, kvstore=kvstore, options=options, schema=schema)
+
+    def at(self, node: SpecNode, kvstore: KvNode) -> SpecNode:
+        """The node in another place, which is a directory."""
+        return altered(node, kvstore=directory(kvstore))
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """What differs from what is usual, or everything."""
@@ -93,7 +100,7 @@ class StoredDriver(Driver):
                 said["open"] = True
         metadata = options["metadata"].to_json()
         if include_defaults or metadata != self.nothing.to_json():
-            said["metadata"] = metadata
+            said["metadata"] = copied(metadata)
         for name, option in self.constraints.options.items():
             if options[name] != option.default:
                 said[name] = options[name]
@@ -115,7 +122,7 @@ class StoredDriver(Driver):
         options["mode"] = options["mode"].with_change(change.open_mode)
         schema = node.schema.copy()
         schema.merge(change.schema)
-        return replace(node, options=options, kvstore=kvstore, schema=schema)
+        return altered(node, options=options, kvstore=kvstore, schema=schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
         """What is said, and to open if nothing is."""

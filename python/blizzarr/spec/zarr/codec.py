@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump
+from blizzarr.json_values import copied, dump
 from blizzarr.spec.members import Members
 from blizzarr.spec.zarr.compressor import compressor_json
 
@@ -42,7 +42,7 @@ class ZarrCodec:
 
     def to_json(self) -> dict[str, Any]:
         """The filters, null if there are none, and the compressor, if anything is said of it."""
-        found: dict[str, Any] = {"filters": self.filters}
+        found: dict[str, Any] = {"filters": copied(self.filters)}
         if self.has_compressor:
-            found["compressor"] = None if self.compressor is None else dict(self.compressor)
+            found["compressor"] = copied(self.compressor)
         return found
