@@ -11,6 +11,7 @@ from blizzarr.codecs.chain import MAX_CODECS, MAX_DEPTH, CodecChain
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step
 from blizzarr.codecs.crc32c import Crc32cCodec
 from blizzarr.codecs.gzip import GzipCodec
+from blizzarr.codecs.n5 import N5Codec
 from blizzarr.codecs.numcodecs import ROWS, ZlibCodec
 from blizzarr.codecs.objects import OBJECT_CODECS, ObjectCodec, VlenBytesCodec, VlenUtf8Codec
 from blizzarr.codecs.sharding import MAX_INDEX_BYTES, ShardingCodec
@@ -45,6 +46,7 @@ __all__ = [
     "CodecChain",
     "Crc32cCodec",
     "GzipCodec",
+    "N5Codec",
     "ObjectCodec",
     "Option",
     "ShardingCodec",

@@ -171,7 +171,8 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
 def _warn_of_others(store: Store, path: str, found: Found, known: Mapping[str, bytes] | None) -> None:
     """Older documents beside those that count are not kept in step by anybody."""
     newest = format_of(found.meta)
-    older = [form for form in FORMATS.values() if form.zarr_format < newest.zarr_format]
+    number = newest.zarr_format
+    older = [form for form in FORMATS.values() if number and form.zarr_format and form.zarr_format < number]
     keys = [key for form in older for key in form.node_keys(path)]
     there = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
     if not there:

@@ -49,8 +49,8 @@ class Format(Protocol):
         """What `ArrayMeta.format` and `GroupMeta.format` say."""
 
     @property
-    def zarr_format(self) -> int:
-        """The number that users know it by; the draft of v3 has that of v3."""
+    def zarr_format(self) -> int | None:
+        """The number that users know it by; the draft of v3 has that of v3, and what is not Zarr has none."""
 
     @property
     def entry_key(self) -> str | None:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from blizzarr.errors import UnknownExtensionError
-from blizzarr.formats import draft, v1, v2, v3, v3_implicit
+from blizzarr.formats import draft, n5, v1, v2, v3, v3_implicit
 from blizzarr.formats.format import Format, Node
 
 __all__ = ["FORMATS", "format_named", "format_of", "relatives"]
 
-FORMATS: Final[dict[str, Format]] = {form.name: form for form in (v3, v2, draft.DOCUMENT, draft.ZARR_PYTHON, v1)}
-"""The formats by name, newest first: in this order they are looked for."""
+FORMATS: Final[dict[str, Format]] = {form.name: form for form in (v3, v2, draft.DOCUMENT, draft.ZARR_PYTHON, v1, n5)}
+"""The formats by name, those of Zarr first, newest first: in this order they are looked for."""
 
 
 def format_named(value: Any) -> Format:
@@ -28,12 +28,13 @@ def format_named(value: Any) -> Format:
     if value == v3_implicit.TAG:
         return v3
     for form in FORMATS.values():
-        if value == form.name or (not isinstance(value, bool) and value in (form.zarr_format, str(form.zarr_format))):
+        number = form.zarr_format
+        if value == form.name or (number is not None and type(value) is not bool and value in (number, str(number))):
             return form
     named = draft.draft_named(value) if isinstance(value, str) else None
     if named is not None:
         return named
-    numbers = sorted({form.zarr_format for form in FORMATS.values()}, reverse=True)
+    numbers = sorted({form.zarr_format for form in FORMATS.values() if form.zarr_format is not None}, reverse=True)
     names = ", ".join(map(repr, FORMATS))
     raise UnknownExtensionError(
         f"expected zarr_format to be one of {names}, or {', '.join(map(str, numbers))}; found {value!r}",

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol, Self
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.spec.members import Members, as_text
+from blizzarr.spec.n5.codec import N5Codec
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.zarr.codec import ZarrCodec
 from blizzarr.spec.zarr3.codec import Zarr3Codec
@@ -28,6 +29,7 @@ class DriverCodec(Protocol):
 
 
 _DRIVERS: Final[dict[str, Callable[[Members], Any]]] = {
+    "n5": N5Codec.take,
     "zarr": ZarrCodec.take,
     "zarr3": Zarr3Codec.take,
 }

@@ -7,12 +7,13 @@ __all__ = ["FORMATS", "array_schemes", "is_array_driver"]
 FORMATS: dict[str, tuple[str, ...]] = {
     "zarr3": ("v3",),
     "zarr": ("v2",),
+    "n5": ("n5",),
     "zarr1": ("v1",),
     "zarr3_draft": ("v3_draft", "v3_draft_zarr_python"),
 }
 """The drivers of arrays that are stored, and the formats that they read; they write the first."""
 
-_SCHEMES = {"zarr3": "zarr3", "zarr2": "zarr", "zarr1": "zarr1", "zarr3_draft": "zarr3_draft"}
+_SCHEMES = {"zarr3": "zarr3", "zarr2": "zarr", "n5": "n5", "zarr1": "zarr1", "zarr3_draft": "zarr3_draft"}
 
 _OTHERS = ("array", "auto", "cast", "downsample", "stack")
 

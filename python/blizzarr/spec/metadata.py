@@ -11,6 +11,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.document_constraints import DraftConstraints, V1Constraints
+from blizzarr.spec.n5.driver import N5Constraints
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
@@ -90,6 +91,7 @@ class MetadataConstraints(Protocol):
 METADATA: Final[dict[str, type[MetadataConstraints]]] = {
     "zarr3": Zarr3Constraints,
     "zarr": ZarrConstraints,
+    "n5": N5Constraints,
     "zarr1": V1Constraints,
     "zarr3_draft": DraftConstraints,
 }

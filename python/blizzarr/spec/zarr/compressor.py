@@ -9,12 +9,13 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.members import Members, as_integer, as_text
 
-__all__ = ["DEFAULT_COMPRESSOR", "compressor_json", "is_shared", "stored_compressor"]
+__all__ = ["DEFAULT_COMPRESSOR", "as_cname", "compressor_json", "is_shared", "stored_compressor"]
 
 _CNAMES: Final = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 
 
-def _cname(value: Any) -> str:
+def as_cname(value: Any) -> str:
+    """The value, which has to be the name of a compressor within Blosc."""
     name = as_text(value)
     if name not in _CNAMES:
         raise SpecError(f"Expected one of {','.join(_CNAMES)}, but received: {quote(name)}")
@@ -24,7 +25,7 @@ def _cname(value: Any) -> str:
 _Option = tuple[Callable[[Any], Any], Any]
 _COMPRESSORS: Final[dict[str, dict[str, _Option]]] = {
     "blosc": {
-        "cname": (_cname, "lz4"),
+        "cname": (as_cname, "lz4"),
         "clevel": (as_integer(0, 9), 5),
         "shuffle": (as_integer(-1, 2), -1),
         "blocksize": (as_integer(0, (1 << 64) - 1, "64-bit unsigned integer"), 0),

@@ -1,0 +1,157 @@
+"""N5: datasets whose document is ``attributes.json``, beside blocks in a directory for each index.
+
+https://github.com/saalfeldlab/n5#file-system-specification
+
+Groups of N5 are directories, with or without attributes, of which nothing tells them from others; so there are none
+here. The path of a node is where in a store the dataset is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from blizzarr.errors import MetadataError, Problem
+from blizzarr.formats import n5_array
+from blizzarr.formats.beside import chunk_prefix, entry_documents, node_prefixes
+from blizzarr.formats.document import dump, load
+from blizzarr.formats.stored import Stored
+from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
+from blizzarr.model.names import unusable as name_problem
+from blizzarr.problems import Problems
+
+__all__ = [
+    "child_names",
+    "chunk_keys",
+    "chunk_prefix",
+    "decode",
+    "default_compressor",
+    "document_keys",
+    "encode",
+    "entry_documents",
+    "entry_key",
+    "groups_above",
+    "has_dimension_names",
+    "has_null_fill",
+    "implicit_groups",
+    "index_codecs",
+    "listing_prefix",
+    "name",
+    "name_problem",
+    "node_keys",
+    "node_of",
+    "node_prefixes",
+    "zarr_format",
+]
+
+name: Final = "n5"
+zarr_format: Final = None
+entry_key: Final = None
+implicit_groups: Final = False
+has_dimension_names: Final = True
+has_null_fill: Final = False
+index_codecs: Final = None
+default_compressor: Final = "blosc"
+
+_DOCUMENT: Final = "attributes.json"
+_SIGNS: Final = ("dimensions", "dataType")
+"""What every library for N5 takes for a dataset."""
+
+
+def node_keys(path: str) -> tuple[str, ...]:
+    """The key of the document that makes an array."""
+    return (chunk_prefix(path) + _DOCUMENT,)
+
+
+def document_keys(path: str) -> tuple[str, ...]:
+    """The keys of the documents of an array."""
+    return node_keys(path)
+
+
+def node_of(key: str) -> str | None:
+    """The path of the array that a document with this key belongs to; `None` for other keys."""
+    path, _, last = key.rpartition("/")
+    return path if last == _DOCUMENT else None
+
+
+def groups_above(path: str) -> tuple[str, ...]:
+    """The paths at which there must be groups: none, as directories are."""
+    return ()
+
+
+def listing_prefix(path: str) -> None:
+    """Where children show up in a listing: nowhere, as there are no groups."""
+
+
+def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
+    """The names of children of a group: there are none."""
+    return []
+
+
+def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
+    """The chunk key encoding of new arrays: the indices with a slash between them.
+
+    Raises
+    ------
+    MetadataError
+        When another separator is wanted.
+    """
+    if given is not None and given.name == n5_array.KEYS.name and given != n5_array.KEYS:
+        raise MetadataError(problems=[Problem("chunk_key_encoding.separator", '"/"', repr(given.separator))])
+    return n5_array.KEYS
+
+
+def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
+    """The array at a path; `None` when the document is that of a group, or something else of that name.
+
+    Raises
+    ------
+    MetadataError
+        With everything that is wrong with the document.
+    """
+    (key,) = node_keys(path)
+    given = documents.get(key)
+    if given is None:
+        return None
+    raw, problems = bytes(given), Problems()
+    document = load(raw, problems, attributes=True)
+    if not _is_meant(document, raw):
+        return None
+    meta = None if document is None else n5_array.decode(document, problems)
+    problems.raise_any(key=key, document=document)
+    assert meta is not None
+    assert document is not None
+    return replace(meta, source=Stored(document, {_DOCUMENT: raw}))
+
+
+def _is_meant(document: dict[str, Any] | None, raw: bytes) -> bool:
+    """Whether a document is to be that of a dataset; one that nobody can read is when it has the words for it."""
+    if document is None:
+        return all(b'"%b"' % sign.encode() in raw for sign in _SIGNS)
+    return all(sign in document for sign in _SIGNS)
+
+
+def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
+    """The document of an array.
+
+    Raises
+    ------
+    MetadataError
+        With everything that N5 cannot express; groups are the first.
+    """
+    (key,) = node_keys(path)
+    problems = Problems()
+    if not isinstance(meta, ArrayMeta):
+        problems.items.append(Problem("", "an array: groups of N5 are directories without a document", "a group"))
+        problems.raise_any(key=key)
+        raise AssertionError
+    document = n5_array.encode(meta, problems)
+    problems.raise_any(key=key)
+    raw = dump(document, key)
+    if meta.format == name and isinstance(meta.source, Stored) and dump(meta.source, key) == raw:
+        # Compared as text, which tells `true` from 1; the white space is whoever's wrote it.
+        raw = meta.source.raw[_DOCUMENT]
+    # Nothing is stored that could not be read again.
+    decode(path, {key: raw})
+    return {key: raw}

@@ -1,0 +1,159 @@
+"""Datasets of N5, ``attributes.json``.
+
+https://github.com/saalfeldlab/n5#file-system-specification
+
+Four members say how it is stored, any others are attributes. ``axes`` are names of dimensions, as TensorStore has them;
+``units`` and ``resolution`` stay attributes. There is no fill value: what is not stored is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from blizzarr.codecs import CodecChain, N5Codec, TransposeCodec
+from blizzarr.dtypes import DataType, fill_user
+from blizzarr.formats.attributes import check_depth
+from blizzarr.formats.n5_compression import from_n5, to_n5
+from blizzarr.formats.shapes import array_shape, chunk_shape
+from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
+from blizzarr.problems import MISSING, Problems
+
+__all__ = ["KEYS", "MEMBERS", "decode", "encode", "n5_chain"]
+
+MEMBERS: Final = ("dimensions", "blockSize", "dataType", "compression")
+"""The members that make a dataset."""
+
+KEYS: Final = ChunkKeys.v2("/")
+"""The keys of blocks: the indices, each a directory."""
+
+_AXES: Final = "axes"
+_TYPES: Final = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float32", "float64")
+_MOST_BYTES: Final = 2**31
+"""The largest block: N5 has it so."""
+
+
+def n5_chain(dtype: DataType, rank: int, compressor: Any) -> CodecChain:
+    """The chain of every N5 dataset.
+
+    Examples
+    --------
+    >>> n5_chain(DataType.parse("uint16"), 2, None).all
+    (TransposeCodec(order=(1, 0)), N5Codec(compressor=None))
+    """
+    turned = (TransposeCodec(tuple(reversed(range(rank)))),) if rank > 1 else ()
+    return CodecChain(turned, N5Codec(compressor), ())
+
+
+def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
+    """The array that a document describes; `None` when a problem was added."""
+    before = len(problems.items)
+    get = document.get
+    shape = array_shape(get("dimensions", MISSING), "dimensions", problems)
+    dtype = _dtype(get("dataType", MISSING), problems)
+    rank = None if shape is None else len(shape)
+    chunks = chunk_shape(get("blockSize", MISSING), "blockSize", rank, dtype, problems)
+    if chunks is not None and dtype is not None and _size(chunks, dtype) > _MOST_BYTES:
+        problems.add("blockSize", "blocks of at most 2^31 bytes", list(chunks))
+    compressor = from_n5(get("compression", MISSING), dtype, problems)
+    attributes = {name: value for name, value in document.items() if name not in MEMBERS}
+    check_depth(attributes, "", problems)
+    if len(problems.items) > before or shape is None or dtype is None or chunks is None:
+        return None
+    names = _names(attributes.get(_AXES), len(shape))
+    if names is not None:
+        del attributes[_AXES]
+    return ArrayMeta(
+        shape,
+        dtype,
+        RegularGrid(chunks),
+        KEYS,
+        fill_user.zero(dtype),
+        n5_chain(dtype, len(shape), compressor),
+        attributes=attributes,
+        dimension_names=names,
+        format="n5",
+        source=document,
+    )
+
+
+def _dtype(value: Any, problems: Problems) -> DataType | None:
+    if type(value) is str and value in _TYPES:
+        return DataType.parse(value)
+    if value in ("string", "object"):
+        problems.unknown("dataType", "data type", value, "blocks of variable length, which N5 for Java reads")
+    else:
+        problems.add("dataType", f"one of {', '.join(_TYPES)}", value)
+    return None
+
+
+def _size(chunks: tuple[int, ...], dtype: DataType) -> int:
+    size = dtype.itemsize
+    for length in chunks:
+        size *= length
+    return size
+
+
+def _names(value: Any, rank: int) -> tuple[str | None, ...] | None:
+    """The names of dimensions; an empty one is none. What is no such list stays an attribute."""
+    if type(value) is list and len(value) == rank and all(type(name) is str for name in value):
+        return tuple(name or None for name in value)
+    return None
+
+
+def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
+    """The document of an array; a problem is added for each member of it that N5 cannot express.
+
+    Where the array came from a document, members keep their order, and the spelling of those that are as they were.
+    """
+    dtype, chunks = meta.dtype, meta.chunk_grid.chunk_shape
+    if dtype.name not in _TYPES:
+        problems.add("data_type", f"one of {', '.join(_TYPES)}", dtype.to_json())
+    elif _size(chunks, dtype) > _MOST_BYTES:
+        problems.add("chunk_shape", "blocks of at most 2^31 bytes", list(chunks))
+    if meta.storage_transformers:
+        problems.add("storage_transformers", "none: N5 has no storage transformers", len(meta.storage_transformers))
+    if meta.chunk_keys != KEYS:
+        problems.add("chunk_key_encoding", 'the encoding v2 with the separator "/"', meta.chunk_keys.name)
+    if meta.fill_undefined or np.asarray(meta.fill_value).tobytes().strip(b"\0"):
+        problems.add("fill_value", "zero: what N5 does not store is zero", str(meta.fill_value))
+    compressor = _compressor(meta, problems)
+    document: dict[str, Any] = {
+        **meta.attributes,
+        "dimensions": list(meta.shape),
+        "blockSize": list(chunks),
+        "dataType": dtype.name,
+        "compression": to_n5(compressor, problems),
+    }
+    for name in MEMBERS:
+        if name in meta.attributes:
+            problems.add(f"attributes.{name}", "no attribute of this name, which is one of the format", name)
+    if meta.dimension_names is not None:
+        if _AXES in meta.attributes:
+            problems.add(f"attributes.{_AXES}", "the names of the dimensions", meta.attributes[_AXES])
+        document[_AXES] = [name or "" for name in meta.dimension_names]
+    if meta.source is None or meta.format != "n5" or problems.items:
+        return document
+    return _respelled(document, meta)
+
+
+def _compressor(meta: ArrayMeta, problems: Problems) -> Any:
+    chain = meta.codecs
+    compressor = chain.serializer.compressor if isinstance(chain.serializer, N5Codec) else None
+    if chain != n5_chain(meta.dtype, len(meta.shape), compressor):
+        problems.add("codecs", "the first axis fastest, big-endian, and at most one compressor", chain.to_json())
+    return compressor
+
+
+def _respelled(document: dict[str, Any], meta: ArrayMeta) -> Mapping[str, Any]:
+    """The same document in the order and spelling of the one that the array came from."""
+    source = meta.source
+    assert source is not None
+    original = decode(dict(source), Problems())
+    if original is None:
+        return document
+    if original.codecs == meta.codecs:
+        document["compression"] = source["compression"]
+    return {name: document[name] for name in source if name in document} | document

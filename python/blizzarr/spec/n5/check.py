@@ -1,0 +1,70 @@
+"""Stored metadata of ``n5`` held against what is demanded of them; errors name both sides."""
+
+from __future__ import annotations
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import dump, quote
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.dimension_units import merge_units
+from blizzarr.spec.n5.codec import N5Codec
+from blizzarr.spec.n5.effective import domain_of, layout_with, units_shown
+from blizzarr.spec.n5.metadata import Metadata
+from blizzarr.spec.schema import Schema
+
+__all__ = ["check_metadata", "check_schema"]
+
+_CHECKED = ("dimensions", "axes", "blockSize", "dataType", "compression", "units", "resolution")
+
+
+def check_metadata(stored: Metadata, constraints: Metadata) -> None:
+    """Refuse metadata that are not what is demanded.
+
+    Examples
+    --------
+    >>> check_metadata(Metadata(shape=(1, 2)), Metadata(shape=(1, 3)))
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Expected "dimensions" of [1,3] but received: [1,2]
+    """
+    wanted, found = constraints.to_json(), stored.to_json()
+    # No labels are left out of JSON, and are demanded none the less.
+    for metadata, members in ((constraints, wanted), (stored, found)):
+        if metadata.axes is not None:
+            members["axes"] = list(metadata.axes)
+    for name in (*_CHECKED, *sorted(constraints.extra)):
+        if name not in wanted:
+            continue
+        there = dump(found[name]) if name in found else "<discarded>"
+        if dump(wanted[name]) != there:
+            raise SpecError(f"Expected {quote(name)} of {dump(wanted[name])} but received: {there}")
+
+
+def check_schema(stored: Metadata, schema: Schema) -> None:
+    """Refuse metadata that do not have this schema."""
+    dtype = stored.dtype
+    assert dtype is not None
+    if schema.rank not in (None, stored.rank):
+        raise SpecError(
+            f"Rank specified by schema ({schema.rank}) does not match rank specified by metadata ({stored.rank})"
+        )
+    if schema.domain is not None:
+        domain_of(stored, schema)
+    if schema.dtype is not None and schema.dtype != dtype:
+        raise SpecError(f"dtype from metadata ({dtype.name}) does not match dtype in schema ({schema.dtype.name})")
+    if schema.codec is not None:
+        with prefixed("codec from metadata does not match codec in schema"):
+            CodecSpec.of("n5", N5Codec(stored.compression)).merged(schema.codec)
+    layout = schema.chunk_layout
+    if layout.rank != -1 and layout_with(layout, stored, stored.rank).grid("codec").shape.hard:
+        raise SpecError("codec_chunk_shape not supported")
+    if schema.fill_value is not None:
+        raise SpecError("fill_value not supported by N5 format")
+    if schema.dimension_units is not None:
+        units = stored.dimension_units
+        merged = merge_units(schema.dimension_units, units)
+        if any(unit is None and theirs is not None for unit, theirs in zip(units, merged, strict=True)):
+            raise SpecError(
+                f"Dimension units in metadata {units_shown(units)} do not match dimension units in schema "
+                f"{units_shown(schema.dimension_units)}"
+            )
