@@ -220,6 +220,29 @@ def test_row_077_files_that_are_not_ours_stay(tmp_path: Path, what: str, how: st
     assert not (tmp_path / "a" / "c" / "0").exists()
 
 
+@pytest.mark.parametrize(
+    "name", ["c/٣/0", "c/1٣/0", "c/00/1", "c/0/01", "C/0/0", "c/0/0~", "c/+1/0", "c/1_0/0", "c /0/0"]
+)
+def test_row_077_what_only_looks_like_a_chunk_is_not_ours(tmp_path: Path, name: str) -> None:
+    """Digits of other scripts, zeros in front, capitals: no chunk has such a name, so somebody else's file does."""
+    array = blizzarr.create_array(tmp_path / "r", data=np.arange(1, 17).reshape(4, 4), chunks=2, name="a")
+    foreign = tmp_path / "r" / "a" / name
+    foreign.parent.mkdir(parents=True, exist_ok=True)
+    foreign.write_bytes(b"mine")
+    assert array.nchunks_initialized == 4
+    array.resize((4000, 4))  # erases what is stored and does not belong there
+    array.resize((1, 1))
+    with pytest.raises(NodeExistsError, match="not ours"):
+        del blizzarr.open_group(tmp_path / "r")["a"]
+    with blizzarr.config.set(keep_foreign_files=True):
+        array = blizzarr.create_array(
+            tmp_path / "r", data=np.arange(4).reshape(2, 2), chunks=1, name="a", overwrite=True
+        )
+        array.resize((10, 1))
+        del blizzarr.open_group(tmp_path / "r")["a"]
+    assert foreign.read_bytes() == b"mine"
+
+
 def test_row_077_deleting_keeps_files_that_are_not_ours(tmp_path: Path) -> None:
     group = blizzarr.create_group(tmp_path)
     group.create_array("a", data=np.arange(4), chunks=2)

@@ -12,6 +12,7 @@ from typing import Any
 from blizzarr.dtypes import Kind
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_prefixes
 from blizzarr.model import ArrayMeta
+from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import printable
 from blizzarr.stores import Store
 from blizzarr.stores.within import kept_within, refuse_out
@@ -42,8 +43,7 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
 
 @cache
 def _indices(separator: str, rank: int) -> re.Pattern[str]:
-    """As numbers are written: an index has no zeros in front."""
-    return re.compile(re.escape(separator).join([r"(0|[1-9]\d*)"] * rank))
+    return re.compile(re.escape(separator).join([f"({INDEX})"] * rank))
 
 
 def stored_bytes(store: Store, path: str, metadata: ArrayMeta) -> int:

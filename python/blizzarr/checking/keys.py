@@ -16,7 +16,7 @@ from blizzarr.checking.nodes import Nodes, named
 from blizzarr.checking.survey import Survey
 from blizzarr.copying.progress import Record
 from blizzarr.formats import chunk_prefix, chunk_store
-from blizzarr.hierarchy.belongings import PROGRESS, chunk_names
+from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.within import OUT
@@ -27,7 +27,7 @@ __all__ = ["Owners", "Sorted", "sort_keys"]
 
 Position = tuple[int, ...]
 
-_CHUNK: Final = re.compile(r"(?:(?P<place>.+?)/)?(?:c(?:[./]?\d+(?:[./]\d+)*)?|\d+(?:[./]\d+)+|0)")
+_CHUNK: Final = re.compile(r"(?:(?P<place>.+?)/)?(?:c(?:[./]?[0-9]+(?:[./][0-9]+)*)?|[0-9]+(?:[./][0-9]+)+|0)")
 """What looks like a chunk, whoever's: never a bare number, which may be anybody's, but for the first one."""
 _BARE: Final = ("c", "0")
 """Chunks whose names are anybody's, beside the document of a group."""
@@ -131,8 +131,8 @@ class _Array:
             prefix,
             ArrayKeys.of(prefix, meta.chunk_keys, rank),
             meta.chunk_grid.shape(meta.shape),
-            chunk_names(meta),
-            re.compile(r"c|0" if not rank else rf"(?:c[./]?)?\d+(?:[./]\d+){{{rank - 1}}}"),
+            _loose(meta),
+            re.compile(r"c|0" if not rank else rf"(?:c[./]?)?[0-9]+(?:[./][0-9]+){{{rank - 1}}}"),
         )
 
     def position(self, key: str) -> Position | None:
@@ -162,6 +162,13 @@ class _Array:
             found.append(Finding("chunk-encoding", named(self.path), said, key=key))
         else:
             found.append(_stray(key, named(self.path)))
+
+
+def _loose(meta: ArrayMeta) -> re.Pattern[str]:
+    keys = meta.chunk_keys
+    if not meta.shape:
+        return re.compile(re.escape(keys.scalar))
+    return re.compile(re.escape(keys.head) + re.escape(keys.separator).join(["[0-9]+"] * len(meta.shape)))
 
 
 def _times(grid: Iterable[int]) -> str:

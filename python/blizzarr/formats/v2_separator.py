@@ -19,6 +19,7 @@ from typing import Any, Final, TypeAlias, TypeGuard
 from blizzarr.formats.beside import chunk_prefix
 from blizzarr.formats.v2_names import ARRAY
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
+from blizzarr.model.chunk_keys import INDEX
 from blizzarr.stores.glimpse import glimpse
 
 __all__ = ["as_documented", "is_unsaid", "settled", "settled_many", "warn_of_slashes"]
@@ -31,8 +32,8 @@ _SLASHES: Final = ChunkKeys.v2("/")
 _GLIMPSE: Final = 64
 """So many names of a directory are looked at: its documents, and among the others any chunk will do."""
 _AT_ONCE: Final = 16
-_INDEX: Final = re.compile(r"0|[1-9]\d*")
-_DOTTED: Final = re.compile(r"\d+(?:\.\d+)+")
+_INDEX: Final = re.compile(INDEX)
+_DOTTED: Final = re.compile(rf"{INDEX}(?:\.{INDEX})+")
 
 
 def is_unsaid(meta: Node) -> TypeGuard[ArrayMeta]:

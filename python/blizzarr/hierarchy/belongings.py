@@ -24,6 +24,7 @@ from blizzarr.formats import (
 from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.foreign_files import foreign_files
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.chunk_keys import INDEX
 from blizzarr.stores import Store
 from blizzarr.transformers import stored_key
 
@@ -32,10 +33,10 @@ __all__ = ["PROGRESS", "Belongings", "array_chunks", "belongings", "chunk_names"
 PROGRESS = "blizzarr-copy.json"
 """Beside the document of an array that is being copied: how far the copy has come; see `blizzarr.copying`."""
 
-_USUAL = re.compile(r"c\d*(?:[/.]\d+)*")
+_USUAL = re.compile(rf"c(?:{INDEX})?(?:[/.]{INDEX})*")
 """Chunks where no document says what they look like: never a bare number, which may be anybody's."""
 
-_ORPHAN = re.compile(r"(?:[^/]+/)+c(?:/\d+)+")
+_ORPHAN = re.compile(rf"(?:[^/]+/)+c(?:/{INDEX})+")
 """Chunks in a group where no document says that there is an array: an interrupted removal has left them."""
 
 
@@ -56,7 +57,7 @@ def chunk_names(meta: ArrayMeta) -> re.Pattern[str]:
     keys = meta.chunk_keys
     if not meta.shape:
         return re.compile(re.escape(keys.scalar))
-    return re.compile(re.escape(keys.head) + re.escape(keys.separator).join([r"\d+"] * len(meta.shape)))
+    return re.compile(re.escape(keys.head) + re.escape(keys.separator).join([INDEX] * len(meta.shape)))
 
 
 def own_keys(

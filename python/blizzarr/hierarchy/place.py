@@ -23,6 +23,7 @@ from blizzarr.hierarchy.belongings import chunk_names
 from blizzarr.hierarchy.documents import Node, ancestors, forget_consolidated, put
 from blizzarr.hierarchy.remove import remove_chunks, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import check_path
 from blizzarr.stores import Store, check_writable
 
@@ -136,7 +137,7 @@ def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | No
         prefix = form.chunk_prefix(path)
         pattern = chunk_names(meta)
         head = meta.chunk_keys.head.rstrip("/")
-        first = re.compile((re.escape(head) if meta.chunk_keys.head.endswith("/") else head + r"\d+") + "/")
+        first = re.compile((re.escape(head) if meta.chunk_keys.head.endswith("/") else head + INDEX) + "/")
         keys, inner = chunk_store(store, path, meta).list_dir(prefix) if meta.storage_transformers else listings[prefix]
         for name in (*keys, *inner):
             bare = name[len(prefix) :]

@@ -20,8 +20,12 @@ name          separator   head       scalar    key of chunk (1, 23)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-__all__ = ["ChunkKeys"]
+__all__ = ["INDEX", "ChunkKeys"]
+
+INDEX: Final = "(?:0|[1-9][0-9]{0,99})"
+"""How a key has an index, as a pattern: in ASCII, without zeros in front, and no longer than anybody counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ class ArrayKeys:
         return self.prefix + self.head + "".join(f"{index}/" for index in leading)
 
 
-_INDEX = re.compile(r"0|[1-9][0-9]*")
+_INDEX = re.compile("0|[1-9][0-9]{0,99}")
 
 
 @lru_cache(256)
