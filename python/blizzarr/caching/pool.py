@@ -76,8 +76,10 @@ class CachePool:
             raise TypeError(f"expected a limit in bytes, found {limit!r}")
         if not 0 <= limit <= _MOST:
             raise ValueError(f"expected a limit of 0 to {_MOST} bytes, found {limit}")
-        self._adopt(limit, token_hex(16))
-        _pools[self._name] = self
+        # What keeps nothing needs no name to be found by: another one is as good.
+        self._adopt(limit, token_hex(16) if limit else "")
+        if limit:
+            _pools[self._name] = self
 
     def _adopt(self, limit: int, name: str) -> None:
         self._limit = limit
@@ -112,6 +114,8 @@ class CachePool:
 
 
 def _unpickled(limit: int, name: str) -> CachePool:
+    if not limit:
+        return CachePool(0)
     found = _pools.get(name)
     if found is None:
         made = CachePool.__new__(CachePool)

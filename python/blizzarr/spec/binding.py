@@ -48,11 +48,12 @@ Node = TypeVar("Node", bound=Bindable)
 def bind(node: Node, context: Context) -> Node:
     """The node with every resource that is only said as `context` has it."""
     here = context if node.context is None else Context(node.context, context)
+    make = here.make
     held: dict[str, Held] = {
-        name: here.make(resource) if isinstance(resource, ResourceSpec) else resource
+        name: make(resource) if type(resource) is ResourceSpec else resource
         for name, resource in node.resources.items()
     }
-    return node.with_resources(held, tuple(bind(inner, here) for inner in node.inner), None)
+    return node.with_resources(held, tuple([bind(inner, here) for inner in node.inner]), None)
 
 
 def strip(node: Node) -> Node:

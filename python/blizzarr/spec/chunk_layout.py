@@ -61,7 +61,8 @@ class ChunkLayout:
             if constraints:
                 raise TypeError("expected JSON or keyword arguments, found both")
             self._read(Members(plain(json)))
-        self.update(**constraints)
+        elif constraints:
+            apply_arguments(self, _ARGUMENTS, constraints)
 
     def update(self, **constraints: Any) -> None:
         """Add constraints.

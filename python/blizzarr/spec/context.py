@@ -79,7 +79,14 @@ def kind_of(key: str) -> ResourceKind:
 
 def default_resource(name: str) -> ResourceSpec:
     """The reference to what the context has under the name of the kind."""
-    return ResourceSpec(RESOURCES[name], referent=name)
+    found = _REFERENCES.get(name)
+    if found is None:
+        found = _REFERENCES[name] = ResourceSpec(RESOURCES[name], referent=name)
+    return found
+
+
+_REFERENCES: dict[str, ResourceSpec] = {}
+_DEFAULTS: dict[str, ResourceSpec] = {}
 
 
 def resource_spec(kind: ResourceKind, value: Any, key: str = "") -> ResourceSpec:
@@ -241,6 +248,8 @@ class Context:
 
     def make(self, spec: ResourceSpec) -> ContextResource:
         """The resource that `spec` says or refers to, which is made only once if it has a key."""
+        if spec.referent and (found := self._resources.get(spec.referent)) is not None:
+            return found
         with self._lock:
             return self._follow(spec) if spec.referent is not None else self._made(spec)
 
@@ -269,13 +278,16 @@ class Context:
         """What a spec of this very context says, kept under its key."""
         if not spec.key:
             return ContextResource(spec, None)
+        if spec.referent is None:
+            made = self._resources[spec.key] = ContextResource(spec, self)
+            return made
         cycle = [number for number, (at, key, _) in enumerate(self._making) if at is self and key == spec.key]
         if cycle:
             parts = (f"{quote(key)}:{dump(other.to_json(True))}" for _, key, other in self._making[cycle[0] :])
             raise SpecError(f"Context resource reference cycle: {' -> '.join(parts)}")
         self._making.append((self, spec.key, spec))
         try:
-            made = self._follow(spec) if spec.referent is not None else ContextResource(spec, self)
+            made = self._follow(spec)
         finally:
             self._making.pop()
         self._resources[spec.key] = made
@@ -286,7 +298,12 @@ class Context:
 
 
 def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:
-    return ResourceSpec(kind, config=kind.default, key=key, is_default=True)
+    if key != kind.name:
+        return ResourceSpec(kind, config=kind.default, key=key, is_default=True)
+    found = _DEFAULTS.get(key)
+    if found is None:
+        found = _DEFAULTS[key] = ResourceSpec(kind, config=kind.default, key=key, is_default=True)
+    return found
 
 
 def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpec | None, Context | None]:

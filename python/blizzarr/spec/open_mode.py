@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from blizzarr.errors import SpecError
+from blizzarr.spec.altered import altered
 
 __all__ = ["OpenMode"]
 
@@ -61,11 +61,11 @@ class OpenMode:
 
     def names(self) -> list[str]:
         """What is on."""
-        return [field.name for field in fields(self) if getattr(self, field.name)]
+        return [name for name in _NAMES if getattr(self, name)]
 
     def copy(self) -> OpenMode:
         """A mode of its own."""
-        return OpenMode(**dict.fromkeys(self.names(), True))
+        return altered(self)
 
     def with_change(self, change: OpenMode) -> OpenMode:
         """This mode with another on top: one that says `open` or `create` replaces it, others add to it.
@@ -94,12 +94,13 @@ class OpenMode:
         ...
         blizzarr.errors.SpecError: Cannot specify an open mode of `delete_existing` with `open`
         """
-        on: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         for mode, other, wanted in _RULES:
-            if on[mode] and on[other] != wanted:
+            if getattr(self, mode) and getattr(self, other) != wanted:
                 relation = "without" if wanted else "with"
                 raise SpecError(f"Cannot specify an open mode of `{mode}` {relation} `{other}`")
 
+
+_NAMES = ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
 
 _RULES = [
     ("delete_existing", "create", True),

@@ -37,6 +37,7 @@ from blizzarr.views.form import Form
 
 __all__ = ["SCHEMA_ARGUMENTS", "Schema"]
 
+_NO_LAYOUT: Final = ChunkLayout()
 _units_json = as_list(lambda value: None if value is None else unit_json(value), MAX_RANK)
 
 
@@ -63,7 +64,8 @@ class Schema(Indexable):
         self._rank = -1
         self._dtype: DType | None = None
         self._domain: IndexDomain | None = None
-        self._layout = ChunkLayout()
+        # Never changed, only replaced.
+        self._layout = _NO_LAYOUT
         self._codec: CodecSpec | None = None
         self._fill: np.ndarray[Any, Any] | None = None
         self._fill_dtype: DType | None = None
@@ -72,7 +74,8 @@ class Schema(Indexable):
             if constraints:
                 raise TypeError("expected JSON or keyword arguments, found both")
             self._read(Members(plain(json)))
-        self.update(**constraints)
+        elif constraints:
+            apply_arguments(self, SCHEMA_ARGUMENTS, constraints)
 
     def update(self, **constraints: Any) -> None:
         """Add constraints.
@@ -92,9 +95,9 @@ class Schema(Indexable):
     def copy(self) -> Schema:
         """The same constraints, to be changed apart from these."""
         found = Schema.__new__(Schema)
-        for name in self.__slots__:
-            setattr(found, name, getattr(self, name))
-        found._layout = self._layout.copy()
+        found._rank, found._dtype, found._domain, found._codec = self._rank, self._dtype, self._domain, self._codec
+        found._layout, found._units = self._layout, self._units
+        found._fill, found._fill_dtype = self._fill, self._fill_dtype
         return found
 
     __copy__ = copy
@@ -110,6 +113,13 @@ class Schema(Indexable):
         return None if self._rank == -1 else self._rank
 
     ndim = rank
+
+    @property
+    def is_unset(self) -> bool:
+        """Whether nothing is said."""
+        if self._rank != -1 or self._dtype is not None or self._domain is not None:
+            return False
+        return self._codec is None and self._fill is None and self._layout.is_unset
 
     @property
     def dtype(self) -> DType | None:
@@ -200,6 +210,8 @@ class Schema(Indexable):
         self._set_domain(IndexDomain(shape=shape))
 
     def _set_layout(self, layout: ChunkLayout) -> None:
+        if layout.is_unset:
+            return
         merged = self._layout.copy()
         merged.merge(layout)
         if merged.rank != -1:

@@ -314,7 +314,7 @@ def changed(node: SpecNode, change: Changes, default: Context | None = None) -> 
     """The node with a change; what is not bound then is bound to its context, or to the default."""
     node = changed_context(node, change.unbind_context, change.strip_context, None)
     had_none = node.transform is None and change.schema.domain is not None
-    if node.transform is not None:
+    if node.transform is not None and not change.schema.is_unset:
         change = altered(change, schema=schema_under(change.schema, node.transform))
     node = DRIVERS[node.driver].changed(node, change)
     if had_none:

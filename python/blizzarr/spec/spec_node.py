@@ -35,7 +35,9 @@ class SpecNode:
     @property
     def inner(self) -> tuple[KvNode | SpecNode, ...]:
         """The store and the arrays that it is made from."""
-        return self.bases if self.kvstore is None else (self.kvstore, *self.bases)
+        if self.kvstore is None:
+            return self.bases
+        return (self.kvstore, *self.bases) if self.bases else (self.kvstore,)
 
     def with_resources(self, resources: dict[str, Held], inner: tuple[Any, ...], context: ContextSpec | None) -> Self:
         """The same array with other resources."""

@@ -144,11 +144,11 @@ class Driver(ABC):
 
     def allowed(self, readable: bool, writable: bool) -> Self:
         """The same, for less."""
-        from copy import copy
-
         if readable == self.readable and writable == self.writable:
             return self
-        limited = copy(self)
+        # Not by `copy`, which would do as pickling does and open again.
+        limited = object.__new__(type(self))
+        limited.__dict__.update(self.__dict__)
         limited.readable = readable
         limited.writable = writable
         return limited

@@ -8,11 +8,13 @@ from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, SpecError, UnsupportedOperationError
 from blizzarr.futures import Batch, Future, submit
+from blizzarr.spec.binding import bind
 from blizzarr.spec.context import Context
 from blizzarr.spec.driver_names import FORMATS
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.spec import Spec, change_of, changed
+from blizzarr.spec.spec_json import spec_from_json
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import opening
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
@@ -75,25 +77,32 @@ def open(
     if isinstance(given.get("kvstore"), KvStore):
         given["kvstore"] = given["kvstore"].spec(retain_context=True)
     # What is said wrongly is an error at once; what cannot be done is one of the result.
-    said = (spec if isinstance(spec, Spec) else Spec(spec)).node
-    change = change_of(given)
+    said = spec.node if isinstance(spec, Spec) else spec_from_json(spec)
+    change = change_of(given) if given else None
     try:
-        node = changed(said, change, context or Context())
+        node = bind(said, context or Context()) if change is None else changed(said, change, context or Context())
     except BlizzarrError as error:
         return Future.failed(error)
     request = Request(read, write, context, transaction)
     if batch is not None:
         return batch.add(lambda: open_node(node, request))
-    if node.driver == "array":
-        return _at_once(lambda: open_node(node, request))
+    if _is_quick(node):
+        try:
+            return Future.of(open_node(node, request))
+        except Exception as error:
+            return Future.failed(error)
     return submit(lambda: open_node(node, request))
 
 
-def _at_once(work: Callable[[], TensorStore]) -> Future[TensorStore]:
-    try:
-        return Future.of(work())
-    except Exception as error:
-        return Future.failed(error)
+def _is_quick(node: SpecNode) -> bool:
+    """Whether opening takes so little that handing it to another thread takes longer: nothing far off is asked."""
+    kvstore = node.kvstore
+    if kvstore is None:
+        return bool(node.bases or node.driver == "array") and all(map(_is_quick, node.bases))
+    if kvstore.driver == "memory":
+        return True
+    # Documents that are created wait for the device.
+    return kvstore.driver == "file" and (node.driver == "auto" or not node.options["mode"].create)
 
 
 def open_node(node: SpecNode, request: Request) -> TensorStore:

@@ -21,7 +21,7 @@ from blizzarr.transactions import Transaction
 from blizzarr.views import IndexTransform
 from blizzarr.views.compose import compose
 from blizzarr.views.dim_expression import Subscript
-from blizzarr.views.form import Form
+from blizzarr.views.form import Form, identity_maps
 from blizzarr.views.indexing import index
 from blizzarr.views.numpy_index import index_direct
 from blizzarr.views.numpy_terms import Mode
@@ -61,7 +61,10 @@ class TensorStore(StoreFacts):
     @classmethod
     def of(cls, driver: Driver, transform: IndexTransform | None = None) -> TensorStore:
         """All of what a driver has, or a view of it."""
-        return cls._made(driver, (transform or IndexTransform(driver.domain))._form)
+        if transform is not None:
+            return cls._made(driver, transform._form)
+        domain = driver.domain._form
+        return cls._made(driver, domain._replace(maps=identity_maps(len(domain.lower))))
 
     # Views
 

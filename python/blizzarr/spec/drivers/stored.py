@@ -11,7 +11,7 @@ from blizzarr.json_values import MISSING, copied, quote
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.drivers.driver import Change, Driver
+from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_bool, as_text
@@ -120,9 +120,7 @@ class StoredDriver(Driver):
                 raise SpecError('"kvstore" is already specified')
             kvstore = change.kvstore
         options["mode"] = options["mode"].with_change(change.open_mode)
-        schema = node.schema.copy()
-        schema.merge(change.schema)
-        return altered(node, options=options, kvstore=kvstore, schema=schema)
+        return with_schema(altered(node, options=options, kvstore=kvstore), change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
         """What is said, and to open if nothing is."""
