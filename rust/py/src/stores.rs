@@ -36,7 +36,9 @@ pub struct PyLocalStore {
 
 /// Values in memory; see `blizzarr.stores.MemoryStore`.
 #[pyclass(name = "MemoryStore", module = "blizzarr._native", extends = NativeStore, frozen)]
-pub struct PyMemoryStore;
+pub struct PyMemoryStore {
+    memory: Arc<MemoryStore>,
+}
 
 /// Held by whoever deletes documents.
 #[pyclass(module = "blizzarr._native", frozen)]
@@ -114,7 +116,26 @@ impl PyLocalStore {
 impl PyMemoryStore {
     #[new]
     fn new() -> PyClassInitializer<Self> {
-        PyClassInitializer::from(NativeStore { store: Arc::new(MemoryStore::new()) }).add_subclass(PyMemoryStore)
+        let memory = Arc::new(MemoryStore::new());
+        PyClassInitializer::from(NativeStore { store: memory.clone() }).add_subclass(PyMemoryStore { memory })
+    }
+
+    /// Makes many changes (`None`: delete) in one step, if all values that are expected are of these versions (`None`:
+    /// missing); else none of them, and the answer is the key of a value that is another.
+    fn exchange(
+        &self,
+        py: Python<'_>,
+        expected: Vec<(String, Option<Vec<u8>>)>,
+        changes: Vec<(String, Option<Bound<'_, PyBytes>>)>,
+    ) -> PyResult<Option<String>> {
+        entry(py, "exchange values", None, || {
+            let changes: Vec<_> = changes
+                .iter()
+                .map(|(key, value)| (key.clone(), value.as_ref().map(|value| value.as_bytes())))
+                .collect();
+            let memory = &*self.memory;
+            py.detach(|| memory.exchange(&expected, &changes)).map_err(|error| raise(py, error, None))
+        })
     }
 }
 

@@ -101,6 +101,41 @@ impl MemoryStore {
         self.write().remove(key);
     }
 
+    /// Makes all these changes (`None`: delete) in one step, if all these values are of the versions that are expected
+    /// (`None`: missing); else none of them, and says which value is another.
+    pub fn exchange(
+        &self,
+        expected: &[(String, Option<Vec<u8>>)],
+        changes: &[(String, Option<&[u8]>)],
+    ) -> Result<Option<String>> {
+        let fresh = changes.iter().map(|(name, value)| {
+            key::check(name)?;
+            value.map(|value| Value::of(&[value]).map_err(|error| error.at_key(name))).transpose()
+        });
+        let fresh = fresh.collect::<Result<Vec<_>>>()?;
+        let mut values = self.write();
+        for (name, version) in expected {
+            let now = values.get(name).map(|value| value.version().name());
+            if now != *version {
+                return Ok(Some(name.clone()));
+            }
+        }
+        let replaced: Vec<_> = changes
+            .iter()
+            .zip(fresh)
+            .map(|((name, _), value)| match value {
+                Some(value) => values.insert(name.clone(), value),
+                None => values.remove(name),
+            })
+            .collect();
+        drop(values);
+        drop(replaced); // may be large: not while others wait
+        for (name, _) in changes {
+            changes::value(|| self.full_name(name));
+        }
+        Ok(None)
+    }
+
     fn hold(&self, lock_key: &str, scope: Scope, interrupt: Interrupt<'_>) -> Result<HeldInProcess> {
         key::check(lock_key)?;
         let (_, name) = exclusion::document(lock_key);

@@ -305,3 +305,23 @@ fn fault_100_readers_see_the_old_or_the_new_value_never_a_mixture() {
         });
     });
 }
+
+#[test]
+fn changes_of_memory_in_one_step() {
+    let store = MemoryStore::new();
+    store.set("a", &[b"1"]).unwrap();
+    let version = |key: &str| match store.status(key).unwrap() {
+        Status::Is(version) => Some(version.name()),
+        _ => None,
+    };
+    let seen = version("a");
+    let expected = [("a".to_owned(), seen.clone()), ("b".to_owned(), None)];
+    let changes = [("a".to_owned(), None), ("b".to_owned(), Some(&b"2"[..])), ("c".to_owned(), None)];
+    store.set("a", &[b"1"]).unwrap();
+    assert_eq!(store.exchange(&expected, &changes).unwrap(), Some("a".to_owned()));
+    assert_eq!(store.list("").unwrap(), ["a"]);
+    let expected = [("a".to_owned(), version("a")), ("b".to_owned(), None)];
+    assert_eq!(store.exchange(&expected, &changes).unwrap(), None);
+    assert_eq!((store.list("").unwrap(), store.get("b").unwrap()), (vec!["b".to_owned()], Some(b"2".to_vec())));
+    assert!(store.exchange(&[], &[("../a".to_owned(), None)]).is_err());
+}
