@@ -12,7 +12,7 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 
-__all__ = ["MISSING", "copied", "dump", "expected", "plain", "quote"]
+__all__ = ["MISSING", "alike", "copied", "dump", "expected", "plain", "quote"]
 
 
 class _Missing:
@@ -105,6 +105,21 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list):
         return [_finite(element) for element in value]
     return value
+
+
+def alike(value: Any, other: Any) -> bool:
+    """Whether JSON means the same by two values: numbers are, however they are written, but `true` is no number.
+
+    Examples
+    --------
+    >>> alike({"a": [1, None]}, {"a": [1.0, None]}), alike(1, True)
+    (True, False)
+    """
+    if isinstance(value, dict) and isinstance(other, dict):
+        return value.keys() == other.keys() and all(alike(value[name], other[name]) for name in value)
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(alike, value, other))
+    return isinstance(value, bool) is isinstance(other, bool) and bool(value == other)
 
 
 def quote(text: str, mark: str = '"') -> str:

@@ -12,8 +12,8 @@ from blizzarr.model import ArrayMeta
 
 __all__ = ["foreign", "what_is_there", "what_was_sought"]
 
-_OTHERS: Final = {"attributes.json": "an N5 node"}
-"""Names by which formats are known that are not read here."""
+_OTHERS: Final = {"attributes.json": "an N5 group"}
+"""Names by which nodes are known that are not read here."""
 _SHOWN: Final = 6
 
 
@@ -51,7 +51,7 @@ def foreign(names: Collection[str]) -> str | None:
     Examples
     --------
     >>> foreign(["attributes.json", "s0"]), foreign(["zarr.json"])
-    ('an N5 node, which this version does not read (attributes.json is there)', None)
+    ('an N5 group, which this version does not read (attributes.json is there)', None)
     """
     found = next((name for name in _OTHERS if name in names), None)
     return None if found is None else f"{_OTHERS[found]}, which this version does not read ({found} is there)"

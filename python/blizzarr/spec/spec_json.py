@@ -174,11 +174,14 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
             raise _misplaced("kvstore-based TensorStore", part, found)
         url = split_url(part if ":" in part else f"{part}:")
         try:
-            url.refuse_slashes()
             url.refuse_query()
-            if scheme == "auto" and url.path:
-                raise SpecError("Path not supported")
-            return _array("auto" if scheme == "auto" else array_schemes()[scheme], decoded(url.path), found)
+            if scheme == "auto":
+                url.refuse_slashes()
+                if url.path:
+                    raise SpecError("Path not supported")
+            # Slashes behind the scheme mean nothing here.
+            path = decoded(url.authority + url.path)
+            return _array("auto" if scheme == "auto" else array_schemes()[scheme], path, found)
         except SpecError as error:
             raise SpecError(f"Invalid TensorStore URL component {quote(part)}: {error.reason}") from error
     raise SpecError(f"unsupported URL scheme: {quote(scheme)}")

@@ -75,9 +75,9 @@ class opening:  # noqa: N801  # as a function
 
 _ARGUMENTS = re.compile(
     r"Error setting |codec_chunk_shape not supported|domain from metadata does not match|Dimension units not supported"
-    r"|Invalid fill_value: .*no fill value"
+    r"|Invalid fill_value: .*no fill value|fill_value not supported by N5"
 )
-"""How errors begin that TensorStore takes for ones of the spec itself: of layouts, and some of ``zarr``."""
+"""How errors begin that TensorStore takes for ones of the spec itself: of layouts, and some of ``zarr`` and ``n5``."""
 
 
 class failed_precondition:  # noqa: N801  # as a function

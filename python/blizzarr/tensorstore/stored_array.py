@@ -81,7 +81,8 @@ class StoredArray:
             raise ConstraintError(f"Metadata at {key} does not exist")
         if not same_chunks(found.meta, array.metadata):
             new, old = map(self._compatible, (found.meta, array.metadata))
-            raise ConstraintError(f"Updated zarr metadata {new} is incompatible with existing metadata {old}")
+            kind = "N5" if self.node.driver == "n5" else "zarr"
+            raise ConstraintError(f"Updated {kind} metadata {new} is incompatible with existing metadata {old}")
         array._adopt(found.meta)
 
     def refuse_missing(self, lowered: Lowered) -> None:
@@ -137,7 +138,7 @@ def _schema_of(node: SpecNode, meta: ArrayMeta) -> Schema:
     return found[1]
 
 
-_CHANGING = ("shape", "attributes", "dimension_names")
+_CHANGING = ("shape", "attributes", "dimension_names", "dimensions", "axes", "units", "resolution")
 
 
 def _shown(store: Store, key: str) -> str:
@@ -230,6 +231,7 @@ def _found(place: _Place) -> ArrayMeta | None:
     if isinstance(found, BlizzarrError):
         raise found
     if found is None:
+        _refuse_unreadable(place)
         return None
     if not isinstance(found.meta, ArrayMeta):
         with failed_precondition():
@@ -238,6 +240,15 @@ def _found(place: _Place) -> ArrayMeta | None:
                 f'but received: "group"'
             )
     return found.meta
+
+
+def _refuse_unreadable(place: _Place) -> None:
+    """Refuse what has the name of a document and is none of an array, where nothing else has that name."""
+    refuse: Any = getattr(place.constraints, "refuse", None)
+    raw = None if refuse is None else place.store.get(place.forms[0].node_keys(place.path)[0])
+    if raw is not None:
+        with failed_precondition(), prefixed(f"Error reading {place.key}"):
+            refuse(bytes(raw))
 
 
 def _check(place: _Place, meta: ArrayMeta) -> None:

@@ -107,7 +107,7 @@ def test_not_found(path: str, text: str) -> None:
 
 def test_other_formats_are_named() -> None:
     """What looks like another format is said to."""
-    with pytest.raises(NodeNotFoundError, match="looks like an N5 node, which this version does not read"):
+    with pytest.raises(NodeNotFoundError, match="looks like an N5 group, which this version does not read"):
         formats.read_node(DictStore(**{"attributes.json": b"{}"}), "")
 
 

@@ -176,5 +176,5 @@ def test_of_two_who_make_one_node_one_is_told() -> None:
 
 def test_data_of_another_format_are_named_before_anybody_replaces_them() -> None:
     store = MappingStore({"a/attributes.json": b"{}", "a/c/0": b""})
-    with pytest.raises(NodeExistsError, match=r"already \(a/c/\), an N5 node, which this version does not read"):
+    with pytest.raises(NodeExistsError, match=r"already \(a/c/\), an N5 group, which this version does not read"):
         place_node(store, "a", ARRAY)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump, quote
+from blizzarr.json_values import alike, dump, quote
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import merge_units
@@ -35,8 +35,8 @@ def check_metadata(stored: Metadata, constraints: Metadata) -> None:
     for name in (*_CHECKED, *sorted(constraints.extra)):
         if name not in wanted:
             continue
-        there = dump(found[name]) if name in found else "<discarded>"
-        if dump(wanted[name]) != there:
+        if name not in found or not alike(wanted[name], found[name]):
+            there = dump(found[name]) if name in found else "<discarded>"
             raise SpecError(f"Expected {quote(name)} of {dump(wanted[name])} but received: {there}")
 
 

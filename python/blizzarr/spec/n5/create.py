@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from blizzarr.errors import SpecError
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.n5.check import check_schema
@@ -35,7 +36,8 @@ def new_metadata(constraints: Metadata, schema: Schema) -> Metadata:
         raise SpecError("dtype must be specified")
     dtype = check_dtype(schema.dtype)
     layout = layout_with(schema.chunk_layout, constraints, rank)
-    layout.merge_grid("read", layout.grid("write"))
+    with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
+        layout.merge_grid("read", layout.grid("write"))
     chunks = choose_shape(layout.grid("read"), [domain._form.interval(dim).bounds for dim in range(rank)])
     compression = codec_of(constraints, schema).value.compression
     found = replace(

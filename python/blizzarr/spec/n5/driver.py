@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from blizzarr import formats
+from blizzarr.errors import SpecError
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -98,6 +99,15 @@ class N5Constraints:
         meta = formats.format_named("n5").decode("", {"attributes.json": raw})
         assert isinstance(meta, ArrayMeta)
         return meta
+
+    @staticmethod
+    def refuse(raw: bytes) -> None:
+        """Say what is wrong with a document that is not one of an array: of a group, for example."""
+        try:
+            document = json.loads(raw)
+        except ValueError as error:
+            raise SpecError("Invalid JSON") from error
+        stored_from_json(document)
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Refuse an array that does not fulfil them."""

@@ -11,7 +11,7 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, plain
 from blizzarr.spec.constraint import braces
 from blizzarr.spec.dimension_units import DimensionUnits
-from blizzarr.spec.dtype import DType
+from blizzarr.spec.dtype import DType, dtype_json
 from blizzarr.spec.members import Members, as_float, as_integer, as_text
 from blizzarr.spec.n5.compression import compression_json
 from blizzarr.spec.unit import Unit
@@ -123,7 +123,7 @@ def _read(value: Any, partial: bool) -> Metadata:
     ranked = RankedLists()
     shape = members.take("dimensions", ranked.of(as_integer(0, _LONGEST)), default)
     chunks = members.take("blockSize", ranked.of(as_integer(1, _LONGEST)), default)
-    dtype = members.take("dataType", lambda name: check_dtype(DType(as_text(name))), default)
+    dtype = members.take("dataType", lambda name: check_dtype(dtype_json(name)), default)
     compression = members.take("compression", compression_json, default)
     axes = members.take("axes", lambda said: _labels(ranked.of(as_text)(said)), None)
     units = members.take("units", ranked.of(as_text), None)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump, quote
+from blizzarr.json_values import alike, dump, quote
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.schema import Schema
@@ -69,7 +69,7 @@ def _check_subset(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> None:
     for name, value in sorted(wanted.items()):
         if name not in found:
             raise SpecError(f"Expected {quote(name)} of {dump(value)} but received: <discarded>")
-        if dump(found[name]) != dump(value):
+        if not alike(found[name], value):
             raise _mismatch(name, value, found[name])
 
 
