@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -94,40 +94,17 @@ class LocalStore(NativeStore):
         """Where links may lead."""
         return self._links
 
-    def link(self, key: str, other: str) -> bool:
-        """Give the file of a key a second name, as another key; False where this file system cannot.
+    def link_many(self, pairs: Sequence[tuple[str, str]]) -> builtins.list[bool]:
+        """Give the file of the first key of each pair a second name, the second key; False where that cannot be.
 
-        As no value is ever changed in place, the two are as good as copies. A store that keeps within its root copies.
+        As no value is ever changed in place, the two are as good as copies. Symbolic links get none, as they may
+        lead elsewhere, and nothing does in a store that keeps within its root: these are to be copied.
         """
-        self._check_writable(check_key(other))
-        if self._links == "within-root":
-            return False
-        old, new = f"{self._root}/{check_key(key)}", f"{self._root}/{other}"
-        directory = os.path.dirname(new)
-        chosen, gathers = _native.durability_choice()
-        level = chosen or self.durability or config.durability
-        try:
-            if level != "none":
-                _synchronise(old)
-            os.makedirs(directory, exist_ok=True)
-            os.link(old, new)
-            if level == "full":
-                self._note_directories(directory, gathers)
-        except FileExistsError:
-            return os.path.samefile(old, new)
-        except OSError:
-            # Whatever stands against it, the value can still be copied, or says what is wrong when it is.
-            return False
-        return True
-
-    def _note_directories(self, directory: str, gathers: bool) -> None:
-        """Have this directory and those above it, as far as they may be new, survive a power cut."""
-        for above in _upwards(directory):
-            _native.durability_note(above)
-            if len(above) < len(self._root):
-                break
-        if not gathers:
-            _native.durability_commit()
+        for key, other in pairs:
+            check_key(key)
+            self._check_writable(check_key(other))
+        linked: builtins.list[bool] = self.native.link_many(pairs)
+        return linked
 
     def flush(self) -> None:
         """Wait until everything that was stored so far, whatever its durability, would survive a power cut.
@@ -190,24 +167,6 @@ class LocalStore(NativeStore):
 
     def _facts(self) -> tuple[str, bool, str, str]:
         return self._root, self.read_only, self._locking, self._links
-
-
-def _upwards(directory: str) -> Iterator[str]:
-    """The directory, the one above it, and so on."""
-    above = os.path.dirname(directory)
-    while above != directory:
-        yield directory
-        directory, above = above, os.path.dirname(above)
-    yield directory
-
-
-def _synchronise(path: str) -> None:
-    """Have the bytes of a file on the device."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _mode(path: str) -> int | None:

@@ -65,6 +65,18 @@ class NativeStore(BaseStore):
         self._check_writable(check_key(key))
         return bool(self.native.delete(key))
 
+    def set_many(self, values: Sequence[tuple[str, Value]]) -> None:
+        """Replace many values, each atomically, in no particular order."""
+        for key, _ in values:
+            self._check_writable(check_key(key))
+        self.native.set_many(values)
+
+    def delete_many(self, keys: Sequence[str]) -> None:
+        """Remove many values, those that there are, in no particular order."""
+        for key in keys:
+            self._check_writable(check_key(key))
+        self.native.delete_many(keys)
+
     def delete_prefix(self, prefix: str) -> None:
         """Remove every key under the prefix."""
         prefix = check_prefix(prefix)

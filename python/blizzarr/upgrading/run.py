@@ -11,17 +11,16 @@ Each step can be done again, so an upgrade that was interrupted is finished by r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, TypeVar
 
 from blizzarr.array.info import stored_chunks
-from blizzarr.durability import as_durable_as_here, durable
+from blizzarr.durability import durable
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
-from blizzarr.stores.duplicate import duplicate
+from blizzarr.stores.many import delete_many, duplicate_many, set_many
 from blizzarr.transformers import stored_key
 from blizzarr.upgrading.plan import NodeUpgrade, Upgrade
 from blizzarr.upgrading.record import KEY, Record
@@ -31,9 +30,11 @@ __all__ = ["Told", "run"]
 Told = Callable[[int, int], None]
 """Called with the steps that are done and the steps in all."""
 
+T = TypeVar("T")
 
-_THREADS: Final = 32
-"""They wait for the device more than they work: it writes what many wait for in one go."""
+_IN_ONE_CALL: Final = 4096
+_BY_ITSELF: Final = 64
+"""So many values are changed, by a store that changes many in one call and by others, before the user is told."""
 
 
 class _Counter:
@@ -53,31 +54,45 @@ def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False) -
     """Do what was planned; only the last step when the new documents count already."""
     store, nodes = upgrade.store, upgrade.nodes
     moves = [move for node in nodes if node.moves_chunks for move in _moves(store, node)]
-    count = _Counter((1 if switched else 2) * (len(moves) + len(nodes)), told)
-    with ThreadPoolExecutor(_THREADS) as pool:
+    inner, root = [node for node in nodes if node.path], [node for node in nodes if not node.path]
+    # Inner nodes first: what is left of the old hierarchy is reached from its root.
+    levels = [list(level) for _, level in groupby(sorted(nodes, key=_depth, reverse=True), _depth)]
+    outdated = [stage for level in levels for stage in _stages([node.outdated for node in level])]
+    stored = [_stages([list(node.documents.items()) for node in some]) for some in (inner, root)]
+    count = _Counter(
+        (1 if switched else 2) * len(moves)
+        + (0 if switched else sum(map(len, stored[0] + stored[1])))
+        + sum(map(len, outdated)),
+        told,
+    )
 
-        def each(work: Callable[..., None], items: Iterable[tuple[object, ...]]) -> None:
-            def one(item: tuple[object, ...]) -> None:
-                work(*item)
+    def all_of(work: Callable[[Store, Sequence[T]], None], items: Sequence[T]) -> None:
+        at_once = _IN_ONE_CALL if hasattr(store, "set_many") else _BY_ITSELF
+        for start in range(0, len(items), at_once):
+            some = items[start : start + at_once]
+            work(store, some)
+            count(len(some))
 
-            for _ in pool.map(as_durable_as_here(one), items):
-                count()
-
-        if not switched:
-            # The old documents are removed only when a power cut can no longer take the new ones away.
-            with durable("full"):
-                Record(upgrade.old.name, upgrade.new.name).write(store)
-                each(lambda old, new: duplicate(store, old, new), moves)
-                each(lambda node: _store_documents(store, node), [(node,) for node in nodes if node.path])
-            with durable("full"):
-                Record(upgrade.old.name, upgrade.new.name, switching=True).write(store)
-                each(lambda node: _store_documents(store, node), [(node,) for node in nodes if not node.path])
-        each(lambda old, new: _remove(store, [old]), moves)
-        # Inner nodes first: what is left of the old hierarchy is reached from its root.
-        deepest = sorted(nodes, key=_depth, reverse=True)
-        for _, level in groupby(deepest, _depth):
-            each(lambda node: _remove(store, node.outdated), [(node,) for node in level])
+    if not switched:
+        # The old documents are removed only when a power cut can no longer take the new ones away.
+        with durable("full"):
+            Record(upgrade.old.name, upgrade.new.name).write(store)
+            all_of(duplicate_many, moves)
+            for stage in stored[0]:
+                all_of(set_many, stage)
+        with durable("full"):
+            Record(upgrade.old.name, upgrade.new.name, switching=True).write(store)
+            for stage in stored[1]:
+                all_of(set_many, stage)
+    all_of(delete_many, [old for old, _ in moves])
+    for gone in outdated:
+        all_of(delete_many, gone)
     store.delete(KEY)
+
+
+def _stages(each: Sequence[Sequence[T]]) -> list[list[T]]:
+    """The first of each, the second of each, and so on: those of one stage may be dealt with in any order."""
+    return [[some[number] for some in each if number < len(some)] for number in range(max(map(len, each), default=0))]
 
 
 def _depth(node: NodeUpgrade) -> int:
@@ -97,13 +112,3 @@ def _moves(store: Store, node: NodeUpgrade) -> list[tuple[str, str]]:
         if (old := stored_key(here, key, store)) is not None
         and (new := stored_key(there, prefix + keys.key(position), store)) is not None
     ]
-
-
-def _store_documents(store: Store, node: NodeUpgrade) -> None:
-    for key, value in node.documents.items():
-        store.set(key, value)
-
-
-def _remove(store: Store, keys: Iterable[str]) -> None:
-    for key in keys:
-        store.delete(key)

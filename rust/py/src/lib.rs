@@ -77,12 +77,6 @@ fn durability_commit(py: Python<'_>) -> PyResult<()> {
     errors::entry(py, "commit", None, || py.detach(durability::commit).map_err(|error| errors::raise(py, error, None)))
 }
 
-/// The entries of a directory have changed: the next commit makes sure of them.
-#[pyfunction]
-fn durability_note(directory: std::path::PathBuf) {
-    durability::note(&directory);
-}
-
 /// Called when the interpreter begins to end.
 #[pyfunction]
 fn interpreter_ends(py: Python<'_>) {
@@ -119,6 +113,5 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(durability_choose, module)?)?;
     module.add_function(wrap_pyfunction!(durability_choice, module)?)?;
     module.add_function(wrap_pyfunction!(durability_commit, module)?)?;
-    module.add_function(wrap_pyfunction!(durability_note, module)?)?;
     Ok(())
 }

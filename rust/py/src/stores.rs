@@ -11,7 +11,7 @@ use blizzarr_core::store::local::{Links, LocalOptions, LocalStore, Locking};
 use blizzarr_core::store::memory::MemoryStore;
 use blizzarr_core::store::renamed::RenamedStore;
 use blizzarr_core::store::version::{Status, Version};
-use blizzarr_core::store::{hashed, Guard, ListableStore, Store};
+use blizzarr_core::store::{hashed, many, Guard, ListableStore, Store};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -191,6 +191,17 @@ impl NativeStore {
         })
     }
 
+    /// `set` of many, in no particular order.
+    fn set_many(&self, py: Python<'_>, values: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<()> {
+        entry(py, "set values", None, || {
+            let values = values.iter().map(|(key, value)| Ok((key, Buffer::reading(value)?)));
+            let values: Vec<(&String, Buffer)> = values.collect::<PyResult<_>>()?;
+            let values = values.iter().map(|(key, value)| Ok((key.as_str(), value.bytes()?)));
+            let values: Vec<(&str, &[u8])> = values.collect::<PyResult<_>>()?;
+            self.change(py, |store| watching_signals(|interrupt| many::set(store, &values, interrupt)))
+        })
+    }
+
     /// Replaces the value (`None`: deletes it) only if it is still `expected` (`None`: only if there is none); `False` when
     /// it is not.
     fn replace(&self, py: Python<'_>, key: &str, expected: Option<&[u8]>, value: Option<&[u8]>) -> PyResult<bool> {
@@ -199,6 +210,16 @@ impl NativeStore {
 
     fn delete(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
         self.change(py, |store| store.delete(key))
+    }
+
+    /// `delete` of many, in no particular order.
+    fn delete_many(&self, py: Python<'_>, keys: Vec<String>) -> PyResult<()> {
+        self.change(py, |store| watching_signals(|interrupt| many::delete(store, &keys, interrupt)))
+    }
+
+    /// Gives values second keys without copying them; says for which of the pairs that was done.
+    fn link_many(&self, py: Python<'_>, pairs: Vec<(String, String)>) -> PyResult<Vec<bool>> {
+        self.change(py, |store| watching_signals(|interrupt| store.link_many(&pairs, interrupt)))
     }
 
     fn delete_prefix(&self, py: Python<'_>, prefix: &str) -> PyResult<()> {

@@ -35,7 +35,7 @@ def as_key(store: LocalStore, word: str, scratch: Path) -> Iterator[Act]:
     yield lambda: store.replace(word, b"new", b"newer")
     yield lambda: store.set(f"{word}/below", b"new")
     yield lambda: store.set(word, b"new")
-    yield lambda: store.link("own/c/0", word)
+    yield lambda: store.link_many([("own/c/0", word)])
     yield lambda: store.linked([word])
     yield lambda: store.delete(word)
     yield lambda: store.delete_prefix(word)

@@ -10,7 +10,9 @@ import pytest
 import blizzarr
 from blizzarr import _native
 from blizzarr.durability import Durability
+from blizzarr.errors import StoreError
 from blizzarr.stores import LocalStore
+from blizzarr.stores.many import duplicate_many
 
 
 def test_a_block_is_left_as_it_was_found() -> None:
@@ -50,11 +52,37 @@ def test_a_store_keeps_its_level_when_it_is_pickled(tmp_path: Path, level: Durab
 def test_a_second_name_is_as_durable(tmp_path: Path, level: Durability) -> None:
     store = LocalStore(tmp_path / "new", durability=level)
     store.set("a", b"value")
-    assert store.link("a", "b/c/d")
+    assert store.link_many([("a", "b/c/d"), ("z", "y")]) == [True, False]
     assert (tmp_path / "new/a").samefile(tmp_path / "new/b/c/d")
     with blizzarr.durable("full"):
-        assert store.link("a", "e")
+        assert store.link_many([("a", "e"), ("a", "b/c/d")]) == [True, True]
     assert store.list() == ["a", "b/c/d", "e"]
+
+
+@pytest.mark.parametrize("level", ["none", "full"])
+def test_many_second_names(tmp_path: Path, level: Durability) -> None:
+    store = LocalStore(tmp_path / "many", durability=level)
+    store.set_many([(f"a/{number}", b"%d" % number) for number in range(300)])
+    assert all(store.link_many([(f"a/{number}", f"b/{number % 7}/{number}") for number in range(300)]))
+    store.delete_many([f"a/{number}" for number in range(299)] + ["not/there"])
+    assert store.list("a") == ["a/299"]
+    assert {store.get(f"b/{number % 7}/{number}") for number in range(300)} == {b"%d" % number for number in range(300)}
+
+
+def test_what_gets_no_second_name(tmp_path: Path) -> None:
+    """Another name of a symbolic link may lead elsewhere, and what has the name already is not replaced by a link."""
+    store = LocalStore(tmp_path)
+    store.set_many([("a", b"value"), ("other", b"another"), ("d/in", b"1")])
+    (tmp_path / "link").symlink_to("a")
+    pairs = [("link", "x/y/z"), ("a", "other"), ("d", "e"), ("a", "d/in/below"), ("missing", "f")]
+    assert store.link_many(pairs) == [False] * 5
+    assert store.list() == ["a", "d/in", "link", "other"]
+    assert not (tmp_path / "x").exists()
+    duplicate_many(store, pairs[:2])
+    assert (store.get("x/y/z"), store.get("other")) == (b"value", b"value")
+    assert not (tmp_path / "x/y/z").is_symlink()
+    with pytest.raises(StoreError, match="d/in/below"):
+        duplicate_many(store, pairs[3:4])
 
 
 @pytest.mark.parametrize("level", ["none", "ordered", "full"])

@@ -5,6 +5,7 @@ pub mod exclusion;
 pub mod hashed;
 pub mod key;
 pub mod local;
+pub mod many;
 pub mod memory;
 pub mod ranges;
 pub mod renamed;
@@ -152,6 +153,13 @@ pub trait ListableStore: Store {
     /// Waits until everything that was stored and deleted so far, at whatever level, would survive a power cut.
     fn flush(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// Gives values second keys without copying them: for each `(key, other)` whether `other` has what `key` has now.
+    /// Where it has not, because there is no such thing here, the value can be copied.
+    fn link_many(&self, pairs: &[(String, String)], interrupt: Interrupt<'_>) -> Result<Vec<bool>> {
+        let _ = interrupt;
+        Ok(vec![false; pairs.len()])
     }
 
     /// Removes everything under the prefix; nothing there is fine.

@@ -11,6 +11,7 @@
 //! - `read`: one version of a value through one open file;
 //! - `publish` and `unnamed`: a value appears under its key at once, or not at all;
 //! - `remove`: deletion, of one value or of a tree;
+//! - `link`: a second name for a value, without copying it;
 //! - `outgoing`: values that are held until it is on record that they have gone;
 //! - `temporary`: what writers that died have left;
 //! - `times`: which version of a value a file is;
@@ -24,6 +25,7 @@
 #[cfg(target_os = "linux")]
 mod beneath;
 mod flush;
+mod link;
 mod list;
 mod lock;
 mod look;
@@ -270,6 +272,10 @@ impl ListableStore for LocalStore {
         };
         changes::prefix(|| self.full_name(prefix).map(|name| name.trim_end_matches('/').to_owned()));
         outcome
+    }
+
+    fn link_many(&self, pairs: &[(String, String)], interrupt: Interrupt<'_>) -> Result<Vec<bool>> {
+        self.link_each(pairs, interrupt)
     }
 
     fn lock_document<'a>(&'a self, lock_key: &str, interrupt: Interrupt<'_>) -> Result<Box<dyn Guard + 'a>> {

@@ -1,0 +1,95 @@
+"""Many values of one store at once: in one call where it has one, with some threads where it has not.
+
+In what order they are changed is not said; after an error some are and some are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from blizzarr.durability import as_durable_as_here
+from blizzarr.stores.protocol import Store, Value
+
+__all__ = ["delete_many", "duplicate_many", "set_many"]
+
+_THREADS: Final = 32
+"""They wait for the store more than they work."""
+_FEW: Final = 4
+
+
+def set_many(store: Store, values: Sequence[tuple[str, Value]]) -> None:
+    """Store values by their keys.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MemoryStore
+    >>> store = MemoryStore()
+    >>> set_many(store, [("a", b"1"), ("b", b"2")])
+    >>> store.list()
+    ['a', 'b']
+    """
+    together = getattr(store, "set_many", None)
+    if together is not None:
+        together(values)
+    else:
+        _each(store.set, values)
+
+
+def delete_many(store: Store, keys: Sequence[str]) -> None:
+    """Remove what is stored by the keys, if anything.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MappingStore
+    >>> store = MappingStore({"a": b"1", "b": b"2"})
+    >>> delete_many(store, ["a", "c"])
+    >>> store.list()
+    ['b']
+    """
+    together = getattr(store, "delete_many", None)
+    if together is not None:
+        together(keys)
+    else:
+        _each(store.delete, [(key,) for key in keys])
+
+
+def duplicate_many(store: Store, pairs: Sequence[tuple[str, str]]) -> None:
+    """Give the value of the first key of each pair to the second too, in place of what that has.
+
+    Nothing is copied where the store can do without. A first key without a value is left alone.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MappingStore
+    >>> store = MappingStore({"a": b"value"})
+    >>> duplicate_many(store, [("a", "b"), ("c", "d")])
+    >>> store.get("b"), store.get("d")
+    (b'value', None)
+    """
+    link = getattr(store, "link_many", None)
+    linked = [False] * len(pairs) if link is None else link(pairs)
+
+    def copy(key: str, other: str) -> None:
+        value = store.get(key)
+        if value is not None:
+            store.set(other, value)
+
+    _each(copy, [pair for pair, done in zip(pairs, linked, strict=True) if not done])
+
+
+def _each(work: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> None:
+    """Call it with each of them, several at a time."""
+    arguments = list(arguments)
+    if len(arguments) < _FEW:
+        for some in arguments:
+            work(*some)
+        return
+
+    def one(some: tuple[Any, ...]) -> None:
+        work(*some)
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for _ in pool.map(as_durable_as_here(one), arguments):
+            pass
