@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMATS", "array_schemes", "is_array_driver"]
+__all__ = ["FORMATS", "array_schemes", "elsewhere", "is_array_driver"]
 
 FORMATS: dict[str, tuple[str, ...]] = {
     "zarr3": ("v3",),
@@ -16,6 +16,25 @@ FORMATS: dict[str, tuple[str, ...]] = {
 _SCHEMES = {"zarr3": "zarr3", "zarr2": "zarr", "n5": "n5", "zarr1": "zarr1", "zarr3_draft": "zarr3_draft"}
 
 _OTHERS = ("array", "auto", "cast", "downsample", "stack")
+
+
+_ELSEWHERE = {
+    "neuroglancer_precomputed": "precomputed volumes of Neuroglancer",
+    "json": "JSON values",
+    **dict.fromkeys(("avif", "bmp", "jpeg", "png", "tiff", "webp"), "images"),
+}
+_ELSEWHERE |= {name.replace("_", "-"): what for name, what in _ELSEWHERE.items()}
+
+
+def elsewhere(name: str) -> str | None:
+    """What a driver, or the scheme of a URL, is for that TensorStore has and this library has not; None for others.
+
+    Examples
+    --------
+    >>> elsewhere("neuroglancer_precomputed"), elsewhere("zarr3")
+    ('precomputed volumes of Neuroglancer', None)
+    """
+    return _ELSEWHERE.get(name)
 
 
 def array_schemes() -> dict[str, str]:

@@ -9,7 +9,7 @@ from blizzarr.json_values import plain, quote
 from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Held
 from blizzarr.spec.context import ContextSpec, default_resource
-from blizzarr.spec.driver_names import array_schemes
+from blizzarr.spec.driver_names import FORMATS, array_schemes, elsewhere
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
 from blizzarr.spec.dtype import dtype_json
 from blizzarr.spec.kvstore_json import kvstore_from_json, resources_json, take_resources, url_part
@@ -19,6 +19,7 @@ from blizzarr.spec.parsed import Parsed
 from blizzarr.spec.places import PLACES, SCHEMES
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.status import UnsupportedDriverError
 from blizzarr.spec.urls import decoded, split_url
 from blizzarr.views import IndexTransform, transform_from_json
 
@@ -57,6 +58,11 @@ def _from_json(value: Any) -> SpecNode:
     if members.left.get("driver") in PLACES:
         # A key-value store: what is in it is to be found out.
         members = Members({"driver": "auto", "kvstore": value})
+    name = members.left.get("driver")
+    if isinstance(name, str) and (what := elsewhere(name)) is not None:
+        raise _unsupported(
+            f'Error parsing object member "driver": {quote(name)} is not a registered TensorStore driver', what
+        )
     name = members.take("driver", _driver)
     driver = DRIVERS[name]
     context = members.take("context", ContextSpec, default=None)
@@ -96,6 +102,14 @@ def _driver(value: Any) -> str:
     if name not in DRIVERS:
         raise SpecError(f"{quote(name)} is not a registered TensorStore driver")
     return name
+
+
+def _unsupported(said: str, what: str) -> UnsupportedDriverError:
+    stored = ", ".join(map(quote, FORMATS))
+    made = ", ".join(quote(name) for name in DRIVERS if name not in FORMATS)
+    return UnsupportedDriverError(
+        f"{said}: TensorStore has it, for {what}; this library reads and writes {stored}, and has {made}"
+    )
 
 
 def derived(node: SpecNode) -> SpecNode:
@@ -150,7 +164,8 @@ def spec_from_url(text: str) -> SpecNode:
         for part in text.split("|"):
             found = _applied(part, found)
     except SpecError as error:
-        raise SpecError(f"Parsing spec from url: {quote(text)}: {error.reason}") from error
+        kind = UnsupportedDriverError if isinstance(error, UnsupportedDriverError) else SpecError
+        raise kind(f"Parsing spec from url: {quote(text)}: {error.reason}") from error
     return _array("auto", "", found) if isinstance(found, KvNode) else derived(_known(found))
 
 
@@ -184,6 +199,8 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
             return _array("auto" if scheme == "auto" else array_schemes()[scheme], path, found)
         except SpecError as error:
             raise SpecError(f"Invalid TensorStore URL component {quote(part)}: {error.reason}") from error
+    if (what := elsewhere(scheme)) is not None:
+        raise _unsupported(f"unsupported URL scheme: {quote(scheme)}", what)
     raise SpecError(f"unsupported URL scheme: {quote(scheme)}")
 
 

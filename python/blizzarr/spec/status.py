@@ -6,7 +6,8 @@ are what the rest of this library raises::
     SpecError (ValueError)
     ├── ConstraintError                         FAILED_PRECONDITION: what is stored is not as the spec demands
     ├── ArrayNotFoundError (NodeNotFoundError)  NOT_FOUND
-    └── ArrayExistsError (NodeExistsError)      ALREADY_EXISTS
+    ├── ArrayExistsError (NodeExistsError)      ALREADY_EXISTS
+    └── UnsupportedDriverError (UnsupportedOperationError)  what TensorStore has and this library has not
 """
 
 from __future__ import annotations
@@ -14,9 +15,16 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, SpecError
+from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, SpecError, UnsupportedOperationError
 
-__all__ = ["ArrayExistsError", "ArrayNotFoundError", "ConstraintError", "failed_precondition", "opening"]
+__all__ = [
+    "ArrayExistsError",
+    "ArrayNotFoundError",
+    "ConstraintError",
+    "UnsupportedDriverError",
+    "failed_precondition",
+    "opening",
+]
 
 
 class _StatusError(SpecError):
@@ -78,6 +86,10 @@ _ARGUMENTS = re.compile(
     r"|Invalid fill_value: .*no fill value|fill_value not supported by N5"
 )
 """How errors begin that TensorStore takes for ones of the spec itself: of layouts, and some of ``zarr`` and ``n5``."""
+
+
+class UnsupportedDriverError(SpecError, UnsupportedOperationError):
+    """A kind of array that TensorStore has and this library has not; the text names those that it has."""
 
 
 class failed_precondition:  # noqa: N801  # as a function
