@@ -11,7 +11,7 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import plain, quote
 from blizzarr.spec.members import as_text
 
-__all__ = ["DTYPES", "DType", "DTypeLike", "as_dtype", "dtype_json"]
+__all__ = ["DTYPES", "DType", "DTypeLike", "as_dtype", "dtype_json", "is_dtype"]
 
 DTypeLike: TypeAlias = Any
 """A `DType`, a name of one, a NumPy dtype, or a Python type that NumPy has a dtype for."""
@@ -130,11 +130,22 @@ class DType:
         return DType, (self._name,)
 
 
+def is_dtype(name: str) -> bool:
+    """Whether there is a data type of this name.
+
+    Examples
+    --------
+    >>> is_dtype("int8"), is_dtype("i1")
+    (True, False)
+    """
+    return name in _NUMPY or name in _ML
+
+
 def _name_of(value: DTypeLike) -> str:
     if isinstance(value, DType):
         return value.name
     if isinstance(value, str):
-        if value in _NUMPY or value in _ML:
+        if is_dtype(value):
             return value
         raise SpecError(f"No TensorStore data type with name: {quote(value)}")
     if value is str:

@@ -127,7 +127,7 @@ def kvstore_json(node: KvNode, include_defaults: bool = False) -> dict[str, Any]
         if value != row.default or (include_defaults and not row.optional):
             said[name] = copied(value)
     said.update(resources_json(node.resources, include_defaults))
-    return said
+    return dict(sorted(said.items()))
 
 
 def kvstore_from_url(text: str) -> KvNode:
@@ -177,7 +177,9 @@ def unsupported_scheme(scheme: str, part: str) -> SpecError:
     kind = ""
     if place is not None:
         kind = "kvstore adapter" if place.on_top else "root kvstore"
-    elif scheme in array_schemes():
+    elif scheme == "cast":
+        kind = "TensorStore adapter"
+    elif scheme == "auto" or scheme in array_schemes():
         kind = "kvstore-based TensorStore"
     known = f": {quote(scheme)} is a {kind} URL scheme" if kind else ""
     return SpecError(f"unsupported URL scheme {quote(scheme)} in {quote(part)}{known}")

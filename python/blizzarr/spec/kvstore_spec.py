@@ -81,7 +81,7 @@ class KvStoreSpec:
         >>> spec = KvStoreSpec("memory://a")
         >>> spec.update(context=Context())
         >>> spec.to_json()
-        {'driver': 'memory', 'context': {'memory_key_value_store': {}}, 'path': 'a'}
+        {'context': {'memory_key_value_store': {}}, 'driver': 'memory', 'path': 'a'}
         """
         self.node = changed_context(self.node, unbind_context, strip_context, context)
 

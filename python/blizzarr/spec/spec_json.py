@@ -11,7 +11,7 @@ from blizzarr.spec.binding import Held
 from blizzarr.spec.context import ContextSpec, default_resource
 from blizzarr.spec.driver_names import FORMATS, array_schemes, elsewhere
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
-from blizzarr.spec.dtype import dtype_json
+from blizzarr.spec.dtype import dtype_json, is_dtype
 from blizzarr.spec.kvstore_json import kvstore_from_json, resources_json, take_resources, url_part
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_integer, as_text
@@ -143,7 +143,7 @@ def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
     said.update(driver.said(node, include_defaults))
     # A driver that takes all that there are says only those that are not as usual.
     said.update(resources_json(node.resources, include_defaults and driver.name != "auto"))
-    return said
+    return dict(sorted(said.items()))
 
 
 # URLs.
@@ -201,7 +201,26 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
             raise SpecError(f"Invalid TensorStore URL component {quote(part)}: {error.reason}") from error
     if (what := elsewhere(scheme)) is not None:
         raise _unsupported(f"unsupported URL scheme: {quote(scheme)}", what)
+    if scheme == "cast":
+        if found is None:
+            raise _misplaced("TensorStore adapter", part, found)
+        return _cast(part if ":" in part else f"{part}:", found)
     raise SpecError(f"unsupported URL scheme: {quote(scheme)}")
+
+
+def _cast(part: str, found: KvNode | SpecNode) -> SpecNode:
+    """The array before a part like ``cast:int8``, as that data type."""
+    below = _array("auto", "", found) if isinstance(found, KvNode) else derived(found)
+    try:
+        url = split_url(part)
+        url.refuse_query()
+        name = url.authority + url.path
+        if not is_dtype(name):
+            raise SpecError(f"Unsuppported data type: {quote(name)}")
+    except SpecError as error:
+        raise SpecError(f"Invalid TensorStore URL component {quote(part)}: {error.reason}") from error
+    rank = below.schema.rank if below.transform is None else below.transform.input_rank
+    return SpecNode("cast", Schema(dtype=name, rank=rank), bases=(below,))
 
 
 def _misplaced(kind: str, part: str, found: KvNode | SpecNode | None) -> SpecError:

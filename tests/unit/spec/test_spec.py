@@ -42,8 +42,8 @@ ARRAY = {"driver": "array", "array": [[1, 2], [3, 4]], "dtype": "int32"}
 
 
 def told(spec: Any) -> dict[str, Any]:
-    """All that a spec tells."""
-    found = {"repr": repr(spec), "json": spec.to_json(), "all": spec.to_json(include_defaults=True)}
+    """All that a spec tells; members in the same order."""
+    found = {"repr": repr(spec), "json": str(spec.to_json()), "all": str(spec.to_json(include_defaults=True))}
     for name in PROPERTIES:
         try:
             found[name] = repr(getattr(spec, name))
@@ -160,6 +160,18 @@ OTHERS: list[Any] = [
         f"memory://a|{rest}"
         for rest in ("zarr:", "foo:", "zarr3:x?y", "zarr3:#a", "zarr3:b|zarr3:c", "auto:y", "zarr3:b%20c")
     ),
+    *(
+        f"memory://a|{rest}"
+        for base in ("", "zarr3|", "auto|", "zarr3:b|cast:int64|")
+        for end in ("", ":", ":int8", "://int8", ":int4", ":i1", ":int%38", ":int8?x", ":int8#x", ":int8/")
+        for rest in (f"{base}cast{end}",)
+    ),
+    "cast:int8",
+    "memory://a|zarr3|cast:int8|auto",
+    "memory://a|zarr3|stack:",
+    {"driver": "cast", "dtype": "int8", "base": {"driver": "zarr3", "kvstore": "memory://a/"}},
+    {"driver": "cast", "base": {"driver": "zarr3", "kvstore": "memory://a/"}},
+    {"driver": "cast", "dtype": "int8", "base": {"driver": "array", "array": [1], "dtype": "int16"}},
     "",
     "foo",
     "zarr3:",

@@ -120,6 +120,14 @@ class CastSpec(_OfOne):
 
         return DRIVERS[node.bases[0].driver].chunk_layout(node.bases[0])
 
+    def url(self, node: SpecNode) -> str:
+        """That of the array below, and as which data type it is taken."""
+        from blizzarr.spec.drivers import DRIVERS
+
+        if node.schema.dtype is None:
+            raise SpecError("cast URL requires target dtype to be specified")
+        return f"{DRIVERS[node.bases[0].driver].url(node.bases[0])}|cast:{node.schema.dtype.name}"
+
 
 class DownsampleSpec(_OfOne):
     """An array with fewer elements, each of which stands for a block."""

@@ -23,6 +23,8 @@ __all__ = ["DEFAULT_INDEX_CODECS", "Decoded", "Layout", "check_chain", "layout_o
 _ENDIAN = "little"
 DEFAULT_INDEX_CODECS: Final = Chain((), Codec("bytes", {"endian": _ENDIAN}), (Codec("crc32c"),))
 """How the index of a shard is encoded if nobody says."""
+_MOST_ENTRIES: Final = 1 << 30
+"""So many chunks a shard has at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +251,8 @@ def check_chain(chain: Chain, shape: tuple[int, ...], itemsize: int) -> None:
     check_chain(to_bytes.options["codecs"], part, itemsize)
     index: Chain = to_bytes.options["index_codecs"]
     entries = tuple(outer // inner for outer, inner in zip(shape, part, strict=True))
+    if prod(entries) > _MOST_ENTRIES:
+        raise SpecError(f"grid shape of {braces(entries)} has more than {_MOST_ENTRIES} entries")
     check_chain(index, (*entries, 2), 8)
     if any(codec.name != "crc32c" for codec in index.bytes_to_bytes):
         raise SpecError("Invalid index_codecs specified: only fixed-size encodings are supported")
