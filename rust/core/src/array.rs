@@ -18,13 +18,21 @@ pub struct Keys {
     pub separator: String,
     /// The chunk's part when there are no axes.
     pub scalar: String,
+    /// How many axes it has at most: those behind them are within elements, of which no chunk has a part.
+    pub axes: usize,
 }
 
 impl Keys {
+    /// What a key has a part for of the place of a chunk.
+    pub fn place<'a>(&self, place: &'a [i64]) -> &'a [i64] {
+        &place[..place.len().min(self.axes)]
+    }
+
     /// The key of the chunk at `place`, into `key` (cleared first).
     pub fn write(&self, place: &[i64], key: &mut String) {
         key.clear();
         key.push_str(&self.prefix);
+        let place = self.place(place);
         if place.is_empty() {
             return key.push_str(&self.scalar);
         }

@@ -68,6 +68,7 @@ pub struct Chain {
     /// Shape of a decoded cell, in the order of the array's axes.
     pub shape: Vec<usize>,
     pub elements: Elements,
+    /// One element, or those along the last axis, which is last in stored order, too.
     pub fill: Vec<u8>,
     /// Stored axis `i` is array axis `order[i]`; `None` when they are the same.
     pub order: Option<Vec<usize>>,
@@ -94,7 +95,10 @@ impl Chain {
         serializer: Serializer,
         codecs: Vec<Box<dyn BytesToBytes>>,
     ) -> Result<Self> {
-        if fill.len() != elements.itemsize {
+        let row = shape.last().and_then(|&count| count.checked_mul(elements.itemsize));
+        let last = shape.len().saturating_sub(1);
+        let is_row = row == Some(fill.len()) && order.as_ref().is_none_or(|order| order.last() == Some(&last));
+        if fill.len() != elements.itemsize && !is_row {
             return Err(Error::new(
                 Kind::Request,
                 format!("expected a fill value of {} bytes, found {}", elements.itemsize, fill.len()),

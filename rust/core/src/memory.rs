@@ -121,10 +121,15 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// Sets every element of the region to `value`.
-    pub fn fill(&self, region: &Region, value: &[u8]) -> Result<()> {
-        let strides = vec![0isize; region.axes.len()];
-        self.scatter(region, value, 0, &strides, value.len())
+    /// Sets every element of the region to `value`: an element of `itemsize` bytes, or those along the last axis.
+    pub fn fill(&self, region: &Region, value: &[u8], itemsize: usize) -> Result<()> {
+        let mut strides = vec![0isize; region.axes.len()];
+        if value.len() > itemsize {
+            if let Some(last) = strides.last_mut() {
+                *last = itemsize as isize;
+            }
+        }
+        self.scatter(region, value, 0, &strides, itemsize)
     }
 
     /// Hands out the bytes of a region that lies in memory exactly as in its cell, to decode straight into them;

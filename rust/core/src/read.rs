@@ -46,7 +46,7 @@ pub fn read(array: &Array, region: &Region, target: &Target<'_>, options: &Optio
             read_chunk(array, &key, &region, target, &inside)
         });
         let done = done.unwrap_or_else(Err);
-        done.map_err(|error| error.at_chunk(&key, &place))
+        done.map_err(|error| error.at_chunk(&key, array.keys.place(&place)))
     })
 }
 
@@ -58,7 +58,7 @@ fn read_chunk(array: &Array, key: &str, region: &Region, target: &Target<'_>, op
     if found {
         Ok(())
     } else {
-        target.fill(region, &array.chain.fill)
+        target.fill(region, &array.chain.fill, array.chain.elements.itemsize)
     }
 }
 

@@ -131,7 +131,7 @@ impl<'a> CachedChunk<'a> {
         for _ in 0..ATTEMPTS {
             let (root, reader) = self.root(since, &read)?;
             let Content::Index(index, encoded) = &root.content else {
-                target.fill(region, &shard.inner.fill)?;
+                target.fill(region, &shard.inner.fill, shard.inner.elements.itemsize)?;
                 return Ok(true);
             };
             let inner = Inner { chunk: self, shard, root: &root, index, encoded, region, target };
@@ -177,7 +177,7 @@ impl Inner<'_> {
             split.cell(cell, &mut place, &mut part);
             let entry = linear(&self.shard.grid, &place);
             let Some(bytes) = self.index.get(entry)? else {
-                self.target.fill(&part, &self.shard.inner.fill)?;
+                self.target.fill(&part, &self.shard.inner.fill, self.shard.inner.elements.itemsize)?;
                 continue;
             };
             match pool.get(self.id(entry), 0) {
@@ -304,7 +304,7 @@ fn decoded(chain: &Chain, reader: &dyn Reader, options: &Options<'_>) -> Result<
 /// Copies what is wanted of a cell.
 fn copy(chain: &Chain, object: &Object, region: &Region, target: &Target<'_>) -> Result<()> {
     match &object.content {
-        Content::Missing => target.fill(region, &chain.fill),
+        Content::Missing => target.fill(region, &chain.fill, chain.elements.itemsize),
         Content::Elements(bytes) => target.scatter(region, bytes, 0, &chain.strides, chain.elements.itemsize),
         Content::Index(..) => Err(Error::new(Kind::Internal, "a cache has the index of a shard in place of elements")),
     }

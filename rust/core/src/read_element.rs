@@ -11,6 +11,9 @@ pub const RANK: usize = 8;
 pub fn element<R>(array: &Array, place: &[usize], take: impl FnOnce(&[u8]) -> R) -> Option<R> {
     let cached = array.cache.as_ref()?;
     let chain = &array.chain;
+    if chain.fill.len() != chain.elements.itemsize {
+        return None;
+    }
     let since = cached.recheck.since(|| cached.pool.now());
     let mut cell = [0i64; RANK];
     let cell = cell.get_mut(..place.len())?;

@@ -94,7 +94,7 @@ fn jobs(shard: &Shard, index: &Index, split: &Split, target: &Target<'_>) -> Res
         let entry = linear(&shard.grid, &place);
         match index.get(entry)? {
             Some(bytes) => scratch::push(&mut jobs, Job { cell, entry, bytes })?,
-            None => target.fill(&part, &shard.inner.fill)?,
+            None => target.fill(&part, &shard.inner.fill, shard.inner.elements.itemsize)?,
         }
     }
     Ok(jobs)

@@ -58,7 +58,7 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
         array.keys.write(&place, &mut key);
         // A panic in here is of this chunk, too; unwinding has released its lock.
         let done = panics::catch(|| write_chunk(array, locker.as_ref(), &key, &place, &region, origin, &inside));
-        done.unwrap_or_else(Err).map_err(|error| error.at_chunk(&key, &place))
+        done.unwrap_or_else(Err).map_err(|error| error.at_chunk(&key, array.keys.place(&place)))
     })
 }
 

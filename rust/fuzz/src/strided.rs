@@ -68,7 +68,7 @@ pub fn strided(data: &[u8]) {
         expected[*offset as usize..*offset as usize + itemsize].copy_from_slice(&value);
     }
     memory = Room::of(&before);
-    Target::of(&mut memory).fill(&region, &value).expect("a region of this memory");
+    Target::of(&mut memory).fill(&region, &value, value.len()).expect("a region of this memory");
     assert_eq!(*memory, *expected, "fill");
 }
 

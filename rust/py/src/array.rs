@@ -37,7 +37,7 @@ pub struct ArrayHandle {
 #[pymethods]
 impl ArrayHandle {
     #[new]
-    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None))]
+    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None, axes=None))]
     #[allow(clippy::too_many_arguments)] // One call per open array; each is a plain value.
     fn new(
         store: &Bound<'_, PyAny>,
@@ -53,10 +53,11 @@ impl ArrayHandle {
         locks: Option<&Bound<'_, PyAny>>,
         cache: Option<Given<'_>>,
         scalar: Option<(String, Py<PyAny>)>,
+        axes: Option<usize>,
     ) -> PyResult<Self> {
         let py = store.py();
         entry(py, "open an array", None, || {
-            let keys = Keys { prefix, head, separator, scalar: scalar_key };
+            let keys = Keys { prefix, head, separator, scalar: scalar_key, axes: axes.unwrap_or(usize::MAX) };
             let made = Array::new(store_of(store, place, locks)?, keys, lock_key, shape, Arc::clone(&chain.chain));
             let path = array;
             let array = made.map_err(|error| raise(store.py(), error, Some(&path)))?;

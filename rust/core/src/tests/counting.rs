@@ -204,7 +204,13 @@ impl Setting {
             chain = Chain::new(vec![4, 4], elements(), vec![0], None, shard, vec![]).unwrap();
         }
         let chain = Arc::new(chain);
-        let keys = Keys { prefix: "a/".into(), head: "c/".into(), separator: "/".into(), scalar: "c".into() };
+        let keys = Keys {
+            prefix: "a/".into(),
+            head: "c/".into(),
+            separator: "/".into(),
+            scalar: "c".into(),
+            axes: usize::MAX,
+        };
         let array = |store: Arc<dyn Store>| {
             Array::new(store, keys.clone(), "a/zarr.json".into(), vec![4, 4], Arc::clone(&chain)).unwrap()
         };

@@ -74,7 +74,8 @@ fn random_chain(shape: &[usize], depth: usize, random: &mut Random) -> Chain {
 }
 
 fn array(store: &Arc<MemoryStore>, shape: &[usize], chain: Chain) -> Array {
-    let keys = Keys { prefix: "a/".into(), head: "c/".into(), separator: "/".into(), scalar: "c".into() };
+    let keys =
+        Keys { prefix: "a/".into(), head: "c/".into(), separator: "/".into(), scalar: "c".into(), axes: usize::MAX };
     store.set("a/zarr.json", &[b"{}"]).unwrap();
     Array::new(Arc::clone(store) as Arc<dyn Store>, keys, "a/zarr.json".into(), shape.to_vec(), Arc::new(chain))
         .unwrap()

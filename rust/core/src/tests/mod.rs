@@ -6,3 +6,4 @@ mod counting;
 mod engine;
 mod geometry;
 pub mod random;
+mod within;
