@@ -52,9 +52,14 @@ class Layer:
         """The data type, if it is known."""
         return self.source.dtype
 
-    def indexed(self, key: Any) -> Layer:
-        """A view of it."""
-        return replace(self, source=self.source[key])
+    @property
+    def rank(self) -> int:
+        """The number of its dimensions."""
+        return len(self.source._form.lower)
+
+    def with_form(self, form: Form) -> Layer:
+        """The same with another view."""
+        return Layer(self.source._with_form(form), self.opener)
 
     def open(self) -> TensorStore:
         """The store, opened if need be."""

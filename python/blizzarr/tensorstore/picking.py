@@ -51,16 +51,25 @@ def _simple(array: npt.NDArray[Any], shape: tuple[int, ...], axes: Axes) -> npt.
     for axis, size in zip(axes, array.shape, strict=True):
         if isinstance(axis, int):
             index.append(axis)
-        elif len(axis) == 3 and axis[2]:
+        elif len(axis) == 3 and axis[2] and axis[0] not in dims:
             dim, start, step = axis
             index.append(_slice(start, step, shape[dim], size))
             dims.append(dim)
         else:
             return None
-    if len(dims) != len(shape):
-        return None
-    # The ellipsis keeps an array of one element an array.
-    return array[(*index, ...)].transpose([dims.index(dim) for dim in range(len(shape))])
+    rank = len(shape)
+    if len(dims) != rank:
+        # Dimensions that no axis has: of one index, or repeated.
+        added = [dim for dim in range(rank) if dim not in dims]
+        if any(shape[dim] != 1 for dim in added):
+            return None
+        dims += added
+        index += [np.newaxis] * len(added)
+        found: npt.NDArray[Any] = array[tuple(index)]
+    else:
+        # The ellipsis keeps an array of one element an array.
+        found = array[(*index, ...)]
+    return found if dims == sorted(dims) else found.transpose([dims.index(dim) for dim in range(rank)])
 
 
 def _slice(start: int, step: int, count: int, size: int) -> slice:

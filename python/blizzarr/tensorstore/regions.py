@@ -8,12 +8,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from blizzarr.errors import OutOfBoundsError, ViewOutOfBoundsError
 from blizzarr.views import IndexTransform
-from blizzarr.views.compose import compose
+from blizzarr.views.compose import compose, index_values
 from blizzarr.views.form import ArrayMap, Form, Map
 from blizzarr.views.interval import UNBOUNDED
 
-__all__ = ["Box", "Part", "box_within", "cut_to", "indices_of", "moved", "part_in", "points", "within"]
+__all__ = ["Box", "Part", "box_within", "cut_to", "indices_of", "listed", "moved", "part_in", "points", "within"]
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """A lower and an upper bound for each dimension; the upper one is exclusive."""
@@ -22,11 +23,12 @@ Box: TypeAlias = tuple[tuple[int, int], ...]
 def box_within(view: Form, box: Box) -> Box | None:
     """The positions of a view that map into a box; None where these are no box, as there are arrays of indices.
 
-    Examples
-    --------
-    >>> from blizzarr.views import IndexTransform
-    >>> box_within(IndexTransform(input_shape=[20, 9])[::2, 3]._form, ((5, 11), (0, 4)))
-    ((3, 6),)
+        Examples
+        --------
+        >>> from blizzarr.errors import OutOfBoundsError, ViewOutOfBoundsError
+    from blizzarr.views import IndexTransform
+        >>> box_within(IndexTransform(input_shape=[20, 9])[::2, 3]._form, ((5, 11), (0, 4)))
+        ((3, 6),)
     """
     found = list(zip(view.lower, view.upper, strict=True))
     for map_, (low, high) in zip(view.maps, box, strict=True):
@@ -46,8 +48,28 @@ def box_within(view: Form, box: Box) -> Box | None:
     return tuple(found)
 
 
+def listed(map_: ArrayMap) -> npt.NDArray[np.int64]:
+    """The indices of an array map.
+
+    Raises
+    ------
+    ViewOutOfBoundsError
+        When one is not within the bounds that were known when the view was made.
+    """
+    try:
+        return index_values(map_, UNBOUNDED)
+    except OutOfBoundsError as error:
+        raise ViewOutOfBoundsError(str(error), index=error.index) from None
+
+
 def indices_of(view: Form) -> list[npt.NDArray[np.int64]]:
-    """For each dimension of what it is a view of, the index for every position of the view, as far as it varies."""
+    """For each dimension of what it is a view of, the index for every position of the view, as far as it varies.
+
+    Raises
+    ------
+    ViewOutOfBoundsError
+        When an array has an index that is not within its bounds.
+    """
     rank = view.rank
     indices: list[Any] = []
     for map_ in view.maps:
@@ -55,7 +77,7 @@ def indices_of(view: Form) -> list[npt.NDArray[np.int64]]:
         if isinstance(map_, int):
             indices.append(np.full(extent, map_))
         elif isinstance(map_, ArrayMap):
-            indices.append(map_.offset + map_.stride * map_.array)
+            indices.append(listed(map_))
         else:
             dim, offset, stride = map_
             extent[dim] = view.upper[dim] - view.lower[dim]
@@ -101,12 +123,13 @@ def cut_to(view: Form, box: Box) -> Form:
 def part_in(view: Form, box: Box) -> Part | None:
     """The part of a view that maps into a box; None if there is none.
 
-    Examples
-    --------
-    >>> from blizzarr.views import IndexTransform
-    >>> part = part_in(IndexTransform(input_shape=[20])[::2]._form, ((5, 11),))
-    >>> part.where, part.size
-    ((slice(3, 6, None),), 3)
+        Examples
+        --------
+        >>> from blizzarr.errors import OutOfBoundsError, ViewOutOfBoundsError
+    from blizzarr.views import IndexTransform
+        >>> part = part_in(IndexTransform(input_shape=[20])[::2]._form, ((5, 11),))
+        >>> part.where, part.size
+        ((slice(3, 6, None),), 3)
     """
     own = box_within(view, box)
     if own is not None:
@@ -137,11 +160,12 @@ def moved(view: Form, origin: tuple[int, ...]) -> IndexTransform:
 def within(view: Form, part: Form) -> Form:
     """A part of a view of something, where it is known that the part maps into the domain of the view.
 
-    Examples
-    --------
-    >>> from blizzarr.views import IndexTransform
-    >>> within(IndexTransform(input_shape=[9, 8])[::2, 3]._form, IndexTransform(input_shape=[2])._form).maps
-    ((0, 0, 2), 3)
+        Examples
+        --------
+        >>> from blizzarr.errors import OutOfBoundsError, ViewOutOfBoundsError
+    from blizzarr.views import IndexTransform
+        >>> within(IndexTransform(input_shape=[9, 8])[::2, 3]._form, IndexTransform(input_shape=[2])._form).maps
+        ((0, 0, 2), 3)
     """
     maps: list[Map] = []
     for map_ in view.maps:
@@ -155,7 +179,7 @@ def within(view: Form, part: Form) -> Form:
         if isinstance(inner, int):
             maps.append(offset + stride * inner)
         elif isinstance(inner, ArrayMap):
-            values = offset + stride * (inner.offset + inner.stride * inner.array)
+            values = offset + stride * listed(inner)
             maps.append(ArrayMap(0, 1, values, inner.dims, UNBOUNDED))
         else:
             maps.append((inner[0], offset + stride * inner[1], stride * inner[2]))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable
+from functools import cached_property, partial
 from math import prod
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.futures import submit
@@ -17,9 +16,11 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.allotment import Allotment
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.layers import Layer
-from blizzarr.tensorstore.regions import Box, box_within, cut_to, indices_of, points, within
+from blizzarr.tensorstore.regions import within
+from blizzarr.tensorstore.share import Place, Share
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform
@@ -27,8 +28,13 @@ from blizzarr.views.form import Form
 
 __all__ = ["StackDriver"]
 
-_SIDE_BY_SIDE = 64
-"""How many boxes are compared with each other, before a mask of what is free costs less."""
+_QUICK = 1 << 18
+"""Elements of which another thread is told in any case."""
+
+_FEW = 8
+"""Layers that are read faster one after the other than by other threads."""
+
+_Part: TypeAlias = tuple[Share, TensorStore]
 
 
 class StackDriver(Driver):
@@ -54,6 +60,8 @@ class StackDriver(Driver):
         stores = [layer.source for layer in layers if isinstance(layer.source, TensorStore)]
         # As soon as one layer can be; specs are opened for whatever is asked.
         others = len(stores) < len(layers) or not layers
+        self._opens = others
+        self._last: tuple[Form, list[_Part]] | None = None
         self.readable = others or any(store.readable for store in stores)
         self.writable = others or any(store.writable for store in stores)
 
@@ -82,98 +90,75 @@ class StackDriver(Driver):
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Read from each layer what no later one has."""
-        form = view._form
-        found = np.empty(form.shape, self.dtype.numpy_dtype) if out is None else out
-        views = [(number, self._view(number, part), where) for number, part, where in self._parts(form)]
-        tasks = [partial(self._read_part, number, view, found, where, batch) for number, view, where in views]
-        if all(view.driver.is_quick(view) for _, view, _ in views):
-            for task in tasks:
-                task()
-        else:
-            _all_done(tasks)
+        parts = self._parts(view._form)
+        if len(parts) == 1 and parts[0][0].where is None:
+            ((share, part),) = parts
+            _check_readable(share, part)
+            return part.driver.read(part, out, batch)
+        found = np.empty(view._form.shape, self.dtype.numpy_dtype) if out is None else out
+
+        def read(share: Share, part: TensorStore) -> None:
+            _check_readable(share, part)
+            if isinstance(share.where, Place):
+                share.put(found, part.driver.read(part, None, batch))
+            else:
+                part.driver.read(part, share.of(found), batch)
+
+        _each(read, parts, all(part.driver.is_quick(part) for _, part in parts))
         return found
-
-    def _view(self, number: int, part: Form) -> TensorStore:
-        """What is wanted of a layer."""
-        store = self._layers[number].open()
-        if self._transaction is not None:
-            store = store.with_transaction(self._transaction)
-        return store._with_form(within(store._form, part))
-
-    def _read_part(self, number: int, view: TensorStore, found: Elements, where: Any, batch: Shared | None) -> None:
-        if not view.readable:
-            raise SpecError(f"Layer {number}: Read mode not supported")
-        found[where] = view.driver.read(view, None, batch)
 
     def write(self, view: View, source: Elements) -> None:
         """Write to each layer what no later one has."""
-        _all_done(
-            [
-                partial(self._write_part, number, self._view(number, part), source[where])
-                for number, part, where in self._parts(view._form)
-            ]
-        )
+        parts = self._parts(view._form)
 
-    def _write_part(self, number: int, view: TensorStore, source: Elements) -> None:
-        if not view.writable:
-            raise SpecError(f"Layer {number}: Write mode not supported")
-        view.driver.write(view, source)
+        def write(share: Share, part: TensorStore) -> None:
+            if not part.driver.writable:
+                raise SpecError(f"Layer {share.number}: Write mode not supported")
+            part.driver.write(part, share.of(source))
 
-    def _parts(self, form: Form) -> Iterator[tuple[int, Form, Any]]:
-        """For each layer that is needed: its number, what is wanted of it, and where that lies in the view.
+        _each(write, parts, all(part.driver.is_quick_to_write(part) for _, part in parts))
 
-        Raises
-        ------
-        SpecError
-            When there are positions that no layer has.
-        """
-        shape = form.shape
-        left = prod(shape)
-        done: list[Box] = []
-        free: npt.NDArray[np.bool_] | None = None
-        indices: list[npt.NDArray[np.int64]] | None = None
-        for number in reversed(range(len(self._layers))):
-            if not left:
-                return
-            inside = self._layers[number].box
-            box = box_within(form, inside)
-            if box is not None:
-                size = prod(high - low for low, high in box)
-                if not size:
-                    continue
-                where = tuple(
-                    slice(low - first, high - first) for (low, high), first in zip(box, form.lower, strict=True)
-                )
-                # As long as the layers are side by side there is no need to know of each element whether it is free.
-                if free is None and len(done) < _SIDE_BY_SIDE and not any(_overlap(box, other) for other in done):
-                    done.append(box)
-                    yield number, cut_to(form, box), where
-                    left -= size
-                    continue
-                if free is None:
-                    free = _free(form, done)
-                if free[where].all():
-                    yield number, cut_to(form, box), where
-                    free[where] = False
-                    left -= size
-                    continue
-            if free is None:
-                free = _free(form, done)
-            if indices is None:
-                indices = indices_of(form)
-            wanted = free.copy()
-            for index, (low, high) in zip(indices, inside, strict=True):
-                wanted &= (index >= low) & (index < high)
-            count = int(np.count_nonzero(wanted))
-            if count:
-                yield number, points(indices, wanted), wanted
-                free &= ~wanted
-                left -= count
-        if left:
-            missing = np.argwhere(_free(form, done) if free is None else free)[0]
-            places = indices_of(form) if indices is None else indices
-            origin = ", ".join(str(int(np.broadcast_to(index, shape)[tuple(missing)])) for index in places)
-            raise SpecError(f'Cell with origin={{{origin}}} missing layer mapping in "stack" driver')
+    def is_quick(self, view: View) -> bool:
+        """When few layers are wanted, for each of which it is."""
+        parts = self._few_parts(view._form)
+        return parts is not None and all(part.driver.is_quick(part) for _, part in parts)
+
+    def is_quick_to_write(self, view: View) -> bool:
+        """The same for writing."""
+        parts = self._few_parts(view._form)
+        return parts is not None and all(part.driver.is_quick_to_write(part) for _, part in parts)
+
+    def _few_parts(self, form: Form) -> list[_Part] | None:
+        if self._opens or prod(form.shape) > _QUICK:
+            return None
+        try:
+            parts = self._parts(form)
+        except SpecError:
+            # Whoever reads will see it.
+            return None
+        # Whether it is quick is asked just before it is read.
+        self._last = form, parts
+        return parts if len(parts) <= _FEW else None
+
+    def _parts(self, form: Form) -> list[_Part]:
+        """What is wanted of each layer."""
+        known, self._last = self._last, None
+        if known is not None and known[0] is form:
+            return known[1]
+        parts = []
+        for share in self._allotment.shares(form):
+            store = self._layers[share.number].open()
+            if self._transaction is not None:
+                store = store.with_transaction(self._transaction)
+            parts.append((share, store._with_form(within(store._bare, share.form))))
+        return parts
+
+    @cached_property
+    def _allotment(self) -> Allotment:
+        form = self._domain._form
+        is_open = True in form.implicit_lower or True in form.implicit_upper
+        domain = None if is_open else tuple(zip(form.lower, form.upper, strict=True))
+        return Allotment([layer.box for layer in self._layers], domain)
 
     @property
     def transaction(self) -> Transaction | None:
@@ -190,21 +175,15 @@ class StackDriver(Driver):
         raise UnsupportedOperationError("Storage statistics not supported")
 
 
-def _overlap(one: Box, other: Box) -> bool:
-    return all(low < end and start < high for (low, high), (start, end) in zip(one, other, strict=True))
+def _check_readable(share: Share, part: TensorStore) -> None:
+    if not part.driver.readable:
+        raise SpecError(f"Layer {share.number}: Read mode not supported")
 
 
-def _free(form: Form, done: list[Box]) -> npt.NDArray[np.bool_]:
-    """Which positions of a view are in none of these boxes of its positions."""
-    free = np.ones(form.shape, bool)
-    for box in done:
-        free[tuple(slice(low - at, high - at) for (low, high), at in zip(box, form.lower, strict=True))] = False
-    return free
-
-
-def _all_done(tasks: list[Any]) -> None:
-    if len(tasks) == 1:
-        tasks[0]()
+def _each(task: Callable[[Share, TensorStore], None], parts: list[_Part], at_once: bool) -> None:
+    if at_once or len(parts) == 1:
+        for share, part in parts:
+            task(share, part)
         return
-    for future in [submit(task) for task in tasks]:
+    for future in [submit(partial(task, share, part)) for share, part in parts]:
         future.result()

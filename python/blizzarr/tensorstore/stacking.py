@@ -19,7 +19,9 @@ from blizzarr.tensorstore.opening import OPENERS, Request, limited, open_node
 from blizzarr.tensorstore.stack_driver import StackDriver
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
-from blizzarr.views import IndexDomain, d
+from blizzarr.views import IndexDomain
+from blizzarr.views.form import Form
+from blizzarr.views.operations import Translation, added, translate
 
 __all__ = ["concat", "overlay", "stack", "stacked"]
 
@@ -87,15 +89,12 @@ def stack(
     made = _layers(layers, context)
     if not made:
         raise SpecError("At least one layer must be specified for stack")
-    rank = made[0].domain.rank + 1
+    rank = made[0].rank + 1
     axis = int(axis)
     if not -rank <= axis < rank:
         raise SpecError(f"Dimension index {axis} is outside valid range [{-rank}, {rank})")
     _check_ranks(made)
-    placed = [
-        layer.indexed(d[axis % rank][None].translate_to[number].mark_bounds_implicit[False])
-        for number, layer in enumerate(made)
-    ]
+    placed = [layer.with_form(added(layer.source._form, axis % rank, number)) for number, layer in enumerate(made)]
     return _made(placed, Request(read, write, context, transaction), constraints)
 
 
@@ -134,11 +133,11 @@ def concat(
     _check_ranks(made)
     dim = _axis_of(made, axis)
     placed = []
-    end = made[0].domain.inclusive_min[dim]
+    end = made[0].source._form.lower[dim]
     for layer in made:
-        layer = layer.indexed(d[dim].translate_to[end])
-        end = layer.domain.exclusive_max[dim]
-        placed.append(layer)
+        form, _ = translate(layer.source._form, [dim], end, Translation.TO)
+        end = form.upper[dim]
+        placed.append(layer.with_form(form))
     return _made(placed, Request(read, write, context, transaction), constraints)
 
 
@@ -149,15 +148,15 @@ def _layers(layers: Iterable[Any], context: Context | None) -> list[Layer]:
 
 def _check_ranks(layers: Sequence[Layer]) -> None:
     for number, layer in enumerate(layers):
-        if layer.domain.rank != layers[0].domain.rank:
+        if layer.rank != layers[0].rank:
             raise SpecError(
-                f"Layer {number}: Layer domain {layer.domain} of rank {layer.domain.rank} "
-                f"does not match layer 0 rank of {layers[0].domain.rank}"
+                f"Layer {number}: Layer domain {layer.domain} of rank {layer.rank} "
+                f"does not match layer 0 rank of {layers[0].rank}"
             )
 
 
 def _axis_of(layers: Sequence[Layer], axis: int | str) -> int:
-    rank = layers[0].domain.rank
+    rank = layers[0].rank
     if isinstance(axis, str):
         labels = _common(layers).labels
         if axis not in labels or not axis:
@@ -171,6 +170,14 @@ def _axis_of(layers: Sequence[Layer], axis: int | str) -> int:
 
 
 def _common(layers: Sequence[Layer]) -> IndexDomain:
+    """What holds the domains of all layers."""
+    forms = [layer.source._form for layer in layers]
+    labels, rank = forms[0].labels, forms[0].rank
+    if all(form.labels == labels and not form.is_empty for form in forms):
+        never = (False,) * rank
+        lower = tuple(map(min, zip(*(form.lower for form in forms), strict=True)))
+        upper = tuple(map(max, zip(*(form.upper for form in forms), strict=True)))
+        return IndexDomain._of(Form(lower, upper, never, never, labels))
     found = layers[0].domain
     for number, layer in enumerate(layers[1:], 1):
         try:
@@ -235,7 +242,10 @@ def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) ->
 def _units_of(layers: Sequence[Layer], rank: int) -> tuple[Unit | None, ...]:
     found: list[Unit | None] = [None] * rank
     for layer in layers:
-        for dim, unit in enumerate(layer.source.dimension_units or ()):
+        source = layer.source
+        if isinstance(source, TensorStore) and not any(source.driver.dimension_units):
+            continue
+        for dim, unit in enumerate(source.dimension_units or ()):
             known = found[dim]
             if unit is not None and known is not None and known != unit:
                 raise SpecError(f"Cannot merge dimension units {known!r} and {unit!r} of dimension {dim}")

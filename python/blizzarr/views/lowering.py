@@ -67,8 +67,12 @@ def lower(view: View, shape: tuple[int, ...]) -> Lowered:
         else:
             break
     else:
-        if used == (1 << len(lowers)) - 1:
-            return tuple([upper - first for first, upper in zip(lowers, uppers, strict=True)]), tuple(axes), False
+        own_shape = tuple([upper - first for first, upper in zip(lowers, uppers, strict=True)])
+        # A dimension that no axis has may be there if it has one index, as those of `newaxis` do.
+        if used == (1 << len(lowers)) - 1 or all(
+            length == 1 or used >> dim & 1 for dim, length in enumerate(own_shape)
+        ):
+            return own_shape, tuple(axes), False
     try:
         return _lower_any(form, shape)
     except OutOfBoundsError as error:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TypeAlias
 
+import numpy as np
+
 from blizzarr.errors import OutOfBoundsError, SelectionError, SpecError
 from blizzarr.views.compose import checked_constant, gather
 from blizzarr.views.dim_selection import DimSpec, normalize_dims, normalize_range
@@ -18,6 +20,7 @@ __all__ = [
     "Translation",
     "Vector",
     "add_labels",
+    "added",
     "mark_implicit",
     "move",
     "permute",
@@ -207,6 +210,28 @@ def permute(form: Form, order: Sequence[int]) -> Form:
         else:
             maps.append(map_)
     return form.take(list(order))._replace(maps=tuple(maps))
+
+
+def added(form: Form, dim: int, at: int) -> Form:
+    """The form with a new dimension, of which `at` is the only index."""
+    maps: list[Map] = []
+    for map_ in form.maps:
+        if isinstance(map_, tuple):
+            maps.append((map_[0] + (map_[0] >= dim), map_[1], map_[2]))
+        elif isinstance(map_, ArrayMap):
+            dims = tuple([own + (own >= dim) for own in map_.dims])
+            maps.append(ArrayMap(map_.offset, map_.stride, np.expand_dims(map_.array, dim), dims, map_.bounds))
+        else:
+            maps.append(map_)
+    lower, upper, implicit_lower, implicit_upper, labels = form[:5]
+    return Form(
+        (*lower[:dim], at, *lower[dim:]),
+        (*upper[:dim], at + 1, *upper[dim:]),
+        (*implicit_lower[:dim], False, *implicit_lower[dim:]),
+        (*implicit_upper[:dim], False, *implicit_upper[dim:]),
+        (*labels[:dim], "", *labels[dim:]),
+        tuple(maps),
+    )
 
 
 def transpose(form: Form, specs: Sequence[DimSpec] | None) -> Form:

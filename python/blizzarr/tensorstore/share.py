@@ -1,0 +1,107 @@
+"""What one of several layers has to do with a view: a part of the view, and where it lies in the whole."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.tensorstore.regions import Box, cut_to
+from blizzarr.views.form import ArrayMap, Form, Map
+from blizzarr.views.interval import UNBOUNDED
+
+__all__ = ["Place", "Share", "picked_shares", "share_of_box"]
+
+
+class Place(NamedTuple):
+    """Where positions of a view are that were picked one by one: their dimensions, put first, are indexed together."""
+
+    order: tuple[int, ...]
+    points: tuple[npt.NDArray[np.int64], ...]
+
+
+class Share(NamedTuple):
+    """A part of a view: the number of its layer, the part as a view, and where it lies; None if it is everything."""
+
+    number: int
+    form: Form
+    where: tuple[slice, ...] | Place | None
+
+    def of(self, elements: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What elements of the whole view belong to the part."""
+        where = self.where
+        if where is None:
+            return elements
+        if isinstance(where, Place):
+            return elements.transpose(where.order)[where.points]
+        return elements[where]
+
+    def put(self, elements: npt.NDArray[Any], found: npt.NDArray[Any]) -> None:
+        """Put what belongs to the part among the elements of the whole view."""
+        where = self.where
+        if isinstance(where, Place):
+            elements.transpose(where.order)[where.points] = found
+        else:
+            elements[... if where is None else where] = found
+
+
+def share_of_box(number: int, form: Form, box: Box) -> Share:
+    """The part in a box of the view's own positions; there are no arrays of indices."""
+    where = tuple([slice(low - at, high - at) for (low, high), at in zip(box, form.lower, strict=True)])
+    return Share(number, cut_to(form, box), where)
+
+
+def picked_shares(form: Form, dims: tuple[int, ...], numbers: npt.NDArray[np.int64]) -> list[Share] | None:
+    """The parts in each of the layers, whose numbers depend on some dimensions; None if others depend on these in part.
+
+    The positions along these dimensions are listed, and become the first dimension of each part.
+    """
+    rest = tuple(dim for dim in range(form.rank) if dim not in dims)
+    shape = form.shape
+    numbers = np.broadcast_to(
+        numbers.reshape([length for dim, length in enumerate(numbers.shape) if dim in dims]),
+        [shape[dim] for dim in dims],
+    )
+    for map_ in form.maps:
+        if isinstance(map_, ArrayMap) and not set(dims).isdisjoint(map_.dims) and not set(map_.dims) <= set(dims):
+            return None
+    flat = numbers.reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    present, first = np.unique(flat[order], return_index=True)
+    ends = [*first[1:].tolist(), len(order)]
+    shares = []
+    for number, begin, end in zip(present.tolist(), first.tolist(), ends, strict=True):
+        index = np.unravel_index(order[begin:end], numbers.shape)
+        part = _picked(form, dims, rest, index)
+        shares.append(Share(number, part, Place((*dims, *rest), index)))
+    return shares[::-1]
+
+
+def _picked(form: Form, dims: tuple[int, ...], rest: tuple[int, ...], index: tuple[npt.NDArray[np.int64], ...]) -> Form:
+    count = len(index[0])
+    column = (count,) + (1,) * len(rest)
+    maps: list[Map] = []
+    for map_ in form.maps:
+        if isinstance(map_, int):
+            maps.append(map_)
+        elif isinstance(map_, tuple):
+            dim, offset, stride = map_
+            if dim in rest:
+                maps.append((1 + rest.index(dim), offset, stride))
+                continue
+            listed = (offset + stride * (form.lower[dim] + index[dims.index(dim)])).reshape(column)
+            maps.append(ArrayMap(0, 1, listed, (0,), UNBOUNDED))
+        elif set(map_.dims) <= set(dims):
+            array = map_.array.reshape([map_.array.shape[dim] for dim in dims])
+            at = tuple([np.int64(0) if length == 1 else one for length, one in zip(array.shape, index, strict=True)])
+            listed = np.broadcast_to(array[at], (count,)).reshape(column)
+            maps.append(ArrayMap(map_.offset, map_.stride, listed, (0,), map_.bounds))
+        else:
+            array = map_.array.reshape((1, *[map_.array.shape[dim] for dim in rest]))
+            own = tuple(1 + rest.index(dim) for dim in map_.dims)
+            maps.append(ArrayMap(map_.offset, map_.stride, array, own, map_.bounds))
+    never = (False,) * (1 + len(rest))
+    lower = (0, *[form.lower[dim] for dim in rest])
+    upper = (count, *[form.upper[dim] for dim in rest])
+    return Form(lower, upper, never, never, ("",) * (1 + len(rest)), tuple(maps))
