@@ -97,6 +97,18 @@ class DType:
         return dtype
 
     @property
+    def element_dtype(self) -> np.dtype[Any]:
+        """What holds one element: where TensorStore has texts and bytes of no length, those of length 1.
+
+        Examples
+        --------
+        >>> DType("char").element_dtype, DType("byte").element_dtype, DType("int8").element_dtype
+        (dtype('S1'), dtype('V1'), dtype('int8'))
+        """
+        found = self.numpy_dtype
+        return found if found.itemsize else np.dtype(f"{found.char}1")
+
+    @property
     def type(self) -> type:
         """The Python type of an element.
 

@@ -27,6 +27,7 @@ __all__ = [
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _FLOATS = ("float", "bfloat")
+_BYTES = ("char", "byte")
 
 
 def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
@@ -115,6 +116,11 @@ def fill_json(array: Array) -> Any:
     value = array[()]
     if isinstance(value, complex | np.complexfloating):
         return [float(value.real), float(value.imag)]
+    if array.dtype.kind in "SV":
+        raise SpecError(
+            f'Error converting object member "fill_value": Conversion from {dtype_of(array).name} to JSON is not '
+            "implemented"
+        )
     if isinstance(value, bytes):
         return value.decode()
     if array.dtype == object or isinstance(value, bool | np.bool_):
@@ -131,7 +137,7 @@ def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:
     ((array([1, 2], dtype=int8), dtype("int8")), (array(5, dtype=object), dtype("json")))
     """
     dtype = dtype or DType("json")
-    if dtype.name.startswith("complex"):
+    if dtype.name.startswith("complex") or dtype.name in _BYTES:
         raise SpecError(f"Conversion from JSON to {dtype.name} is not implemented")
     shape = _shape(value)
     elements: list[Any] = []

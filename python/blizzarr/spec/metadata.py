@@ -11,6 +11,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.document_constraints import DraftConstraints, V1Constraints
+from blizzarr.spec.element_type import Field
 from blizzarr.spec.n5.driver import N5Constraints
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
@@ -85,6 +86,16 @@ class MetadataConstraints(Protocol):
     @classmethod
     def schema_of(cls, meta: ArrayMeta, options: Mapping[str, Any]) -> Schema:
         """The schema of an array."""
+        ...
+
+    @staticmethod
+    def part(meta: ArrayMeta, options: Mapping[str, Any]) -> Field | None:
+        """What is seen of each element; None if it is one value, and all of it is."""
+        ...
+
+    @staticmethod
+    def options_of(meta: ArrayMeta, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The options as they are said of an array that is open."""
         ...
 
 

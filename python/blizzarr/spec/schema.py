@@ -22,7 +22,6 @@ from blizzarr.spec.fill_value import (
     fill_json,
     same_fill,
     shown,
-    unbroadcast,
 )
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
@@ -290,7 +289,7 @@ class Schema(Indexable):
         found._layout = layout_seen(self._layout, view)
         if self._fill is not None:
             with prefixed("Error transforming fill_value"):
-                found._fill = unbroadcast(fill_seen(self._fill, view, self._domain))
+                found._fill = fill_seen(self._fill, view, self._domain)
         if self._units:
             found._units = units_seen(self._units, view)
         return found

@@ -16,6 +16,7 @@ from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import USAGES, ChunkLayout
 from blizzarr.spec.constraint import ASPECT_RATIO, MAX_RANK, ORIGIN, SHAPE, Rule, Vector
 from blizzarr.spec.dimension_units import DimensionUnits
+from blizzarr.spec.fill_value import unbroadcast
 from blizzarr.spec.grid import GridConstraints
 from blizzarr.views import IndexDomain
 from blizzarr.views.form import ArrayMap, Form, Map
@@ -255,8 +256,7 @@ def fill_seen(fill: np.ndarray[Any, Any], view: Form, domain: IndexDomain | None
             target = int(found.max()) - origin + 1
             raise SpecError(f"Cannot broadcast array of shape {{{size}}} to target shape {{{target}}}")
         positions.append(found - origin)
-    found_fill: np.ndarray[Any, Any] = fill[tuple(positions)]
-    return found_fill
+    return unbroadcast(fill[tuple(positions)])
 
 
 def _positions(map_: Map, view: Form, size: int) -> np.ndarray[Any, Any]:

@@ -25,6 +25,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.driver_names import FORMATS, array_schemes
 from blizzarr.spec.drivers import DRIVERS, directory
+from blizzarr.spec.element_type import Field
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members
 from blizzarr.spec.metadata import METADATA, MetadataConstraints
@@ -63,6 +64,11 @@ class StoredArray:
     def schema(self) -> Schema:
         """All that is known of the array, as it is stored."""
         return _schema_of(self.node, self.array.metadata)
+
+    @property
+    def part(self) -> Field | None:
+        """What is seen of each element; None if it is one value, and all of it is."""
+        return METADATA[self.node.driver].part(self.array.metadata, self.node.options)
 
     def refresh(self) -> None:
         """Take the shape as it is stored now.
@@ -110,7 +116,7 @@ class StoredArray:
         kind = METADATA[self.node.driver]
         mode: OpenMode = self.node.options["mode"]
         options = {
-            **self.node.options,
+            **kind.options_of(meta, self.node.options),
             "mode": OpenMode(open=True, assume_metadata=mode.assume_metadata),
             "metadata": kind.from_json({}) if minimal else kind.of(meta),
         }

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, quote
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.element_type import Field
 from blizzarr.spec.fill_value import shown
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.zarr.effective import codec_stored, domain_of, layout_with
+from blizzarr.spec.status import ConstraintError
+from blizzarr.spec.zarr.effective import codec_stored, domain_of, layout_with, ranks_of
+from blizzarr.spec.zarr.elements import Element, fill_bytes
 from blizzarr.spec.zarr.metadata import Metadata
 from blizzarr.spec.zarr3.fill_value import converted, same_bits
 
-__all__ = ["check_metadata", "check_schema"]
+__all__ = ["check_metadata", "check_schema", "field_fill", "fill_of"]
 
 _CHECKED = ("shape", "chunks", "compressor", "order", "dtype", "fill_value")
 
@@ -42,35 +48,53 @@ def _mismatch(name: str, wanted: Any, found: Any) -> SpecError:
     return SpecError(f"Expected {quote(name)} of {dump(wanted)} but received: {dump(found)}")
 
 
-def check_schema(stored: Metadata, schema: Schema) -> None:
-    """Refuse metadata that do not have this schema."""
-    dtype = stored.dtype
-    assert dtype is not None
-    if schema.rank not in (None, stored.rank):
-        raise SpecError(f"Rank is {stored.rank}, but schema specifies rank of {schema.rank}")
-    if schema.dtype is not None and schema.dtype != dtype:
-        raise SpecError(f"dtype from metadata ({dtype.name}) does not match dtype in schema ({schema.dtype.name})")
+def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = False) -> None:
+    """Refuse metadata of which the field with this name, or the bytes of elements if `void`, do not have this schema."""
+    elements = stored.elements
+    assert elements is not None
+    field = elements.pick(name, void)
+    ranks = ranks_of(stored, Schema(), field)
+    if schema.rank not in (None, ranks.full):
+        raise ConstraintError(f"Rank is {ranks.full}, but schema specifies rank of {schema.rank}")
+    if schema.dtype is not None and schema.dtype != field.dtype:
+        raise ConstraintError(
+            f"dtype from metadata ({field.dtype.name}) does not match dtype in schema ({schema.dtype.name})"
+        )
     if schema.domain is not None:
         with prefixed("domain from metadata does not match domain in schema"):
-            domain_of(stored, schema)
+            domain_of(stored, schema, field)
     if schema.codec is not None:
         with prefixed("codec from metadata does not match codec in schema"):
             CodecSpec.of("zarr", codec_stored(stored)).merged(schema.codec)
-    _check_fill(stored, schema)
+    _check_fill(stored, schema, name, void)
     layout = schema.chunk_layout
-    if layout.rank != -1 and layout_with(layout, stored, stored.rank).grid("codec").shape.hard:
+    if layout.rank != -1 and layout_with(layout, stored, ranks, field).grid("codec").shape.hard:
         raise SpecError("codec_chunk_shape not supported")
     if any(unit is not None for unit in schema.dimension_units or ()):
         raise SpecError("Dimension units not supported by zarr driver")
 
 
-def _check_fill(stored: Metadata, schema: Schema) -> None:
-    dtype = stored.dtype
-    if schema.fill_value is None or schema.fill_dtype is None or dtype is None:
+def fill_of(metadata: Metadata, name: str, void: bool) -> Element | None:
+    """The fill value of the field with this name, or of the bytes of elements."""
+    if metadata.fills is None or metadata.elements is None:
+        return None
+    if void:
+        return np.frombuffer(fill_bytes(metadata.fills, metadata.elements), "V1")
+    return metadata.fills[metadata.elements.position(name)]
+
+
+def field_fill(fill: Element, dtype: DType, field: Field) -> Element:
+    """A fill value of a schema as one of a field."""
+    return converted(fill, dtype, field.dtype, field.shape)
+
+
+def _check_fill(stored: Metadata, schema: Schema, name: str, void: bool) -> None:
+    if schema.fill_value is None or schema.fill_dtype is None or stored.elements is None:
         return
     requires = "Invalid fill_value: schema requires fill value of"
-    if stored.fill_value is None:
+    found = fill_of(stored, name, void)
+    if found is None:
         raise SpecError(f"{requires} {shown(schema.fill_value)}, but metadata specifies no fill value")
-    wanted = converted(schema.fill_value, schema.fill_dtype, dtype)
-    if not same_bits(wanted, stored.fill_value):
-        raise SpecError(f"{requires} {shown(wanted)}, but metadata specifies fill value of {shown(stored.fill_value)}")
+    wanted = field_fill(schema.fill_value, schema.fill_dtype, stored.elements.pick(name, void))
+    if not same_bits(wanted, found):
+        raise SpecError(f"{requires} {shown(wanted)}, but metadata specifies fill value of {shown(found)}")

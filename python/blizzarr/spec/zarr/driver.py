@@ -10,26 +10,28 @@ from typing import Any, ClassVar
 import numpy as np
 
 from blizzarr import formats
-from blizzarr.errors import SpecError
+from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.json_values import dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
-from blizzarr.spec.members import as_text, one_of
+from blizzarr.spec.element_type import Field, check_choice
+from blizzarr.spec.members import as_bool, as_text, one_of
 from blizzarr.spec.places import Option
 from blizzarr.spec.remembered import Remembered
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.zarr.check import check_metadata, check_schema
+from blizzarr.spec.zarr.check import check_metadata, check_schema, fill_of
 from blizzarr.spec.zarr.compressor import is_shared
 from blizzarr.spec.zarr.create import new_metadata
-from blizzarr.spec.zarr.effective import codec_of, codec_stored, constrain, domain_of, layout_with
+from blizzarr.spec.zarr.effective import codec_of, codec_stored, constrain, domain_of, layout_with, ranks_of
 from blizzarr.spec.zarr.metadata import Metadata, metadata_from_json, stored_from_json
 from blizzarr.views import IndexDomain
 
 __all__ = ["ZarrConstraints"]
 
 Options = Mapping[str, Any]
+_KEY = ".zarray"
 
 
 class ZarrConstraints:
@@ -49,6 +51,8 @@ class ZarrConstraints:
     options: ClassVar[Mapping[str, Option]] = {
         "key_encoding": Option(one_of(".", "/"), None),
         "field": Option(as_text, ""),
+        "open_as_void": Option(as_bool, False),
+        "metadata_key": Option(as_text, _KEY),
     }
 
     def __init__(self, metadata: Metadata) -> None:
@@ -84,17 +88,22 @@ class ZarrConstraints:
             self.metadata = _separated(self.metadata, encoding)
             if isinstance(options, MutableMapping):
                 options["key_encoding"] = None
-        if options.get("field") and self.metadata.dtype is not None:
-            raise _no_fields(options)
-        constrain(self.metadata, schema)
+        constrain(self.metadata, schema, self._field(options))
+
+    def _field(self, options: Options) -> Field | None:
+        """What the options pick of each element, if the data type is said."""
+        chosen = _chosen(options)
+        check_choice(*chosen)
+        return None if self.metadata.elements is None else self.metadata.elements.pick(*chosen)
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
         """The domain, as far as it is known."""
-        return domain_of(self.metadata, schema)
+        return domain_of(self.metadata, schema, self._field(options))
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
         """The layout, as far as it is known."""
-        return layout_with(schema.chunk_layout, self.metadata, schema.rank)
+        field = self._field(options)
+        return layout_with(schema.chunk_layout, self.metadata, ranks_of(self.metadata, schema, field), field)
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec:
         """The codec, as far as it is known."""
@@ -102,7 +111,9 @@ class ZarrConstraints:
 
     def fill_value(self, schema: Schema, options: Options) -> np.ndarray[Any, Any] | None:
         """The fill value, if it is known."""
-        return self.metadata.fill_value if "fill_value" in self.metadata.said else schema.fill_value
+        if "fill_value" not in self.metadata.said:
+            return schema.fill_value
+        return fill_of(self.metadata, *_chosen(options))
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
         """The units that the schema demands; there is no room for them in documents."""
@@ -110,9 +121,8 @@ class ZarrConstraints:
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
         """A new array that fulfils the constraints."""
-        if options.get("field"):
-            raise _no_fields(options)
-        document = new_metadata(self.metadata, schema).to_json()
+        _check_key(options)
+        document = new_metadata(self.metadata, schema, *_chosen(options)).to_json()
         raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
         meta = formats.format_named("v2").decode("", {".zarray": raw})
         assert isinstance(meta, ArrayMeta)
@@ -120,20 +130,39 @@ class ZarrConstraints:
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Refuse an array that does not fulfil them."""
-        if options.get("field"):
-            raise _no_fields(options)
+        _check_key(options)
         stored = _stored(meta)
         check_metadata(stored, self.metadata)
-        check_schema(stored, schema)
+        check_schema(stored, schema, *_chosen(options))
 
     @staticmethod
     def schema_of(meta: ArrayMeta, options: Options) -> Schema:
         """The schema of an array."""
-        return _SCHEMA.of(_document(meta), meta).copy()
+        return _schema(_stored(meta), *_chosen(options))
+
+    @staticmethod
+    def part(meta: ArrayMeta, options: Options) -> Field | None:
+        """What is seen of each element; None if it is one value, and all of it is."""
+        elements, (name, void) = _stored(meta).elements, _chosen(options)
+        assert elements is not None, "documents have it"
+        return None if elements.is_whole and not void else elements.pick(name, void)
+
+    @staticmethod
+    def options_of(meta: ArrayMeta, options: Options) -> Options:
+        """The options as they are said of an array that is open: the field by its name."""
+        part = ZarrConstraints.part(meta, options)
+        return options if part is None or options["open_as_void"] else {**options, "field": part.name}
 
 
-def _no_fields(options: Options) -> SpecError:
-    return SpecError(f"Requested field {quote(options['field'])} but dtype does not have named fields")
+def _chosen(options: Options) -> tuple[str, bool]:
+    return options.get("field", ""), options.get("open_as_void", False)
+
+
+def _check_key(options: Options) -> None:
+    if options.get("metadata_key", _KEY) != _KEY:
+        raise UnsupportedOperationError(
+            f'expected "metadata_key" {quote(_KEY)}, found {quote(options["metadata_key"])}: documents have no other name'
+        )
 
 
 def _separated(metadata: Metadata, separator: str) -> Metadata:
@@ -160,15 +189,16 @@ def _read(document: Mapping[str, Any], shape: tuple[int, ...]) -> Metadata:
     return replace(stored_from_json(document), shape=shape)
 
 
-def _schema(document: Mapping[str, Any], shape: tuple[int, ...]) -> Schema:
-    stored = _read(document, shape)
-    layout = layout_with(ChunkLayout(), stored, stored.rank)
+def _schema(stored: Metadata, name: str, void: bool) -> Schema:
+    assert stored.elements is not None
+    field = stored.elements.pick(name, void)
+    ranks = ranks_of(stored, Schema(), field)
+    layout = layout_with(ChunkLayout(), stored, ranks, field)
     layout.finalize()
-    schema = Schema(rank=stored.rank, dtype=stored.dtype)
-    schema.update(domain=domain_of(stored, schema), chunk_layout=layout)
-    schema.update(codec=CodecSpec.of("zarr", codec_stored(stored)), fill_value=stored.fill_value)
+    schema = Schema(rank=ranks.full, dtype=field.dtype)
+    schema.update(domain=domain_of(stored, schema, field), chunk_layout=layout)
+    schema.update(codec=CodecSpec.of("zarr", codec_stored(stored)), fill_value=fill_of(stored, name, void))
     return schema
 
 
 _METADATA = Remembered(_read)
-_SCHEMA = Remembered(_schema)

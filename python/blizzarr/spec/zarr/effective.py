@@ -2,75 +2,122 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from blizzarr.errors import SpecError
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.constraint import MAX_RANK
+from blizzarr.spec.element_type import Field
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.zarr.codec import ZarrCodec
 from blizzarr.spec.zarr.metadata import Metadata
 from blizzarr.views import IndexDomain
 from blizzarr.views.interval import INF
 
-__all__ = ["codec_of", "codec_stored", "constrain", "domain_of", "layout_with", "order_of"]
+__all__ = ["Ranks", "codec_of", "codec_stored", "constrain", "domain_of", "layout_with", "order_of", "ranks_of"]
 
 
-def constrain(metadata: Metadata, schema: Schema) -> None:
-    """Add to the schema what the metadata say of data type and, once that is known, rank."""
-    rank = schema.rank
-    if (
-        rank is not None
-        and metadata.rank != -1
-        and (metadata.rank > rank or (metadata.dtype and metadata.rank != rank))
-    ):
-        raise SpecError(f"Rank specified by schema ({rank}) is not compatible with metadata")
-    if metadata.dtype is not None:
-        schema.merge(Schema(dtype=metadata.dtype))
-        if metadata.rank != -1:
-            schema.merge(Schema(rank=metadata.rank))
+class Ranks(NamedTuple):
+    """How many dimensions there are, as far as it is known: all, those of the grid, and those of each element."""
+
+    full: int | None
+    grid: int | None
+    inner: int | None
 
 
-def domain_of(metadata: Metadata, schema: Schema) -> IndexDomain | None:
-    """The domain; upper bounds can be changed, so they are implicit.
+def ranks_of(metadata: Metadata, schema: Schema, field: Field | None) -> Ranks:
+    """The ranks that the metadata and the schema say, of this field of the elements.
 
     Examples
     --------
-    >>> from blizzarr.spec.zarr.metadata import metadata_from_json
-    >>> domain_of(metadata_from_json({"shape": [2, 3]}), Schema(dtype="int8", rank=2))
-    { [0, 2*), [0, 3*) }
+    >>> from blizzarr.spec.dtype import DTYPES
+    >>> ranks_of(Metadata(rank=2), Schema(rank=3), None), ranks_of(Metadata(), Schema(rank=3), Field("", DTYPES["bool"]))
+    (Ranks(full=3, grid=2, inner=1), Ranks(full=3, grid=3, inner=0))
     """
-    rank = schema.rank if metadata.dtype is None or metadata.rank == -1 else metadata.rank
-    if rank is None or (schema.domain is None and metadata.rank != 0 and metadata.shape is None):
+    full, grid = schema.rank, None if metadata.rank == -1 else metadata.rank
+    inner = None if field is None else len(field.shape)
+    if full is None and grid is not None and inner is not None:
+        full = grid + inner
+        if full > MAX_RANK:
+            raise SpecError(f"{full} is not a valid rank")
+    known = [rank for rank in (grid, inner) if rank is not None]
+    if full is not None and (any(rank > full for rank in known) or (len(known) == 2 and sum(known) != full)):
+        raise SpecError(f"Rank specified by schema ({full}) is not compatible with metadata")
+    if full is not None:
+        grid = full - inner if grid is None and inner is not None else grid
+        inner = full - grid if inner is None and grid is not None else inner
+    return Ranks(full, grid, inner)
+
+
+def constrain(metadata: Metadata, schema: Schema, field: Field | None) -> None:
+    """Add to the schema what the metadata say of data type and rank."""
+    full = ranks_of(metadata, schema, field).full
+    if full is not None:
+        schema.merge(Schema(rank=full))
+    if field is not None:
+        schema.merge(Schema(dtype=field.dtype))
+
+
+def domain_of(metadata: Metadata, schema: Schema, field: Field | None) -> IndexDomain | None:
+    """The domain; upper bounds of the grid can be changed, so they are implicit.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.dtype import DTYPES
+    >>> from blizzarr.spec.zarr.metadata import metadata_from_json
+    >>> domain_of(metadata_from_json({"shape": [2, 3]}), Schema(dtype="int8", rank=2), None)
+    { [0, 2*), [0, 3*) }
+    >>> domain_of(metadata_from_json({"shape": [2]}), Schema(), Field("", DTYPES["char"], shape=(3,)))
+    { [0, 2*), [0, 3) }
+    """
+    ranks = ranks_of(metadata, schema, field)
+    open_grid = ranks.grid != 0 and metadata.shape is None
+    open_elements = ranks.inner != 0 and field is None
+    if ranks.full is None or (schema.domain is None and (open_grid or open_elements)):
         return schema.domain
-    # Dimensions that a data type might add are not known.
-    shape = (*(metadata.shape or ()), *(INF + 1,) * rank)[:rank]
-    domain = IndexDomain(shape=shape, implicit_upper_bounds=[True] * rank)
+    inner = () if field is None else field.shape
+    shape = [*(metadata.shape or ()), *(INF + 1,) * ranks.full][: ranks.full]
+    if inner:
+        shape[-len(inner) :] = inner
+    implicit = [True] * (ranks.full - len(inner)) + [False] * len(inner)
+    domain = IndexDomain(shape=shape, implicit_upper_bounds=implicit)
     if schema.domain is not None:
         domain = domain._merge(schema.domain)
-    return domain.mark_bounds_implicit[False:True]
+    return IndexDomain(
+        inclusive_min=domain.inclusive_min,
+        exclusive_max=domain.exclusive_max,
+        labels=domain.labels,
+        implicit_upper_bounds=implicit,
+    )
 
 
-def order_of(rank: int, order: str) -> list[int]:
-    """The dimensions from the slowest to the fastest.
+def order_of(ranks: Ranks, order: str) -> list[int]:
+    """The dimensions from the slowest to the fastest; those within elements are always last.
 
     Examples
     --------
-    >>> order_of(3, "F")
-    [2, 1, 0]
+    >>> order_of(Ranks(4, 3, 1), "F")
+    [2, 1, 0, 3]
     """
-    return list(range(rank))[:: -1 if order == "F" else 1]
+    assert ranks.full is not None
+    assert ranks.grid is not None
+    return [*range(ranks.grid)[:: -1 if order == "F" else 1], *range(ranks.grid, ranks.full)]
 
 
-def layout_with(layout: ChunkLayout, metadata: Metadata, rank: int | None) -> ChunkLayout:
+def layout_with(layout: ChunkLayout, metadata: Metadata, ranks: Ranks, field: Field | None) -> ChunkLayout:
     """The constraints on the layout together with those that follow from the metadata."""
     found = layout.copy()
-    if rank is None:
+    if ranks.full is None:
         return found
-    found.set_rank(rank)
-    found.merge(ChunkLayout(grid_origin=[0] * rank))
-    if metadata.chunks is not None:
-        found.merge(ChunkLayout(chunk_shape=metadata.chunks))
-    if metadata.order is not None and metadata.rank in (-1, rank):
-        found.merge(ChunkLayout(inner_order=order_of(rank, metadata.order)))
+    found.set_rank(ranks.full)
+    found.merge(ChunkLayout(grid_origin=[0] * ranks.full))
+    chunks = [*(metadata.chunks or ()), *(0,) * ranks.full][: ranks.full]
+    if field is not None and field.shape:
+        chunks[-len(field.shape) :] = field.shape
+    found.merge(ChunkLayout(chunk_shape=chunks))
+    if metadata.order is not None and ranks.grid is not None:
+        found.merge(ChunkLayout(inner_order=order_of(ranks, metadata.order)))
     return found
 
 

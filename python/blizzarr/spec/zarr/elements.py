@@ -5,16 +5,19 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, expected, quote
-from blizzarr.spec.dtype import DType
-from blizzarr.spec.members import as_bool, as_integer, at_position
+from blizzarr.spec.dtype import DTYPES, DType
+from blizzarr.spec.element_type import ElementType, Field
+from blizzarr.spec.members import as_bool, as_integer, as_list, as_text, at_position
+from blizzarr.spec.stored_values import from_stored, to_stored
 
-__all__ = ["dtype_of", "dtype_spelled", "element_json", "element_to_json", "spell"]
+__all__ = ["element_type", "fill_bytes", "fills_json", "fills_to_json", "spell"]
 
 Element = np.ndarray[Any, np.dtype[Any]]
 _SIZED: Final = {
@@ -51,36 +54,59 @@ _NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _HEX: Final = re.compile(r"[-+]?0[xX][0-9a-fA-F.]+(?:[pP][-+]?\d+)?")
 
 
-def dtype_spelled(value: Any) -> str:
-    """The spelling itself, if it is one of a data type.
+_BYTES: Final = re.compile(r"[<>|]([SV])(\d+)")
+_KINDS: Final = {"S": DTYPES["char"], "V": DTYPES["byte"]}
+_LONGEST: Final = (1 << 62) - 1
+
+
+def element_type(value: Any) -> ElementType:
+    """The type of elements that a document spells.
 
     Examples
     --------
-    >>> dtype_spelled(">i4"), dtype_spelled("bfloat16")
-    ('>i4', 'bfloat16')
-    >>> dtype_spelled("<M8[s]")
+    >>> element_type(">i4").fields[0].dtype, element_type("bfloat16").itemsize, element_type("|S5").fields[0].shape
+    (dtype("int32"), 2, (5,))
+    >>> [field.name for field in element_type([["a", "<f4"], ["b", "<i2", [3]]]).fields]
+    ['a', 'b']
+    >>> element_type("<M8[s]")
     Traceback (most recent call last):
     ...
     blizzarr.errors.SpecError: Unsupported zarr dtype: "<M8[s]"
     """
-    if not isinstance(value, str):
+    if isinstance(value, str):
+        return ElementType.of(value, [_base(value)], False)
+    if not isinstance(value, list):
         raise expected(value, "array")
+    fields = [at_position(position, value, _field) for position in range(len(value))]
+    return ElementType.of(value, fields, True)
+
+
+def _base(value: str) -> Field:
     order, letters = value[:1], value[1:]
-    known = letters in _SIZED and order in ("<", ">", "|")
-    if value not in _ML and (not known or (order == "|" and letters[1:] != "1")):
-        raise SpecError(f"Unsupported zarr dtype: {quote(value)}")
+    if value in _ML:
+        return Field("", DTYPES[value])
+    if letters in _SIZED and order in ("<", ">", "|") and (order != "|" or letters[1:] == "1"):
+        return Field("", DTYPES[_SIZED[letters]], order == ">")
+    if (found := _BYTES.fullmatch(value)) and (length := int(found[2])) <= _LONGEST:
+        return Field("", _KINDS[found[1]], shape=(length,))
+    raise SpecError(f"Unsupported zarr dtype: {quote(value)}")
+
+
+def _field(value: Any) -> Field:
+    if not isinstance(value, list):
+        raise expected(value, "array")
+    if len(value) not in (2, 3):
+        raise expected(value, "array of size 2 or 3")
+    name = at_position(0, value, _name)
+    base = at_position(1, value, lambda said: _base(as_text(said)))
+    outer = at_position(2, value, as_list(as_integer(1, _LONGEST))) if len(value) == 3 else ()
+    return replace(base, name=name, shape=(*outer, *base.shape))
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise expected(value, "non-empty string")
     return value
-
-
-def dtype_of(spelled: str) -> DType:
-    """The data type of a spelling.
-
-    Examples
-    --------
-    >>> dtype_of(">i4"), dtype_of("int4")
-    (dtype("int32"), dtype("int4"))
-    """
-    return DType(spelled if spelled in _ML else _SIZED[spelled[1:]])
 
 
 def spell(dtype: DType) -> str:
@@ -99,17 +125,28 @@ def spell(dtype: DType) -> str:
     return f"{'|' if letters[1:] == '1' else '<'}{letters}"
 
 
-def element_json(value: Any, spelled: str) -> Element | None:
-    """The fill value that JSON says; null is none.
+def fills_json(value: Any, elements: ElementType) -> tuple[Element, ...] | None:
+    """The fill value of each field that JSON says; null is none.
 
     Examples
     --------
-    >>> element_json("NaN", "<f4"), element_json(7, "int4")
-    (array(nan, dtype=float32), array(7, dtype=int4))
+    >>> fills_json("NaN", element_type("<f4")), fills_json(7, element_type("int4"))
+    ((array(nan, dtype=float32),), (array(7, dtype=int4),))
+    >>> fills_json("AQACAw==", element_type([["a", "<i2"], ["b", "|V2"]]))
+    (array(1, dtype=int16), array([b'\\x02', b'\\x03'], dtype='|V1'))
     """
     if value is None:
         return None
-    dtype = dtype_of(spelled)
+    if not elements.named:
+        (field,) = elements.fields
+        single = None if field.dtype.name == "float4_e2m1fn" else _single(value, field.dtype)
+        if single is not None:
+            return (single,)
+    return _from_bytes(value, elements)
+
+
+def _single(value: Any, dtype: DType) -> Element | None:
+    """The only value; None where JSON has the bytes of it."""
     numpy_dtype = dtype.numpy_dtype
     if dtype.name == "bool":
         return np.array(as_bool(value))
@@ -121,9 +158,24 @@ def element_json(value: Any, spelled: str) -> Element | None:
         # Those of less than a byte wrap.
         return np.array(as_integer(least, most, name)(value)).astype(numpy_dtype)
     if dtype.name.startswith("complex"):
-        return _complex(value, numpy_dtype)
+        return _complex(value, numpy_dtype) if isinstance(value, list) else None
+    if dtype.name in ("char", "byte"):
+        return None
     with np.errstate(over="ignore"):
         return np.array(_float(value)).astype(numpy_dtype)
+
+
+def _from_bytes(value: Any, elements: ElementType) -> tuple[Element, ...]:
+    try:
+        raw = base64.b64decode(value, validate=True) if isinstance(value, str) else None
+    except binascii.Error:
+        raw = None
+    if raw is None or len(raw) != elements.itemsize:
+        raise SpecError(f"Expected {elements.itemsize} base64-encoded bytes, but received: {dump(value)}")
+    return tuple(
+        from_stored(np.frombuffer(raw, np.uint8, field.size, field.offset), field).reshape(field.shape)
+        for field in elements.fields
+    )
 
 
 def _float(value: Any) -> float:
@@ -139,33 +191,33 @@ def _float(value: Any) -> float:
     raise SpecError(f"Invalid floating-point value: {dump(value)}")
 
 
-def _complex(value: Any, numpy_dtype: np.dtype[Any]) -> Element:
-    if isinstance(value, list):
-        if len(value) != 2:
-            raise SpecError(f"Array has length {len(value)} but should have length 2")
-        parts = [at_position(position, value, _float) for position in range(2)]
-        return np.array(complex(*parts)).astype(numpy_dtype)
-    size = numpy_dtype.itemsize
-    try:
-        raw = base64.b64decode(value, validate=True) if isinstance(value, str) else b""
-    except binascii.Error:
-        raw = b""
-    if len(raw) != size:
-        raise SpecError(f"Expected {size} base64-encoded bytes, but received: {dump(value)}")
-    return np.frombuffer(raw, numpy_dtype).reshape(())
+def _complex(value: list[Any], numpy_dtype: np.dtype[Any]) -> Element:
+    if len(value) != 2:
+        raise SpecError(f"Array has length {len(value)} but should have length 2")
+    parts = [at_position(position, value, _float) for position in range(2)]
+    return np.array(complex(*parts)).astype(numpy_dtype)
 
 
-def element_to_json(element: Element | None, dtype: DType) -> Any:
-    """The fill value as JSON."""
-    if element is None:
+def fills_to_json(fills: tuple[Element, ...] | None, elements: ElementType) -> Any:
+    """The fill values as JSON."""
+    if fills is None:
         return None
-    if dtype.name == "bool":
+    name = elements.fields[0].dtype.name if len(elements.fields) == 1 else ""
+    if elements.named or name in ("char", "byte", "float4_e2m1fn"):
+        return base64.b64encode(fill_bytes(fills, elements)).decode()
+    (element,) = fills
+    if name == "bool":
         return bool(element)
-    if dtype.name.startswith(("int", "uint")):
+    if name.startswith(("int", "uint")):
         return int(element)
-    if dtype.name.startswith("complex"):
+    if name.startswith("complex"):
         return [_float_to_json(float(element.real)), _float_to_json(float(element.imag))]
     return _float_to_json(float(element))
+
+
+def fill_bytes(fills: tuple[Element, ...], elements: ElementType) -> bytes:
+    """The fill values as the bytes of a stored element."""
+    return b"".join(to_stored(fill, field).tobytes() for fill, field in zip(fills, elements.fields, strict=True))
 
 
 def _float_to_json(number: float) -> Any:

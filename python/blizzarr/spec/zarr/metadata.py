@@ -9,11 +9,11 @@ from typing import Any, Final
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import MISSING, dump, expected, plain
-from blizzarr.spec.dtype import DType
+from blizzarr.json_values import MISSING, expected, plain
+from blizzarr.spec.element_type import ElementType
 from blizzarr.spec.members import Members, as_integer, one_of
 from blizzarr.spec.zarr.compressor import compressor_json, stored_compressor
-from blizzarr.spec.zarr.elements import dtype_of, dtype_spelled, element_json, element_to_json
+from blizzarr.spec.zarr.elements import element_type, fills_json, fills_to_json
 from blizzarr.spec.zarr3.metadata import RankedLists
 
 __all__ = ["Metadata", "metadata_from_json", "stored_from_json"]
@@ -28,17 +28,17 @@ class Metadata:
     Examples
     --------
     >>> metadata = metadata_from_json({"shape": [5], "dtype": ">u2", "fill_value": None})
-    >>> metadata.dtype, metadata.fill_value, "fill_value" in metadata.said, "compressor" in metadata.said
-    (dtype("uint16"), None, True, False)
+    >>> metadata.elements.json, metadata.fills, "fill_value" in metadata.said, "compressor" in metadata.said
+    ('>u2', None, True, False)
     """
 
     rank: int = -1
     shape: tuple[int, ...] | None = None
     chunks: tuple[int, ...] | None = None
-    spelled: str | None = None
-    """The data type as it is spelled."""
+    elements: ElementType | None = None
     compressor: Mapping[str, Any] | None = None
-    fill_value: np.ndarray[Any, Any] | None = None
+    fills: tuple[np.ndarray[Any, Any], ...] | None = None
+    """The fill value of each field; None if there is none."""
     order: str | None = None
     separator: str | None = None
     filters: tuple[Any, ...] = ()
@@ -47,20 +47,15 @@ class Metadata:
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Members that nobody knows."""
 
-    @property
-    def dtype(self) -> DType | None:
-        """The data type."""
-        return None if self.spelled is None else dtype_of(self.spelled)
-
     def to_json(self) -> dict[str, Any]:
         """The members that are said."""
         members = {
             "zarr_format": 2,
             "shape": list(self.shape or ()),
             "chunks": list(self.chunks or ()),
-            "dtype": self.spelled,
+            "dtype": None if self.elements is None else self.elements.json,
             "compressor": None if self.compressor is None else dict(self.compressor),
-            "fill_value": None if self.dtype is None else element_to_json(self.fill_value, self.dtype),
+            "fill_value": None if self.elements is None else fills_to_json(self.fills, self.elements),
             "order": self.order,
             "filters": list(self.filters) or None,
             "dimension_separator": self.separator,
@@ -83,37 +78,25 @@ def _read(value: Any, partial: bool) -> Metadata:
     said = set(members.left)
     default = None if partial else MISSING
     ranked = RankedLists()
-    fields: list[Any] | None = None
-
-    def dtype(value: Any) -> str | None:
-        nonlocal fields
-        if not isinstance(value, list):
-            return dtype_spelled(value)
-        fields = [field[0] if isinstance(field, list) and field else None for field in value]
-        return None
-
     members.take("zarr_format", as_integer(2, 2), default)
     shape = members.take("shape", ranked.of(as_integer(0, _LONGEST)), default)
     chunks = members.take("chunks", ranked.of(as_integer(1, _LONGEST)), default)
-    spelled = members.take("dtype", dtype, default)
+    elements = members.take("dtype", element_type, default)
     compressor = members.take("compressor", compressor_json if partial else stored_compressor, default)
-    fill_value = members.take("fill_value", lambda value: _fill(value, spelled), default)
+    fills = members.take("fill_value", lambda value: _fills(value, elements), default)
     order = members.take("order", one_of("C", "F"), default)
     filters = members.take("filters", _no_filters if partial else _filters, default)
     separator = members.take("dimension_separator", one_of(".", "/"), None)
     said -= set(members.left)
-    if fields is not None:
-        # One of them would have to be chosen, which this library does not do.
-        raise SpecError(f'Must specify a "field" that is one of: {dump(fields)}')
     if partial:
         members.end()
     return Metadata(
         ranked.known,
         shape,
         chunks,
-        spelled,
+        elements,
         compressor,
-        fill_value,
+        fills,
         order,
         separator,
         filters or (),
@@ -122,10 +105,10 @@ def _read(value: Any, partial: bool) -> Metadata:
     )
 
 
-def _fill(value: Any, spelled: str | None) -> np.ndarray[Any, Any] | None:
-    if spelled is None:
+def _fills(value: Any, elements: ElementType | None) -> tuple[np.ndarray[Any, Any], ...] | None:
+    if elements is None:
         raise SpecError('must be specified in conjunction with "dtype"')
-    return element_json(value, spelled)
+    return fills_json(value, elements)
 
 
 def _filters(value: Any) -> tuple[Any, ...]:

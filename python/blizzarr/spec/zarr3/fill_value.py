@@ -9,7 +9,7 @@ import numpy as np
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.fill_value import as_integer_of
+from blizzarr.spec.fill_value import as_integer_of, check_broadcast
 from blizzarr.spec.members import as_bool, at_position
 
 __all__ = ["NAMES", "Element", "check_dtype", "converted", "element_json", "element_to_json", "same_bits", "zero"]
@@ -32,6 +32,7 @@ _FLOATS: Final = (
     "float64",
 )
 _INTEGERS: Final = ("int2", "int4", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+_BYTES: Final = ("char", "byte")
 _COMPLEX: Final = {"complex64": "float32", "complex128": "float64"}
 NAMES: Final = ("bool", *_INTEGERS, *_FLOATS, *_COMPLEX)
 """The data types that ``zarr3`` has."""
@@ -55,26 +56,29 @@ def zero(dtype: DType) -> Element:
     return np.zeros((), dtype.numpy_dtype)
 
 
-def converted(fill: np.ndarray[Any, Any], said: DType, dtype: DType) -> Element:
-    """The fill value of a schema as an element of this data type.
+def converted(fill: np.ndarray[Any, Any], said: DType, dtype: DType, shape: tuple[int, ...] = ()) -> Element:
+    """The fill value of a schema as an element of this data type, or several if elements have a shape.
 
     Examples
     --------
     >>> converted(np.array(2.7), DType("float64"), DType("int8"))
     array(2, dtype=int8)
     """
-    if fill.ndim:
-        raise SpecError(f"Cannot broadcast array of shape {{{', '.join(map(str, fill.shape))}}} to target shape {{}}")
+    check_broadcast(fill.shape, shape)
+    fill = np.broadcast_to(fill, shape)
     if said.name == "json":
-        return _from_json(fill[()], dtype)
+        values = [_from_json(value, dtype) for value in fill.reshape(-1)]
+        return np.array(values, dtype.element_dtype).reshape(shape)
+    if said.name != dtype.name and not {said.name, dtype.name}.isdisjoint(_BYTES):
+        raise SpecError(f"Cannot convert {said.name} -> {dtype.name}")
     if said.name in _COMPLEX and dtype.name not in _COMPLEX:
         raise SpecError(f"Explicit data type conversion required to convert {said.name} -> {dtype.name}")
     with np.errstate(over="ignore", invalid="ignore"):
-        return fill.astype(dtype.numpy_dtype)
+        return fill.astype(dtype.element_dtype)
 
 
 def _from_json(value: Any, dtype: DType) -> Element:
-    if dtype.name in _COMPLEX:
+    if dtype.name in _COMPLEX or dtype.name in _BYTES:
         raise SpecError(f"Cannot convert json -> {dtype.name}")
     if dtype.name in _FLOATS and isinstance(value, bool | str):
         raise expected(value, "64-bit floating-point number")

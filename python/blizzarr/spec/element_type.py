@@ -1,0 +1,113 @@
+"""What the elements of a stored array are made of: fields with names, or one without.
+
+A spec opens one field of them (``field``), or their bytes (``open_as_void``): either has the dimensions of the array,
+and those that each element has of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, Self
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import dump, quote
+from blizzarr.spec.dtype import DTYPES, DType
+from blizzarr.spec.status import ConstraintError
+
+__all__ = ["ElementType", "Field", "check_choice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Some of the bytes of each element, and what they mean.
+
+    Examples
+    --------
+    >>> Field("a", DTYPES["int16"], True, (3,), 4).size
+    6
+    """
+
+    name: str
+    """Empty where there are no names."""
+    dtype: DType
+    big: bool = False
+    """Whether the first byte of a value is the most significant one."""
+    shape: tuple[int, ...] = ()
+    """The dimensions that each element has of its own."""
+    offset: int = 0
+    """Where in an element it begins."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes of an element it has."""
+        return prod(self.shape) * self.dtype.element_dtype.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """All fields of an element.
+
+    Examples
+    --------
+    >>> made = ElementType.of("", [Field("a", DTYPES["int16"]), Field("b", DTYPES["uint8"])], True)
+    >>> made.itemsize, made.pick("b", False).offset, made.pick("", True).shape
+    (3, 2, (3,))
+    >>> made.pick("", False)
+    Traceback (most recent call last):
+    ...
+    blizzarr.spec.status.ConstraintError: FAILED_PRECONDITION: Must specify a "field" that is one of: ["a","b"]
+    """
+
+    json: Any
+    """How the document spells it."""
+    fields: tuple[Field, ...]
+    itemsize: int
+
+    named: bool
+    """Whether its fields have names."""
+
+    @classmethod
+    def of(cls, json: Any, fields: list[Field], named: bool) -> Self:
+        """Fields that lie one behind the other."""
+        placed: list[Field] = []
+        offset = 0
+        for field in fields:
+            if any(field.name == other.name for other in placed):
+                raise SpecError(f"Field name {quote(field.name)} occurs more than once")
+            placed.append(replace(field, offset=offset))
+            offset += field.size
+        return cls(json, tuple(placed), offset, named)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether an element is one value."""
+        return not self.named and not self.fields[0].shape
+
+    @property
+    def void(self) -> Field:
+        """The bytes of an element."""
+        return Field("", DTYPES["byte"], shape=(self.itemsize,))
+
+    def position(self, name: str) -> int:
+        """Which field has a name; without one there must be one only."""
+        names = [field.name for field in self.fields]
+        if not name:
+            if len(names) == 1:
+                return 0
+            raise ConstraintError(f'Must specify a "field" that is one of: {dump(names)}')
+        if not self.named:
+            raise ConstraintError(f"Requested field {quote(name)} but dtype does not have named fields")
+        if name not in names:
+            raise ConstraintError(f"Requested field {quote(name)} is not one of: {dump(names)}")
+        return names.index(name)
+
+    def pick(self, name: str, void: bool) -> Field:
+        """The field that a spec says."""
+        return self.void if void else self.fields[self.position(name)]
+
+
+def check_choice(name: str, void: bool) -> None:
+    """Refuse specs that say both."""
+    if name and void:
+        raise SpecError('"field" and "open_as_void" are mutually exclusive')

@@ -1,0 +1,59 @@
+"""Values of a field, and the bytes that they are stored as."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.spec.element_type import Field
+
+__all__ = ["from_stored", "to_stored"]
+
+_BIG = sys.byteorder == "big"
+
+
+def from_stored(raw: npt.NDArray[np.uint8], field: Field) -> npt.NDArray[Any]:
+    """The values that the bytes along the last axis mean.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.dtype import DTYPES
+    >>> from_stored(np.array([[1, 2, 3, 4]], "u1"), Field("a", DTYPES["uint16"], True))
+    array([[258, 772]], dtype=uint16)
+    """
+    dtype = field.dtype.element_dtype
+    raw = np.ascontiguousarray(raw)
+    if field.dtype.name == "bool":
+        return raw != 0
+    unit = _swapped(field, dtype)
+    if unit:
+        raw = raw.view(f"u{unit}").byteswap().view(np.uint8)
+    return raw.view(dtype)
+
+
+def to_stored(values: npt.NDArray[Any], field: Field) -> npt.NDArray[np.uint8]:
+    """The bytes of values, those of one value along a last axis.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.dtype import DTYPES
+    >>> to_stored(np.array([[258, 772]]), Field("a", DTYPES["uint16"], True, (2,)))
+    array([[[1, 2],
+            [3, 4]]], dtype=uint8)
+    """
+    dtype = field.dtype.element_dtype
+    found = np.ascontiguousarray(values, dtype)
+    raw = found.reshape(-1).view(np.uint8)
+    unit = _swapped(field, dtype)
+    if unit:
+        raw = raw.view(f"u{unit}").byteswap().view(np.uint8)
+    return raw.reshape(*values.shape, dtype.itemsize)
+
+
+def _swapped(field: Field, dtype: np.dtype[Any]) -> int:
+    """The length of what is stored the other way around; 0 if nothing is."""
+    unit = dtype.itemsize // 2 if field.dtype.name.startswith("complex") else dtype.itemsize
+    return unit if unit > 1 and field.big != _BIG and dtype.kind not in "SV" else 0
