@@ -23,12 +23,11 @@ Box: TypeAlias = tuple[tuple[int, int], ...]
 def box_within(view: Form, box: Box) -> Box | None:
     """The positions of a view that map into a box; None where these are no box, as there are arrays of indices.
 
-        Examples
-        --------
-        >>> from blizzarr.errors import OutOfBoundsError, ViewOutOfBoundsError
-    from blizzarr.views import IndexTransform
-        >>> box_within(IndexTransform(input_shape=[20, 9])[::2, 3]._form, ((5, 11), (0, 4)))
-        ((3, 6),)
+    Examples
+    --------
+    >>> from blizzarr.views import IndexTransform
+    >>> box_within(IndexTransform(input_shape=[20, 9])[::2, 3]._form, ((5, 11), (0, 4)))
+    ((3, 6),)
     """
     found = list(zip(view.lower, view.upper, strict=True))
     for map_, (low, high) in zip(view.maps, box, strict=True):
@@ -123,13 +122,12 @@ def cut_to(view: Form, box: Box) -> Form:
 def part_in(view: Form, box: Box) -> Part | None:
     """The part of a view that maps into a box; None if there is none.
 
-        Examples
-        --------
-        >>> from blizzarr.errors import OutOfBoundsError, ViewOutOfBoundsError
-    from blizzarr.views import IndexTransform
-        >>> part = part_in(IndexTransform(input_shape=[20])[::2]._form, ((5, 11),))
-        >>> part.where, part.size
-        ((slice(3, 6, None),), 3)
+    Examples
+    --------
+    >>> from blizzarr.views import IndexTransform
+    >>> part = part_in(IndexTransform(input_shape=[20])[::2]._form, ((5, 11),))
+    >>> part.where, part.size
+    ((slice(3, 6, None),), 3)
     """
     own = box_within(view, box)
     if own is not None:
@@ -160,12 +158,11 @@ def moved(view: Form, origin: tuple[int, ...]) -> IndexTransform:
 def within(view: Form, part: Form) -> Form:
     """A part of a view of something, where it is known that the part maps into the domain of the view.
 
-        Examples
-        --------
-        >>> from blizzarr.errors import OutOfBoundsError, ViewOutOfBoundsError
-    from blizzarr.views import IndexTransform
-        >>> within(IndexTransform(input_shape=[9, 8])[::2, 3]._form, IndexTransform(input_shape=[2])._form).maps
-        ((0, 0, 2), 3)
+    Examples
+    --------
+    >>> from blizzarr.views import IndexTransform
+    >>> within(IndexTransform(input_shape=[9, 8])[::2, 3]._form, IndexTransform(input_shape=[2])._form).maps
+    ((0, 0, 2), 3)
     """
     maps: list[Map] = []
     for map_ in view.maps:
