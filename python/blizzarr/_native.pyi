@@ -82,6 +82,7 @@ class ArrayHandle:
         locks: NativeStore | RenamedStore | None = None,
         cache: tuple[CachePool, str, float, int] | None = None,
         scalar: tuple[str, Callable[[Any], Any]] | None = None,
+        axes: int | None = None,
     ) -> None: ...
     @property
     def caches(self) -> bool: ...

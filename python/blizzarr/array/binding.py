@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import numpy as np
+
 from blizzarr import _native
+from blizzarr.array.element_bytes import chain_of_bytes
 from blizzarr.array.objects import ObjectHandle
 from blizzarr.caching.keeping import keeping_of, scalar_of
 from blizzarr.codecs import CodecChain
@@ -21,8 +24,8 @@ _REMEMBERED = 256
 """How many layouts are kept prepared."""
 
 
-def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
-    """The array as the engine knows it."""
+def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False) -> Binding:
+    """The array as the engine knows it; with the stored bytes of its elements as a last axis if `by_bytes`."""
     keys = metadata.chunk_keys
     keeping = keeping_of(store)
     prefix, lock = chunk_prefix(path, metadata), lock_key(path, metadata)
@@ -39,16 +42,20 @@ def bind(store: Store, path: str, metadata: ArrayMeta) -> Binding:
         return _native.ArrayHandle(
             *(found, "/" + path, prefix, lock, shape, chain, keys.head, keys.separator, keys.scalar, place, locks),
             cache=None if keeping is None else keeping.native(),
-            scalar=None if keeping is None else scalar_of(dtype),
+            scalar=None if keeping is None or by_bytes else scalar_of(dtype),
+            axes=len(metadata.shape) if by_bytes else None,
         )
 
     if metadata.dtype.kind is Kind.OBJECT:
         return Binding(ObjectHandle.of(metadata, open, path), dtype, metadata.fill_undefined)
+    lifetime = None if keeping is None else keeping.lifetime
+    if by_bytes:
+        handle = open(chain_of_bytes(metadata), (*metadata.shape, metadata.dtype.itemsize))
+        return Binding(handle, np.dtype(np.uint8), metadata.fill_undefined, None, lifetime)
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
     handle = open(_chain(metadata.write_shape, metadata.dtype, fill, metadata.codecs), metadata.shape)
     # What is checked before each read is never a matter of copying alone.
     at_hand = handle.caches and keeping is not None and keeping.recheck is not True
-    lifetime = None if keeping is None else keeping.lifetime
     return Binding(handle, dtype, metadata.fill_undefined, handle.element if at_hand else None, lifetime)
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from blizzarr.dtypes import struct, table, variable
+from blizzarr.dtypes import ml, struct, table, variable
 from blizzarr.dtypes.data_type import DataType, Field
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.dtypes.time import UNITS
@@ -104,7 +104,10 @@ def _struct(value: list[Any], path: str, problems: Problems, depth: int) -> Type
             problems.add(here, "a name and a data type, perhaps a shape", item)
             continue
         shape = _shape(item[2], f"{here}[2]", problems) if len(item) == 3 else ()
-        inner = from_typestr(item[1], f"{here}[1]", problems, depth + 1)
+        if type(item[1]) is str and item[1] in ml.ROWS:
+            inner = _named(item[1], f"{here}[1]", problems)
+        else:
+            inner = from_typestr(item[1], f"{here}[1]", problems, depth + 1)
         if inner is not None and shape is not None:
             # What pads an aligned record has no name; NumPy calls it by its position.
             name = f"f{position}" if item[0] == "" else item[0]
@@ -117,6 +120,12 @@ def _struct(value: list[Any], path: str, problems: Problems, depth: int) -> Type
     if made is None or len(problems.items) > before:
         return None
     return Typestr(made, None if mixed or not orders else orders.pop())
+
+
+def _named(name: str, path: str, problems: Problems) -> Typestr | None:
+    """A type that NumPy lacks, which TensorStore writes by its name."""
+    dtype = table.from_json(name, path, problems)
+    return None if dtype is None else Typestr(dtype, "little" if dtype.swap_unit else None)
 
 
 def _shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | None:

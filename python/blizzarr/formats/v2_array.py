@@ -92,9 +92,9 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
     configs = chain_to_configs(meta.codecs, dtype=dtype, chunk_shape=chunks, problems=problems)
     endian = None if configs is None else configs.endian
     spelled = to_typestr(dtype, endian)
-    if spelled is None and meta.source is not None and meta.source.get("dtype") == dtype.name:
+    if spelled is None and meta.source is not None and decode_dtype(meta.source, Problems()) == (dtype, endian):
         # No other document than one of TensorStore has data types that NumPy lacks.
-        spelled = dtype.name
+        spelled = meta.source["dtype"]
     if spelled is None:
         problems.add("data_type", "a data type that NumPy has, as all of v2", dtype.to_json())
     if meta.storage_transformers:

@@ -18,6 +18,7 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.driver_names import FORMATS
 from blizzarr.spec.dtype import DType
+from blizzarr.spec.element_type import WholeElements
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.members import as_object, as_text
 from blizzarr.spec.places import Option
@@ -30,7 +31,7 @@ __all__ = ["DocumentConstraints", "DraftConstraints", "V1Constraints", "V2Constr
 Options = Mapping[str, Any]
 
 
-class DocumentConstraints:
+class DocumentConstraints(WholeElements):
     """Members of a document by name, as JSON.
 
     Examples

@@ -6,16 +6,18 @@ and those that each element has of its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Self
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, quote
+from blizzarr.model import ArrayMeta
 from blizzarr.spec.dtype import DTYPES, DType
 from blizzarr.spec.status import ConstraintError
 
-__all__ = ["ElementType", "Field", "check_choice"]
+__all__ = ["ElementType", "Field", "WholeElements", "check_choice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +113,17 @@ def check_choice(name: str, void: bool) -> None:
     """Refuse specs that say both."""
     if name and void:
         raise SpecError('"field" and "open_as_void" are mutually exclusive')
+
+
+class WholeElements:
+    """What formats tell of elements of which nothing but all is ever seen."""
+
+    @staticmethod
+    def part(meta: ArrayMeta, options: Mapping[str, Any]) -> Field | None:
+        """What is seen of each element; None if it is one value, and all of it is."""
+        return None
+
+    @staticmethod
+    def options_of(meta: ArrayMeta, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The options as they are said of an array that is open."""
+        return options

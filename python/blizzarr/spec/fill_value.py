@@ -116,7 +116,7 @@ def fill_json(array: Array) -> Any:
     value = array[()]
     if isinstance(value, complex | np.complexfloating):
         return [float(value.real), float(value.imag)]
-    if array.dtype.kind in "SV":
+    if array.dtype.kind in "SV" and dtype_of(array).name in _BYTES:
         raise SpecError(
             f'Error converting object member "fill_value": Conversion from {dtype_of(array).name} to JSON is not '
             "implemented"

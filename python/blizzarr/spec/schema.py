@@ -360,7 +360,11 @@ class Schema(Indexable):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return pretty(self.to_json(), "Schema(", ")")
+        try:
+            return pretty(self.to_json(), "Schema(", ")")
+        except SpecError:
+            # Raw bytes have no JSON.
+            return "Schema(...)"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Schema, (self.to_json(),)

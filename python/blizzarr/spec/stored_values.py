@@ -27,7 +27,8 @@ def from_stored(raw: npt.NDArray[np.uint8], field: Field) -> npt.NDArray[Any]:
     dtype = field.dtype.element_dtype
     raw = np.ascontiguousarray(raw)
     if field.dtype.name == "bool":
-        return raw != 0
+        truth: npt.NDArray[Any] = raw != 0
+        return truth
     unit = _swapped(field, dtype)
     if unit:
         raw = raw.view(f"u{unit}").byteswap().view(np.uint8)
@@ -56,4 +57,4 @@ def to_stored(values: npt.NDArray[Any], field: Field) -> npt.NDArray[np.uint8]:
 def _swapped(field: Field, dtype: np.dtype[Any]) -> int:
     """The length of what is stored the other way around; 0 if nothing is."""
     unit = dtype.itemsize // 2 if field.dtype.name.startswith("complex") else dtype.itemsize
-    return unit if unit > 1 and field.big != _BIG and dtype.kind not in "SV" else 0
+    return unit if unit > 1 and field.big != _BIG else 0

@@ -115,12 +115,12 @@ def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDA
         raise SpecError(f"Cannot convert {source.name} -> {target.name}")
     one = _element_of(source, target)
     if one is not None:
-        made = np.empty(elements.shape, target.numpy_dtype)
+        made = np.empty(elements.shape, target.element_dtype)
         for position, element in np.ndenumerate(elements):
             made[position] = one(element)
         return made
     if _kind(source) == "raw":
-        return elements.view(target.numpy_dtype)
+        return elements.view(target.element_dtype)
     if _kind(source) == "complex" and _kind(target) != "complex":
         elements = elements.real
     with np.errstate(all="ignore"):

@@ -33,7 +33,7 @@ def as_source(value: Any, target: TensorStore) -> Elements:
         When a length does not fit.
     """
     shape = target.shape
-    if type(value) is np.ndarray and value.shape == shape and value.dtype == target.dtype.numpy_dtype:
+    if type(value) is np.ndarray and value.shape == shape and value.dtype == target.dtype.element_dtype:
         return value if value.dtype.kind != "O" else as_elements(value, target.dtype)
     found = as_elements(value, target.dtype, len(shape))
     if found.shape == shape:

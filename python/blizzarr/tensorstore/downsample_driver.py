@@ -129,7 +129,7 @@ class DownsampleDriver(Driver):
         form = view._form
         store = self._store._now()
         if not np.prod(form.shape):
-            return np.empty(form.shape, self.dtype.numpy_dtype) if out is None else out
+            return np.empty(form.shape, self.dtype.element_dtype) if out is None else out
         whole = store._form
         wanted: list[npt.NDArray[np.int64]] = []
         axes: list[Axis] = []

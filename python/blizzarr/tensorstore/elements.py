@@ -33,7 +33,7 @@ def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.ND
     ...
     TypeError: Cannot cast array data from dtype('float64') to dtype('int8') according to the rule 'safe'
     """
-    wanted = dtype.numpy_dtype
+    wanted = dtype.element_dtype
     if wanted.hasobject:
         found = as_text_elements(value, dtype, max_rank)
     else:

@@ -64,10 +64,14 @@ class LimitedArray(Array):
         return array
 
     def _bind(self) -> Binding:
-        binding = super()._bind()
-        # Objects are made by the calling thread anyway.
-        if isinstance(binding.handle, _native.ArrayHandle):
-            binding = replace(binding, handle=_LimitedHandle(binding.handle, self._threads))
-            if self._binding is not None:
-                self._binding = binding
+        binding = self.limited(super()._bind())
+        if self._binding is not None:
+            self._binding = binding
         return binding
+
+    def limited(self, binding: Binding) -> Binding:
+        """The same, used by so many threads at most."""
+        # Objects are made by the calling thread anyway.
+        if not isinstance(binding.handle, _native.ArrayHandle):
+            return binding
+        return replace(binding, handle=_LimitedHandle(binding.handle, self._threads))

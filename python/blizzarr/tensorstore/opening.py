@@ -20,9 +20,9 @@ from blizzarr.spec.status import opening
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.tensorstore.memory_array import MemoryArray
+from blizzarr.tensorstore.part_driver import stored_driver
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.tensorstore.stored_array import find_stored, open_stored
-from blizzarr.tensorstore.zarr_driver import ZarrDriver
 from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
 
@@ -154,7 +154,7 @@ def _open_stored(node: SpecNode, request: Request) -> TensorStore:
         raise SpecError("Cannot specify an open mode of `create` without `write`")
     if request.transaction is not None and node.options["mode"].create:
         node = _only_opened(node)
-    return TensorStore.of(ZarrDriver(open_stored(node), request.transaction))
+    return TensorStore.of(stored_driver(open_stored(node), request.transaction))
 
 
 def _only_opened(node: SpecNode) -> SpecNode:

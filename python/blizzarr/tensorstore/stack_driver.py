@@ -95,7 +95,7 @@ class StackDriver(Driver):
             ((share, part),) = parts
             _check_readable(share, part)
             return part.driver.read(part, out, batch)
-        found = np.empty(view._form.shape, self.dtype.numpy_dtype) if out is None else out
+        found = np.empty(view._form.shape, self.dtype.element_dtype) if out is None else out
 
         def read(share: Share, part: TensorStore) -> None:
             _check_readable(share, part)

@@ -127,7 +127,7 @@ class TensorStore(StoreFacts):
             raise SpecError("Source does not support reading.")
         view = self._now()
         if order == "F" and len(self._bare.lower) > 1:
-            return driver.read(view, np.empty(view.shape, driver.dtype.numpy_dtype, "F"), batch)
+            return driver.read(view, np.empty(view.shape, driver.dtype.element_dtype, "F"), batch)
         return driver.read(view, None, batch)
 
     def _now(self) -> TensorStore:

@@ -109,7 +109,7 @@ class VirtualDriver(Driver):
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Have every chunk made that the view needs; those made by coroutines at the same time."""
         form = view._form
-        found = np.empty(form.shape, self.dtype.numpy_dtype) if out is None else out
+        found = np.empty(form.shape, self.dtype.element_dtype) if out is None else out
         params = VirtualChunkedReadParameters(staleness_bound=time.time(), batch=None if batch is None else Batch())
         made = []
         for box in self._boxes(form):
@@ -155,7 +155,7 @@ class VirtualDriver(Driver):
     def _room(self, box: Box) -> Elements:
         """An array for a chunk, whose elements lie as the layout says; of a whole one that is cut off."""
         lengths = [self._chunks[dim] for dim in self._order]
-        whole = np.empty(lengths, self.dtype.numpy_dtype).transpose(np.argsort(self._order))
+        whole = np.empty(lengths, self.dtype.element_dtype).transpose(np.argsort(self._order))
         return whole[tuple(slice(0, high - low) for low, high in box)]
 
     def _domain_of(self, box: Box) -> IndexDomain:

@@ -32,9 +32,9 @@ from blizzarr.views import IndexDomain, IndexTransform, lower
 from blizzarr.views.form import ArrayMap, Form
 from blizzarr.views.lowering import is_settled
 
-__all__ = ["ZarrDriver"]
+__all__ = ["SHARED_BYTES", "ZarrDriver"]
 
-_SHARED_BYTES = 1 << 28
+SHARED_BYTES = 1 << 28
 """What the reads of a batch keep at most for each other."""
 
 _QUICK_BYTES = 1 << 20
@@ -87,6 +87,11 @@ class ZarrDriver(Driver):
         return self._array
 
     @property
+    def _shape(self) -> tuple[int, ...]:
+        """The shape that is seen."""
+        return self._array._shape
+
+    @property
     def domain(self) -> IndexDomain:
         """From zero to the shape, which can change."""
         domain = self._schema.domain
@@ -127,11 +132,10 @@ class ZarrDriver(Driver):
 
     def current(self, form: Form) -> Form:
         """The view with the bounds that it leaves open as they are now."""
-        array = self._array
         if self._looked < self._stored.metadata_since and not self._stored.assumed:
             self._looked = time.time()
             self._stored.refresh()
-        return form if is_settled(form, array._shape) else super().current(form)
+        return form if is_settled(form, self._shape) else super().current(form)
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Any:
         """Decode what the view needs."""
@@ -166,7 +170,7 @@ class ZarrDriver(Driver):
         """The array with what the reads of a batch have decoded."""
         found: Array | None = batch.get(self._array)
         if found is None:
-            pool = batch.setdefault("pool", CachePool(_SHARED_BYTES))
+            pool = batch.setdefault("pool", CachePool(SHARED_BYTES))
             found = batch[self._array] = self._array.cached(pool, recheck=False)
         return found
 
@@ -219,7 +223,7 @@ class ZarrDriver(Driver):
             raise UnsupportedOperationError("the shape cannot be changed within a transaction; resize without it")
         array = self._array
         self._stored.refresh()
-        shape = new_shape(view._form, array.shape, inclusive_min, exclusive_max, modes)
+        shape = new_shape(view._form, self._shape, inclusive_min, exclusive_max, modes)[: len(array.shape)]
         binding = array._binding or array._bind()
         array._adopt(
             resize(
@@ -245,15 +249,15 @@ class ZarrDriver(Driver):
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
         """The same array with a transaction."""
-        made = ZarrDriver(self._stored, transaction)
+        made = type(self)(self._stored, transaction)
         made._looked = self._looked
         return made.allowed(self.readable, self.writable)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _opened_again, (self._stored.said(), self.readable, self.writable)
+        return _opened_again, (type(self), self._stored.said(), self.readable, self.writable)
 
 
-def _opened_again(node: SpecNode, readable: bool, writable: bool) -> Driver:
+def _opened_again(kind: type[ZarrDriver], node: SpecNode, readable: bool, writable: bool) -> Driver:
     from blizzarr.tensorstore.stored_array import open_stored
 
-    return ZarrDriver(open_stored(node)).allowed(readable, writable)
+    return kind(open_stored(node)).allowed(readable, writable)

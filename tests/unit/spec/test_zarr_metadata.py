@@ -105,10 +105,3 @@ def test_codecs(driver: str, codec: dict[str, Any]) -> None:
     """Compressors with their defaults; filters as they are given."""
     said = {"driver": driver, **codec}
     assert outcome(lambda: CodecSpec(said)) == outcome(lambda: ts.CodecSpec(said))
-
-
-@pytest.mark.parametrize("dtype", [[["a", "<i4"], ["b", "<f4"]], [["a", "<i4"], ["b", "<f4", [2]]]], ids=str)
-def test_fields(dtype: Any) -> None:
-    """Data types with fields need one to be chosen, which is said."""
-    found = outcome(lambda: ZarrConstraints.from_json({"dtype": dtype}))
-    assert found == outcome(lambda: theirs({"dtype": dtype}))

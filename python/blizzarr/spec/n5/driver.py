@@ -13,6 +13,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
+from blizzarr.spec.element_type import WholeElements
 from blizzarr.spec.n5.check import check_metadata, check_schema
 from blizzarr.spec.n5.codec import N5Codec
 from blizzarr.spec.n5.create import new_metadata
@@ -28,7 +29,7 @@ __all__ = ["N5Constraints"]
 Options = Mapping[str, Any]
 
 
-class N5Constraints:
+class N5Constraints(WholeElements):
     """What a spec demands of metadata.
 
     Examples

@@ -49,7 +49,7 @@ def _mismatch(name: str, wanted: Any, found: Any) -> SpecError:
 
 
 def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = False) -> None:
-    """Refuse metadata of which the field with this name, or the bytes of elements if `void`, do not have this schema."""
+    """Refuse metadata whose field with this name, or the bytes of whose elements if `void`, has another schema."""
     elements = stored.elements
     assert elements is not None
     field = elements.pick(name, void)

@@ -161,7 +161,7 @@ def _chosen(options: Options) -> tuple[str, bool]:
 def _check_key(options: Options) -> None:
     if options.get("metadata_key", _KEY) != _KEY:
         raise UnsupportedOperationError(
-            f'expected "metadata_key" {quote(_KEY)}, found {quote(options["metadata_key"])}: documents have no other name'
+            f'expected "metadata_key" {quote(_KEY)}, found {quote(options["metadata_key"])}: documents have that name'
         )
 
 

@@ -32,8 +32,10 @@ def ranks_of(metadata: Metadata, schema: Schema, field: Field | None) -> Ranks:
     Examples
     --------
     >>> from blizzarr.spec.dtype import DTYPES
-    >>> ranks_of(Metadata(rank=2), Schema(rank=3), None), ranks_of(Metadata(), Schema(rank=3), Field("", DTYPES["bool"]))
-    (Ranks(full=3, grid=2, inner=1), Ranks(full=3, grid=3, inner=0))
+    >>> ranks_of(Metadata(rank=2), Schema(rank=3), None)
+    Ranks(full=3, grid=2, inner=1)
+    >>> ranks_of(Metadata(), Schema(rank=3), Field("", DTYPES["bool"]))
+    Ranks(full=3, grid=3, inner=0)
     """
     full, grid = schema.rank, None if metadata.rank == -1 else metadata.rank
     inner = None if field is None else len(field.shape)

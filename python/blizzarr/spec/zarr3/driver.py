@@ -14,6 +14,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
+from blizzarr.spec.element_type import WholeElements
 from blizzarr.spec.places import Option
 from blizzarr.spec.remembered import Remembered
 from blizzarr.spec.schema import Schema
@@ -31,7 +32,7 @@ __all__ = ["Zarr3Constraints"]
 Options = Mapping[str, Any]
 
 
-class Zarr3Constraints:
+class Zarr3Constraints(WholeElements):
     """What a spec demands of metadata.
 
     Examples

@@ -1,0 +1,98 @@
+"""Selections of a field's values, as selections of bytes in elements."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from blizzarr.indexing import Lowered
+from blizzarr.indexing.transform import Axis
+from blizzarr.spec.element_type import Field
+
+__all__ = ["OfBytes", "of_bytes"]
+
+
+class OfBytes(NamedTuple):
+    """What is selected of an array with the bytes of its elements as a last axis."""
+
+    lowered: Lowered
+    shape: tuple[int, ...]
+    """The shape of the values that were asked for; those of each follow on each other."""
+
+
+def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
+    """The bytes of a selection of values; its last axes are those that each element has.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.dtype import DTYPES
+    >>> field = Field("a", DTYPES["int16"], shape=(3,), offset=4)
+    >>> of_bytes(((5, 3), ((0, 0, 1), (1, 0, 1)), False), field).lowered
+    ((5, 6), ((0, 0, 1), (1, 4, 1)), False)
+    >>> of_bytes(((5,), ((0, 0, 1), 2), False), field).lowered
+    ((5, 2), ((0, 0, 1), (1, 8, 1)), False)
+    """
+    shape, axes, _ = lowered
+    outer, inner = axes[: len(axes) - len(field.shape)], axes[len(axes) - len(field.shape) :]
+    size = field.dtype.element_dtype.itemsize
+    strides = [prod(field.shape[number + 1 :]) * size for number in range(len(field.shape))]
+    offset = field.offset
+    moving: list[tuple[Any, int]] = []
+    for axis, stride in zip(inner, strides, strict=True):
+        if isinstance(axis, int):
+            offset += axis * stride
+        else:
+            moving.append((axis, stride))
+    run = _run(moving, shape, size)
+    if run is not None:
+        dim = len(shape) - len(moving)
+        axes = (*outer, (dim, offset + run, 1))
+        return OfBytes(((*shape[:dim], prod(shape[dim:]) * size), axes, False), shape)
+    return OfBytes(((*shape, size), _listed(outer, moving, offset, shape, size), False), shape)
+
+
+def _run(moving: list[tuple[Any, int]], shape: tuple[int, ...], size: int) -> int | None:
+    """Where the bytes begin, if they follow on each other in the order of the last dimensions; None if not."""
+    offset, step = 0, size
+    for dim, (axis, stride) in zip(range(len(shape) - 1, -1, -1), reversed(moving), strict=False):
+        if len(axis) != 3 or axis[0] != dim or axis[2] * stride != step:
+            return None
+        offset += axis[1] * stride
+        step *= shape[dim]
+    return offset
+
+
+def _listed(
+    outer: tuple[Axis, ...], moving: list[tuple[Any, int]], offset: int, shape: tuple[int, ...], size: int
+) -> tuple[Axis, ...]:
+    """All bytes one by one; axes of the grid that are indexed together with one of the elements move with them."""
+    dims = {dim for axis, _ in moving for dim in (axis[0] if len(axis) == 2 else axis[:1])}
+    together = [axis for axis in outer if not isinstance(axis, int) and len(axis) == 2 and not dims.isdisjoint(axis[0])]
+    while more := {dim for axis in together for dim in axis[0]} - dims:
+        dims |= more
+        together = [
+            axis for axis in outer if not isinstance(axis, int) and len(axis) == 2 and not dims.isdisjoint(axis[0])
+        ]
+    order = sorted(dims)
+    lengths = [shape[dim] for dim in order]
+
+    def spread(axis: Any) -> Any:
+        """The indices of an axis over all these dimensions, and the bytes behind them."""
+        if len(axis) == 3:
+            indices, own = axis[1] + axis[2] * np.arange(shape[axis[0]]), axis[:1]
+        else:
+            own, indices = axis
+        placed = indices.transpose(np.argsort(own)).reshape([shape[dim] if dim in own else 1 for dim in order] + [1])
+        return np.broadcast_to(placed, (*lengths, size))
+
+    at = np.broadcast_to(offset + np.arange(size), (*lengths, size))
+    for axis, stride in moving:
+        at = at + stride * spread(axis)
+    group = (*order, len(shape))
+    found = [
+        (group, np.ascontiguousarray(spread(axis), np.int64)) if any(axis is other for other in together) else axis
+        for axis in outer
+    ]
+    return (*found, (group, np.ascontiguousarray(at, np.int64)))

@@ -1,0 +1,111 @@
+"""A field of the elements of a stored array, or their bytes, as a driver.
+
+Both are read and written as bytes of elements, in their chunks: what is written leaves the other fields as they are,
+whoever writes these at the same time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from blizzarr.array.binding import bind
+from blizzarr.caching import CachePool
+from blizzarr.model import ArrayMeta
+from blizzarr.spec.element_type import Field
+from blizzarr.spec.stored_values import from_stored, to_stored
+from blizzarr.stores import check_writable
+from blizzarr.tensorstore.byte_axes import of_bytes
+from blizzarr.tensorstore.driver import Elements, Shared, View
+from blizzarr.tensorstore.limited_array import LimitedArray
+from blizzarr.tensorstore.stored_array import StoredArray
+from blizzarr.tensorstore.stored_statistics import stored_of
+from blizzarr.tensorstore.undocumented import without_document
+from blizzarr.tensorstore.zarr_driver import SHARED_BYTES, ZarrDriver
+from blizzarr.transactions import Transaction
+from blizzarr.transfer import Binding, read, write
+from blizzarr.views import lower
+
+__all__ = ["PartDriver", "stored_driver"]
+
+
+class PartDriver(ZarrDriver):
+    """Some of the bytes of each element."""
+
+    def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
+        super().__init__(stored, transaction)
+        part = stored.part
+        assert part is not None, "as this driver was chosen"
+        self._part: Field = part
+        self._chunk_shape = (*self._chunk_shape, *part.shape)
+        self._bound: tuple[ArrayMeta, Binding] | None = None
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return (*self._array._shape, *self._part.shape)
+
+    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Any:
+        """Decode what the view needs."""
+        lowered = lower(view, self._shape)
+        if self._must_be_stored:
+            self._stored.refuse_missing(self._of_grid(lowered))
+        (shape, axes, scalar), wanted = of_bytes(lowered, self._part)
+        raw = np.empty(shape, np.uint8)
+        if self._transaction is not None:
+            self._staged().read((shape, axes, scalar), raw)
+        else:
+            read(self._binding(batch), (shape, axes, scalar), raw)
+        found = from_stored(raw, self._part).reshape(wanted)
+        if out is None:
+            return found
+        out[...] = found
+        return out
+
+    def write(self, view: View, source: Elements) -> None:
+        """Encode the chunks of the view; unless it has all of their bytes, they are read first."""
+        array = self._array
+        check_writable(array.store, array.path)
+        lowered, shape = of_bytes(lower(view, self._shape), self._part)
+        raw = to_stored(np.broadcast_to(source, shape), self._part).reshape(lowered[0])
+        if self._transaction is not None:
+            self._staged().write(lowered, raw)
+            return
+        write(self._binding(), lowered, raw)
+
+    def _binding(self, batch: Shared | None = None) -> Binding:
+        array = self._array
+        metadata = array.metadata
+        if batch is not None:
+            key = "bytes", array
+            if key not in batch:
+                pool = batch.setdefault("pool", CachePool(SHARED_BYTES))
+                store = array.cached(pool, recheck=False).store
+                batch[key] = self._limited(bind(store, array.path, metadata, by_bytes=True))
+            shared: Binding = batch[key]
+            return shared
+        if self._bound is None or self._bound[0] is not metadata:
+            store = without_document(array).store if self._stored.assumed else array.store
+            binding = self._limited(bind(store, array.path, metadata, by_bytes=True))
+            if self._write_empty:
+                binding = Binding(binding.handle, binding.dtype, True, None, binding.lifetime)
+            self._bound = metadata, binding
+        return self._bound[1]
+
+    def _limited(self, binding: Binding) -> Binding:
+        return self._array.limited(binding) if isinstance(self._array, LimitedArray) else binding
+
+    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
+        """By listing the chunks."""
+        nothing, everything = stored_of(self._array, self._of_grid(lower(view, self._shape)))
+        return (nothing if not_stored else None), (everything if fully_stored else None)
+
+    def _of_grid(self, lowered: Any) -> Any:
+        """What is selected, without where in the elements."""
+        shape, axes, scalar = lowered
+        return shape, axes[: len(axes) - len(self._part.shape)], scalar
+
+
+def stored_driver(stored: StoredArray, transaction: Transaction | None = None) -> ZarrDriver:
+    """The driver for an array as it was opened."""
+    return (ZarrDriver if stored.part is None else PartDriver)(stored, transaction)

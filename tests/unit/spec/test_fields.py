@@ -1,0 +1,79 @@
+"""Data types with fields, and elements with dimensions of their own, as specs say them: TensorStore is the judge."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from typing import Any
+
+import pytest
+import tensorstore as ts
+
+from blizzarr.spec.spec import Spec
+from unit.spec.oracle import outcome
+
+V2_TYPES: list[Any] = [
+    [["x", "<i2"], ["y", ">f4", [2]], ["z", "|S3"]],
+    [["a", "<i4"]],
+    [["a", "<i4", [2, 3]], ["b", ">c8"]],
+    [["x", "bfloat16"], ["a", "int4"]],
+    *("|S3", "|V2", "<i4", "|b1", "bfloat16", "float4_e2m1fn", "<U3", "|O", "<M8[s]", "|S99999999999999999999", "S"),
+    [["a", "<i4"], ["a", "<i2"]],
+    [["a", "<i4", [0]]],
+    [["a", "<i4", 3]],
+    *([["a"]], [["", "<i4"]], ["a"], [["a", "<U3"]], [["a", [["b", "<i2"]]]], [["a", "<i2", [1], 4]], 5, None),
+]
+V2_METADATA: list[dict[str, Any]] = [
+    {},
+    {"shape": [4]},
+    {"shape": [4], "chunks": [2], "order": "F"},
+    {"shape": [4, 5], "chunks": [2, 2], "order": "F", "fill_value": None},
+    *({"fill_value": value} for value in (0, "AAAA", "AAECAwQFBgcICQoLDA==", "AAECAw==", "!", 1.5, [1, 2])),
+]
+OPTIONS: list[dict[str, Any]] = [
+    *({}, {"field": "x"}, {"field": "a"}, {"field": ""}, {"field": None}, {"field": "x", "open_as_void": True}),
+    *({"open_as_void": True}, {"open_as_void": 1}, {"rank": 3}, {"rank": 1}, {"rank": 0}, {"dtype": "int16"}),
+    *({"field": "x", "dtype": "int16"}, {"field": "y", "schema": {"domain": {"shape": [4, 2]}}}),
+]
+
+
+def told(spec: Any) -> Any:
+    """What a spec says of itself."""
+    fill = spec.fill_value
+    shown = None if fill is None else (fill.shape, fill.tolist() if fill.dtype.kind not in "SV" else None)
+    layout, schema = spec.chunk_layout.to_json(), outcome(lambda: repr(spec.schema))
+    return json.dumps([spec.to_json(), layout], sort_keys=True), schema, repr(spec.domain), shown
+
+
+def is_void_with_fill(metadata: dict[str, Any], option: dict[str, Any]) -> bool:
+    """Where TensorStore says the fill value of the first field, whose data type and shape are others."""
+    return "open_as_void" in option and metadata.get("fill_value") is not None
+
+
+@pytest.mark.parametrize("dtype", V2_TYPES, ids=str)
+def test_specs_of_v2(dtype: Any) -> None:
+    """The same spec, domain, layout and schema, or the same error."""
+    for metadata, option in product(V2_METADATA, OPTIONS):
+        said = {"driver": "zarr", "kvstore": "memory://", "metadata": {"dtype": dtype, **metadata}, **option}
+        found = [outcome(lambda library=library: told(library(said)), repr) for library in (ts.Spec, Spec)]  # noqa: B023
+        if found[0][0] == "gives" and is_void_with_fill(metadata, option):
+            assert found[1][0] == "gives"
+            continue
+        assert found[0] == found[1], (metadata, option)
+
+
+def test_void_fill_values() -> None:
+    """The fill value of elements by their bytes is that of all fields, as they are stored."""
+    metadata = {"dtype": [["x", "<i2"], ["y", ">f4", [2]], ["z", "|S3"]], "fill_value": "AAECAwQFBgcICQoLDA=="}
+    spec = Spec({"driver": "zarr", "kvstore": "memory://", "metadata": metadata, "open_as_void": True})
+    assert spec.fill_value is not None
+    assert spec.fill_value.tobytes() == bytes(range(13))
+
+
+def test_urls() -> None:
+    """None of them says a field."""
+    for option in ({"field": "x"}, {"open_as_void": True}, {"metadata_key": ".x"}):
+        said = {"driver": "zarr", "kvstore": "memory://", **option}
+        found = [outcome(lambda library=library: library(said).url, str) for library in (ts.Spec, Spec)]  # noqa: B023
+        assert found[0][0] == found[1][0] == "ValueError"
+        assert found[1][1].split(" with ")[0] == found[0][1].split(" with ")[0]
