@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol, Self
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, plain, quote
+from blizzarr.spec.driver_names import DRIVER_ALIASES
 from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.n5.codec import N5Codec
 from blizzarr.spec.pretty import pretty
@@ -115,8 +116,7 @@ class CodecSpec:
 
 def _driver(value: Any) -> str:
     driver = as_text(value)
-    # An older name.
-    driver = "zarr" if driver == "zarr2" else driver
+    driver = DRIVER_ALIASES.get(driver, driver)
     if driver not in _DRIVERS:
         raise SpecError(f"{quote(driver)} is not registered")
     return driver

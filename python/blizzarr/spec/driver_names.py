@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMATS", "array_schemes", "elsewhere", "is_array_driver"]
+__all__ = ["DRIVER_ALIASES", "FORMATS", "array_schemes", "elsewhere", "is_array_driver"]
 
 FORMATS: dict[str, tuple[str, ...]] = {
     "zarr3": ("v3",),
@@ -14,6 +14,9 @@ FORMATS: dict[str, tuple[str, ...]] = {
 """The drivers of arrays that are stored, and the formats that they read; they write the first."""
 
 _SCHEMES = {"zarr3": "zarr3", "zarr2": "zarr", "n5": "n5", "zarr1": "zarr1", "zarr3_draft": "zarr3_draft"}
+
+DRIVER_ALIASES = {"zarr2": "zarr"}
+"""Other names of drivers."""
 
 _OTHERS = ("array", "auto", "cast", "downsample", "stack")
 
@@ -56,4 +59,4 @@ def is_array_driver(name: str) -> bool:
     >>> is_array_driver("zarr3"), is_array_driver("memory")
     (True, False)
     """
-    return name in FORMATS or name in _OTHERS
+    return name in FORMATS or name in _OTHERS or name in DRIVER_ALIASES

@@ -39,6 +39,8 @@ def kvstore_from_json(value: Any) -> KvNode:
         except (ArithmeticError, LookupError, TypeError, ValueError):
             # What is wrong is named in the order in which members are read.
             said = _from_json(value)
+        if said.path and said.path == PLACES[said.driver].root:
+            said = altered(said, path="")
     else:
         said = _PARSED.of(value)
     return PLACES[said.driver].normalize(said)

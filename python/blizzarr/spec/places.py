@@ -46,6 +46,8 @@ class Place:
     on_top: bool = False
     """Whether it is made from what is in another place."""
     normalize: Callable[[KvNode], KvNode] = lambda node: node
+    root: str = ""
+    """A path that means in JSON the same as none."""
     missing: str | None = None
     """What this release would need to open it; None if it can."""
 
@@ -226,24 +228,19 @@ def _http_from_url(url: Url, text: str) -> KvNode:
 
 
 def _http_path(node: KvNode) -> KvNode:
-    """The path of the base URL goes into the path, if that says none."""
+    """The path of the base URL goes into the path."""
     url = split_url(node.options["base_url"])
-    if url.path in ("", "/") or not node.path:
-        if not url.path:
-            return node
-        query = "" if url.query is None else f"?{url.query}"
-        base = f"{url.scheme}://{url.authority}{query}"
-        path = decoded(url.path) if not node.path else node.path
-        return replace(node, options={**node.options, "base_url": base}, path=path)
-    if node.path.startswith("/"):
+    if not url.path:
+        return node
+    if node.path.startswith("/") and url.path != "/":
         raise SpecError(
             f"Cannot specify absolute path {quote(node.path)} in conjunction with base URL "
             f"{quote(node.options['base_url'])} which already includes the path component {quote(url.path)}"
         )
     query = "" if url.query is None else f"?{url.query}"
     base = f"{url.scheme}://{url.authority}{query}"
-    path = KvNode("http", decoded(url.path)).below(node.path).path
-    return replace(node, options={**node.options, "base_url": base}, path=path)
+    above = KvNode("http", "" if node.path.startswith("/") else decoded(url.path))
+    return replace(node, options={**node.options, "base_url": base}, path=above.below(node.path).path)
 
 
 def _to_http_url(node: KvNode) -> str:
@@ -262,6 +259,7 @@ _HTTP = Place(
     {"base_url": Option(_base_url), "headers": Option(_headers, [])},
     ("data_copy_concurrency", "http_request_concurrency", "http_request_retries"),
     normalize=_http_path,
+    root="/",
     missing="HTTP needs the stores of obstore or fsspec",
 )
 

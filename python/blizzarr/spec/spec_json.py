@@ -9,7 +9,7 @@ from blizzarr.json_values import plain, quote
 from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Held
 from blizzarr.spec.context import ContextSpec, default_resource
-from blizzarr.spec.driver_names import FORMATS, array_schemes, elsewhere
+from blizzarr.spec.driver_names import DRIVER_ALIASES, FORMATS, array_schemes, elsewhere
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
 from blizzarr.spec.dtype import dtype_json, is_dtype
 from blizzarr.spec.kvstore_json import kvstore_from_json, resources_json, take_resources, url_part
@@ -99,6 +99,7 @@ def constrain(schema: Schema, name: str, value: Any) -> None:
 
 def _driver(value: Any) -> str:
     name = as_text(value)
+    name = DRIVER_ALIASES.get(name, name)
     if name not in DRIVERS:
         raise SpecError(f"{quote(name)} is not a registered TensorStore driver")
     return name

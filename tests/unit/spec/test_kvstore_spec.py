@@ -147,6 +147,12 @@ SPECS: list[Any] = [
     {"driver": "http", "base_url": "http://h/a?b", "headers": ["a: b"]},
     {"driver": "http", "base_url": "http://h", "path": "x"},
     {"driver": "http", "base_url": "http://h/a/", "path": "/x y"},
+    *(
+        {"driver": "http", "base_url": f"http://h{base}", "path": path}
+        for base in ("", "/", "/a", "/a/?b")
+        for path in ("", "/", "/x", "x", "//")
+    ),
+    {"driver": "zarr2"},
 ]
 
 

@@ -166,6 +166,8 @@ OTHERS: list[Any] = [
         for end in ("", ":", ":int8", "://int8", ":int4", ":i1", ":int%38", ":int8?x", ":int8#x", ":int8/")
         for rest in (f"{base}cast{end}",)
     ),
+    {"driver": "zarr2", "kvstore": MEMORY, "metadata": {"dtype": "<i2"}, "schema": {"codec": {"driver": "zarr2"}}},
+    {"driver": "cast", "dtype": "int8", "base": {"driver": "zarr2", "kvstore": MEMORY}},
     "cast:int8",
     "memory://a|zarr3|cast:int8|auto",
     "memory://a|zarr3|stack:",
