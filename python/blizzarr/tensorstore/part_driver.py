@@ -12,12 +12,13 @@ import numpy as np
 
 from blizzarr.array.binding import bind
 from blizzarr.caching import CachePool
+from blizzarr.errors import UnsupportedOperationError
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.element_type import Field
 from blizzarr.spec.stored_values import from_stored, to_stored
 from blizzarr.stores import check_writable
 from blizzarr.tensorstore.byte_axes import of_bytes
-from blizzarr.tensorstore.driver import Elements, Shared, View
+from blizzarr.tensorstore.driver import Bounds, Elements, Shared, View
 from blizzarr.tensorstore.limited_array import LimitedArray
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_statistics import stored_of
@@ -26,6 +27,7 @@ from blizzarr.tensorstore.zarr_driver import SHARED_BYTES, ZarrDriver
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import Binding, read, write
 from blizzarr.views import lower
+from blizzarr.views.form import Form
 
 __all__ = ["PartDriver", "stored_driver"]
 
@@ -34,7 +36,9 @@ class PartDriver(ZarrDriver):
     """Some of the bytes of each element."""
 
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
-        super().__init__(stored, transaction)
+        if transaction is not None:
+            raise UnsupportedOperationError("what is written to a part of elements cannot be part of a transaction")
+        super().__init__(stored)
         part = stored.part
         assert part is not None, "as this driver was chosen"
         self._part: Field = part
@@ -52,10 +56,7 @@ class PartDriver(ZarrDriver):
             self._stored.refuse_missing(self._of_grid(lowered))
         (shape, axes, scalar), wanted = of_bytes(lowered, self._part)
         raw = np.empty(shape, np.uint8)
-        if self._transaction is not None:
-            self._staged().read((shape, axes, scalar), raw)
-        else:
-            read(self._binding(batch), (shape, axes, scalar), raw)
+        read(self._binding(batch), (shape, axes, scalar), raw)
         found = from_stored(raw, self._part).reshape(wanted)
         if out is None:
             return found
@@ -68,9 +69,6 @@ class PartDriver(ZarrDriver):
         check_writable(array.store, array.path)
         lowered, shape = of_bytes(lower(view, self._shape), self._part)
         raw = to_stored(np.broadcast_to(source, shape), self._part).reshape(lowered[0])
-        if self._transaction is not None:
-            self._staged().write(lowered, raw)
-            return
         write(self._binding(), lowered, raw)
 
     def _binding(self, batch: Shared | None = None) -> Binding:
@@ -94,6 +92,11 @@ class PartDriver(ZarrDriver):
 
     def _limited(self, binding: Binding) -> Binding:
         return self._array.limited(binding) if isinstance(self._array, LimitedArray) else binding
+
+    def _new_shape(
+        self, form: Form, shape: tuple[int, ...], lower: Bounds, upper: Bounds, modes: frozenset[str]
+    ) -> tuple[int, ...]:
+        return super()._new_shape(form, (*shape, *self._part.shape), lower, upper, modes)[: len(shape)]
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
         """By listing the chunks."""

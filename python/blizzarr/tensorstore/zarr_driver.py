@@ -223,7 +223,7 @@ class ZarrDriver(Driver):
             raise UnsupportedOperationError("the shape cannot be changed within a transaction; resize without it")
         array = self._array
         self._stored.refresh()
-        shape = new_shape(view._form, self._shape, inclusive_min, exclusive_max, modes)[: len(array.shape)]
+        shape = self._new_shape(view._form, array.shape, inclusive_min, exclusive_max, modes)
         binding = array._binding or array._bind()
         array._adopt(
             resize(
@@ -236,6 +236,12 @@ class ZarrDriver(Driver):
             )
         )
         return self
+
+    def _new_shape(
+        self, form: Form, shape: tuple[int, ...], lower: Bounds, upper: Bounds, modes: frozenset[str]
+    ) -> tuple[int, ...]:
+        """The shape of an array that has this one, so that a view has new bounds."""
+        return new_shape(form, shape, lower, upper, modes)
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
         """By listing the chunks."""
