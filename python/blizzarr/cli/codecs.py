@@ -19,7 +19,7 @@ __all__ = [
     "parse_value",
 ]
 
-_FORMATS: Final = "v3, v2, v1, v3_draft, or v3_draft_zarr_python"
+_FORMATS: Final = "v3, v2, v1, v3_draft, v3_draft_zarr_python, or n5"
 
 
 def _known_format(text: str | None) -> str | None:

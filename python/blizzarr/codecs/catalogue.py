@@ -15,6 +15,7 @@ _KNOWN: Final[dict[str, str]] = {
     "bitround": "rounds floating-point numbers; zarrs reads it",
     "cast_value": "casts elements to another data type; zarr-python 3.2 reads it",
     "conditional": "chooses codecs by the data; registered, no reader is known",
+    "n5": "blocks of N5, which are in no registry; blizzarr.copy stores their elements anew",
     "n5_default": "the chunk header of N5; registered, no reader is known",
     "numcodecs": "codecs that their users registered with numcodecs; only v2 documents can name them",
     "packbits": "packs narrow elements; zarrs reads it",

@@ -59,7 +59,9 @@ class ArrayCopy:
         metadata = describe_array(**arguments, attributes=attributes)
         if isinstance(source, Array):
             same = source.metadata.format == metadata.format
-            old = source.metadata if same else translate(source.metadata, format_of(metadata))[0]
+            # Its keys are chosen already, and those of the source may be none that this format has.
+            keyed = replace(source.metadata, chunk_keys=metadata.chunk_keys)
+            old = source.metadata if same else translate(keyed, format_of(metadata))[0]
             assert isinstance(old, ArrayMeta)
             # As they are: what could not be set by a user may well have been stored by somebody.
             metadata = replace(

@@ -16,7 +16,7 @@ from blizzarr.creation.elements import check_fill, decide_type
 from blizzarr.creation.json_values import check_attributes
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, Problem
-from blizzarr.formats import format_named
+from blizzarr.formats import arranged, format_named
 from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
 from blizzarr.transformers import transformers_of
 
@@ -81,6 +81,7 @@ def describe_array(
             chain = CodecChain.from_list([ShardingCodec(chunk_shape, chain, form.index_codecs)], kind, shard_shape)
     else:
         chain = CodecChain.from_list(codecs, kind, chunk_shape)
+    chain = arranged(chain, kind, len(lengths), form)
     return ArrayMeta(
         shape=lengths,
         dtype=kind,

@@ -14,7 +14,7 @@ from blizzarr.creation.chunking import resolve_chunks
 from blizzarr.creation.describe import lengths_of
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.dtypes import DataType
-from blizzarr.formats import format_named
+from blizzarr.formats import format_named, without_blocks
 from blizzarr.model import ArrayMeta
 
 __all__ = ["like"]
@@ -44,7 +44,7 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
             data = as_data(data, options.get("dtype"))
         dtype = type_of(data) if isinstance(data, np.ndarray) else data.dtype
         return {"shape": tuple(data.shape), "dtype": dtype, **options}
-    meta = data.metadata
+    meta = replace(data.metadata, codecs=without_blocks(data.metadata.codecs, data.metadata.dtype))
     if options.get("zarr_format") not in (None, meta.format):
         meta = _with_index(_one_byte_order(meta), format_named(options["zarr_format"]).index_codecs)
     taken: dict[str, Any] = {

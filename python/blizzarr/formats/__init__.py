@@ -5,6 +5,7 @@ those of chunks: in most formats a node's documents lie beside its chunks; in th
 and chunks are two trees. Nothing outside this package asks which format a node has; the functions here work for all.
 """
 
+from blizzarr.formats.blocks import arranged, without_blocks
 from blizzarr.formats.consolidated_own import own_copies_differ
 from blizzarr.formats.finding import below, detect, find, find_implied, find_many, get_many, read_node
 from blizzarr.formats.format import Child, Format, Found
@@ -31,6 +32,7 @@ __all__ = [
     "Child",
     "Format",
     "Found",
+    "arranged",
     "as_documented",
     "below",
     "children",
@@ -56,5 +58,6 @@ __all__ = [
     "relatives",
     "settled",
     "translate",
+    "without_blocks",
     "write_node",
 ]

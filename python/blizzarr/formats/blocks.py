@@ -1,0 +1,47 @@
+"""Codecs of arrays that go into N5, or come from there: blocks have their compressor in them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from blizzarr.codecs import BytesCodec, Chunk, CodecChain, N5Codec
+from blizzarr.dtypes import DataType
+from blizzarr.formats import n5
+from blizzarr.formats.format import Format
+from blizzarr.formats.n5_array import n5_chain
+
+__all__ = ["arranged", "without_blocks"]
+
+
+def arranged(chain: CodecChain, dtype: DataType, rank: int, form: Format) -> CodecChain:
+    """The codecs of a new array as its format has them.
+
+    In N5 elements are big-endian and the first axis is the fastest, whatever is said; what it cannot have is left, for
+    `Format.encode` to tell.
+
+    Examples
+    --------
+    >>> chain = CodecChain.from_list(["bytes", "gzip"], "uint16", (4, 4))
+    >>> arranged(chain, DataType.parse("uint16"), 2, n5).all
+    (TransposeCodec(order=(1, 0)), N5Codec(compressor=GzipCodec(level=6)))
+    """
+    if form is not n5 or not isinstance(chain.serializer, BytesCodec) or len(chain.compressors) > 1:
+        return chain
+    made = n5_chain(dtype, rank, chain.compressors[0] if chain.compressors else None)
+    return made if chain.filters in ((), made.filters) else chain
+
+
+def without_blocks(chain: CodecChain, dtype: DataType) -> CodecChain:
+    """The codecs of an array with the compressor of its blocks behind what makes bytes, as other formats have it.
+
+    Examples
+    --------
+    >>> chain = arranged(CodecChain.from_list(["bytes"], "uint16", (4,)), DataType.parse("uint16"), 1, n5)
+    >>> without_blocks(chain, DataType.parse("uint16")).all
+    (BytesCodec(endian='big'),)
+    """
+    blocks = chain.serializer
+    if not isinstance(blocks, N5Codec):
+        return chain
+    serializer = BytesCodec(blocks.endian).resolve(Chunk(dtype, None))
+    return replace(chain, serializer=serializer, compressors=() if blocks.compressor is None else (blocks.compressor,))
