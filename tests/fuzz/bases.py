@@ -66,6 +66,11 @@ def _v1(store: Any) -> None:
     blizzarr.create_array(store, data=DATA, chunks=(2, 3), compressors=BLOSC, attributes={"a": 1}, zarr_format="v1")
 
 
+def _n5(store: Any) -> None:
+    names = {"dimension_names": ["y", "x"], "attributes": {"units": ["nm", "s"], "resolution": [4, 0.5]}}
+    blizzarr.create_array(store, data=DATA, chunks=(2, 4), compressors="gzip", zarr_format="n5", **names)
+
+
 def _draft(store: Any, zarr_format: str) -> None:
     group = blizzarr.create_group(store, attributes={"a": 1}, zarr_format=zarr_format)
     group.create_array("plain", data=DATA, chunks=(2, 3), compressors={"id": "gzip", "level": 1})
@@ -90,6 +95,7 @@ def bases() -> dict[str, dict[str, bytes]]:
         "v2": _made(_v2),
         "v2 consolidated": _made(_v2, consolidated=True),
         "v1": _made(_v1),
+        "n5": _made(_n5),
         "draft": _made(lambda store: _draft(store, "v3_draft")),
         "draft of zarr-python": _made(lambda store: _draft(store, "v3_draft_zarr_python")),
     }

@@ -1,4 +1,4 @@
-"""Arrays of N5 through NumPy's interface: made, changed, copied from and into every format, checked, and not upgraded."""
+"""Arrays of N5 through NumPy's interface: made, changed, copied from and into every format, and checked."""
 
 from __future__ import annotations
 
