@@ -310,7 +310,7 @@ class Future(Generic[T]):
         return waiting.__await__()
 
     def __repr__(self) -> str:
-        return f"<blizzarr.tensorstore.Future object at {id(self):#x}>"
+        return f"<tensorstore.Future object at {id(self):#x}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a future cannot be pickled; wait for its result")

@@ -66,7 +66,7 @@ class Promise(Generic[T]):
         self._future.fail(SpecError("UNKNOWN: the promise was dropped without a result"))
 
     def __repr__(self) -> str:
-        return f"<blizzarr.tensorstore.Promise object at {id(self):#x}>"
+        return f"<tensorstore.Promise object at {id(self):#x}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a promise cannot be pickled")

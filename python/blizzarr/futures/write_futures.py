@@ -74,7 +74,7 @@ class WriteFutures:
         return self.commit.__await__()
 
     def __repr__(self) -> str:
-        return f"<blizzarr.tensorstore.WriteFutures object at {id(self):#x}>"
+        return f"<tensorstore.WriteFutures object at {id(self):#x}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("futures cannot be pickled; wait for their results")

@@ -225,7 +225,7 @@ OTHERS: list[Any] = [
 
 @pytest.mark.parametrize("spec", [*stored("zarr3"), *stored("zarr")], ids=repr)
 def test_stored(spec: Any) -> None:
-    """K-1 to K-18: every member of the drivers of formats is understood, shown and refused as TensorStore does it."""
+    """K-1 to K-13, K-15 to K-18: the members of the drivers of formats are understood, shown, refused as there."""
     ours, theirs = outcome(lambda: Spec(spec)), outcome(lambda: ts.Spec(spec))
     forget_what_tensorstore_cannot(ours, theirs)
     assert ours == theirs
