@@ -62,7 +62,7 @@ class DocumentConstraints(WholeElements):
     def check_dtype(schema: Schema) -> None:
         """Nothing is refused before it is created."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The members."""
         return self.members
 

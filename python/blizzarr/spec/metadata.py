@@ -42,8 +42,8 @@ class MetadataConstraints(Protocol):
         """Refuse data types that the format does not have."""
         ...
 
-    def to_json(self) -> dict[str, Any]:
-        """The member ``metadata``."""
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The member ``metadata``; with `include_defaults` what goes without saying, too."""
         ...
 
     def constrain(self, schema: Schema, options: Mapping[str, Any]) -> None:

@@ -19,6 +19,7 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.indexable import Indexable
 from blizzarr.tensorstore.making import array, cast, downsample
 from blizzarr.tensorstore.opening import open
 from blizzarr.tensorstore.stacking import concat, overlay, stack
@@ -31,7 +32,6 @@ from blizzarr.views import (
     Dim,
     DimExpression,
     DimSelection,
-    Indexable,
     IndexDomain,
     IndexTransform,
     OutputIndexMap,

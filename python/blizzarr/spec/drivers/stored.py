@@ -98,7 +98,7 @@ class StoredDriver(Driver):
             said["create"] = True
             if mode.open:
                 said["open"] = True
-        metadata = options["metadata"].to_json()
+        metadata = options["metadata"].to_json(include_defaults)
         if include_defaults or metadata != self.nothing.to_json():
             said["metadata"] = copied(metadata)
         for name, option in self.constraints.options.items():

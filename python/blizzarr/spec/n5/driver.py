@@ -64,8 +64,8 @@ class N5Constraints(WholeElements):
         if schema.dtype is not None:
             check_dtype(schema.dtype)
 
-    def to_json(self) -> dict[str, Any]:
-        """The member ``metadata``."""
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The member ``metadata``, which has no defaults."""
         return self.metadata.to_json()
 
     def constrain(self, schema: Schema, options: Options) -> None:

@@ -76,8 +76,8 @@ class ZarrConstraints:
     def check_dtype(schema: Schema) -> None:
         """Nothing is refused before an array is created."""
 
-    def to_json(self) -> dict[str, Any]:
-        """The member ``metadata``."""
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The member ``metadata``, which has no defaults."""
         return self.metadata.to_json()
 
     def constrain(self, schema: Schema, options: Options) -> None:

@@ -67,9 +67,9 @@ class Zarr3Constraints(WholeElements):
         if schema.dtype is not None:
             check_dtype(schema.dtype)
 
-    def to_json(self) -> dict[str, Any]:
-        """The member ``metadata``."""
-        return self.metadata.to_json(partial=True)
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The member ``metadata``; with `include_defaults` the usual separators in keys, too."""
+        return self.metadata.to_json(partial=True, include_defaults=include_defaults)
 
     def constrain(self, schema: Schema, options: Options) -> None:
         """Add the data type and rank that are known to the schema."""

@@ -56,7 +56,7 @@ class Metadata:
         """Whether any dimension has a name."""
         return any(name is not None for name in self.dimension_names or ())
 
-    def to_json(self, partial: bool = False) -> dict[str, Any]:
+    def to_json(self, partial: bool = False, include_defaults: bool = False) -> dict[str, Any]:
         """The metadata as JSON: a document, or what a spec demands of one (`partial`)."""
         found: dict[str, Any] = {"node_type": "array", **self.extra}
         if self.zarr_format is not None:
@@ -70,7 +70,7 @@ class Metadata:
         if self.dimension_names is not None and self.names_said:
             found["dimension_names"] = list(self.dimension_names)
         if self.key_encoding is not None:
-            found["chunk_key_encoding"] = encoding_json(self.key_encoding)
+            found["chunk_key_encoding"] = encoding_json(self.key_encoding, include_defaults)
         if self.chunk_shape is not None:
             found["chunk_grid"] = {"configuration": {"chunk_shape": list(self.chunk_shape)}, "name": "regular"}
         if self.codecs is not None:
@@ -83,12 +83,12 @@ class Metadata:
         return dict(sorted(found.items()))
 
 
-def encoding_json(encoding: tuple[str, str]) -> dict[str, Any]:
-    """The key encoding as JSON; the separator that it has anyway is left out."""
+def encoding_json(encoding: tuple[str, str], include_defaults: bool = False) -> dict[str, Any]:
+    """The key encoding as JSON; the separator that it has anyway is left out unless defaults are asked for."""
     name, separator = encoding
-    return (
-        {"name": name} if _SEPARATORS[name] == separator else {"configuration": {"separator": separator}, "name": name}
-    )
+    if _SEPARATORS[name] == separator and not include_defaults:
+        return {"name": name}
+    return {"configuration": {"separator": separator}, "name": name}
 
 
 def units_json(units: DimensionUnits | None) -> list[str | None] | None:

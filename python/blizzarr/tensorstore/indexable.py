@@ -1,0 +1,28 @@
+"""What can be indexed, as TensorStore counts it."""
+
+from __future__ import annotations
+
+from abc import ABC
+
+from blizzarr.spec.spec import Spec
+from blizzarr.tensorstore.store import TensorStore
+from blizzarr.views import IndexTransform
+
+__all__ = ["Indexable"]
+
+
+class Indexable(ABC):  # noqa: B024
+    """Transforms, specs and stores; a `Schema` can be indexed, too, and is none to TensorStore.
+
+    Examples
+    --------
+    >>> import blizzarr.tensorstore as ts
+    >>> isinstance(ts.IndexTransform(2), Indexable), isinstance(ts.Schema(), Indexable)
+    (True, False)
+    """
+
+    __slots__ = ()
+
+
+for _kind in (IndexTransform, Spec, TensorStore):
+    Indexable.register(_kind)
