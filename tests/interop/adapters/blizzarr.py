@@ -39,8 +39,8 @@ def read(message: Message) -> Message:
         data_type=array.metadata.dtype.name if is_v3 else old.typestr(array.dtype),
         fill=array.fill_value,
         attributes=array.attrs.asdict(),
-        # Old formats have none, only an attribute that stands for them.
-        names=array.dimension_names if is_v3 else None,
+        # Old formats of Zarr have none, only an attribute that stands for them.
+        names=array.dimension_names if is_v3 or array.metadata.format == "n5" else None,
     )
 
 
