@@ -42,26 +42,37 @@ def exclusive(store: Store, path: str, key: str) -> Iterator[None]:
             yield
         return
     prefix = key.rpartition("/")[0]
-    with _locks[_place(store, prefix)]:
-        if store.locking != "required" or sys.platform == "win32":
+    if store.locking != "required" or sys.platform == "win32":
+        with _locks[_identity(store, prefix)]:
             yield
-            return
-        descriptor = _lock(store, path, prefix)
+        return
+    while True:
+        descriptor = _open(store, path, prefix)
         try:
-            yield
+            identity = _named(os.fstat(descriptor))
+            with _locks[identity]:
+                _lock(descriptor, store, path)
+                # Whoever waited may have waited for a directory that is in no place any more.
+                if _identity(store, prefix) == identity:
+                    yield
+                    return
         finally:
             _unlock(descriptor)
 
 
-def _place(store: LocalStore, prefix: str) -> str:
+def _identity(store: LocalStore, prefix: str) -> str:
     """Which directory it is, however it is reached."""
-    if store.links == "follow":
-        return os.path.realpath(store.root / prefix)
     try:
+        if store.links == "follow":
+            return _named(os.stat(f"{store}/{prefix}"))
         with opened(store, prefix) as descriptor:
-            return os.readlink(f"/proc/self/fd/{descriptor}")
+            return _named(os.fstat(descriptor))
     except FileNotFoundError:
-        return str(store.root / prefix)  # which fails when it is to be locked
+        return f"{store}/{prefix}"  # which fails when its document is to be read
+
+
+def _named(directory: os.stat_result) -> str:
+    return f"{directory.st_dev}:{directory.st_ino}"
 
 
 class _Held:
@@ -87,19 +98,12 @@ class _Held:
 _held = _Held()
 
 
-def _open(store: LocalStore, prefix: str) -> int:
-    if store.links == "follow":
-        return os.open(store.root / prefix, os.O_RDONLY)
-    return open_directory(store, prefix)
-
-
-def _lock(store: LocalStore, path: str, prefix: str) -> int:
-    """The directory, open and locked."""
-    import fcntl
-
+def _open(store: LocalStore, path: str, prefix: str) -> int:
+    """The directory, open to be locked; for `_unlock` to close."""
     try:
         with _held.changing:
-            descriptor = _open(store, prefix)
+            follows = store.links == "follow"
+            descriptor = os.open(f"{store}/{prefix}", os.O_RDONLY) if follows else open_directory(store, prefix)
             _held.descriptors.add(descriptor)
     except OSError as error:
         raise StoreError(
@@ -108,10 +112,16 @@ def _lock(store: LocalStore, path: str, prefix: str) -> int:
             array="/" + path,
             store=str(store),
         ) from error
+    return descriptor
+
+
+def _lock(descriptor: int, store: LocalStore, path: str) -> None:
+    """Wait until no other process has the directory locked."""
+    import fcntl
+
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     except OSError as error:
-        _unlock(descriptor)
         advice = ""
         if error.errno in _UNSUPPORTED:
             advice = (
@@ -125,11 +135,6 @@ def _lock(store: LocalStore, path: str, prefix: str) -> int:
             array="/" + path,
             store=str(store),
         ) from error
-    except BaseException:
-        # Ctrl-C while waiting.
-        _unlock(descriptor)
-        raise
-    return descriptor
 
 
 def _unlock(descriptor: int) -> None:

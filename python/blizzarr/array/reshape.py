@@ -11,6 +11,8 @@ The document is the only thing that says what can be seen, and it is replaced in
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,13 +22,13 @@ from blizzarr.array.binding import same_chunks
 from blizzarr.array.erase import erase_outside
 from blizzarr.array.exclusive import exclusive
 from blizzarr.errors import ConflictError, NodeTypeError
-from blizzarr.formats import lock_key, read_node
+from blizzarr.formats import Found, find, lock_key, read_node
 from blizzarr.hierarchy.documents import revise
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, check_writable
 from blizzarr.transfer import Binding, as_source, read, write
 
-__all__ = ["append", "as_array_meta", "resize"]
+__all__ = ["append", "as_array_meta", "reshape", "resize"]
 
 
 def as_array_meta(metadata: object, path: str) -> ArrayMeta:
@@ -53,15 +55,37 @@ def resize(
     new = _checked_shape(shape, old)
     if new == old:
         return metadata
+
+    def decide(stored: ArrayMeta) -> tuple[int, ...]:
+        return _with_shape(stored, old, new, path).shape
+
+    look = partial(_stored, store, path, metadata)
+    return reshape(store, path, metadata, binding, look, decide, metadata_only=metadata_only)
+
+
+def reshape(
+    store: Store,
+    path: str,
+    metadata: ArrayMeta,
+    binding: Binding,
+    look: Callable[[], tuple[ArrayMeta, Found]],
+    decide: Callable[[ArrayMeta], tuple[int, ...]],
+    *,
+    metadata_only: bool = False,
+) -> ArrayMeta:
+    """Change the shape to what `decide` makes of the one that is stored, while nobody else changes it.
+
+    `look` reads the document; both may raise, and then nothing changes.
+    """
     with exclusive(store, path, lock_key(path, metadata)):
-        # Before anything is erased, as well as when the shape is published.
-        _with_shape(_stored(store, path, metadata), old, new, path)
-        if metadata_only:
-            return _publish(store, path, old, new)
-        if any(size > before for size, before in zip(new, old, strict=True)):
+        stored, found = look()
+        old, new = stored.shape, decide(stored)
+        if new == old:
+            return stored
+        if not metadata_only and any(size > before for size, before in zip(new, old, strict=True)):
             erase_outside(store, path, metadata, binding, old, new)
-        published = _publish(store, path, old, new)
-        if any(size < before for size, before in zip(new, old, strict=True)):
+        published = _publish(store, path, old, new, found)
+        if not metadata_only and any(size < before for size, before in zip(new, old, strict=True)):
             erase_outside(store, path, metadata, binding, new, old)
     return published
 
@@ -90,7 +114,7 @@ def append(
         # Elements that are lists of one length.
         added = as_source(data, added.shape[:rank], binding.dtype)
     with exclusive(store, path, lock_key(path, metadata)):
-        stored = _stored(store, path, metadata)
+        stored, found = _stored(store, path, metadata)
         old = stored.shape
         _check_added(added.shape, old, axis)
         if at is not None and operator.index(at) != old[axis]:
@@ -99,7 +123,7 @@ def append(
         new = (*old[:axis], old[axis] + added.shape[axis], *old[axis + 1 :])
         region = tuple((dim, old[axis] if dim == axis else 0, 1) for dim in range(rank))
         write(binding.resized(new), (added.shape, region, False), added)
-        return _publish(store, path, old, new)
+        return _publish(store, path, old, new, found)
 
 
 def _checked_shape(shape: Any, old: tuple[int, ...]) -> tuple[int, ...]:
@@ -153,23 +177,24 @@ def _same(found: npt.NDArray[Any], added: npt.NDArray[Any]) -> bool:
     )
 
 
-def _stored(store: Store, path: str, metadata: ArrayMeta) -> ArrayMeta:
+def _stored(store: Store, path: str, metadata: ArrayMeta) -> tuple[ArrayMeta, Found]:
     """The metadata as they are stored now; those known here must be good enough to write chunks by."""
-    stored = as_array_meta(read_node(store, path), path)
+    found = find(store, path) or Found(read_node(store, path), {})
+    stored = as_array_meta(found.meta, path)
     if not same_chunks(stored, metadata):
         raise ConflictError(
             "expected the array that was opened, found another one, with other chunks or another data type: somebody "
             "has replaced it; open it again",
             array="/" + path,
         )
-    return stored
+    return stored, found
 
 
-def _publish(store: Store, path: str, old: tuple[int, ...], new: tuple[int, ...]) -> ArrayMeta:
+def _publish(store: Store, path: str, old: tuple[int, ...], new: tuple[int, ...], known: Found) -> ArrayMeta:
     def change(found: ArrayMeta) -> ArrayMeta:
         return _with_shape(as_array_meta(found, path), old, new, path)
 
-    return revise(store, path, change)
+    return revise(store, path, change, known)
 
 
 def _with_shape(found: ArrayMeta, old: tuple[int, ...], new: tuple[int, ...], path: str) -> ArrayMeta:

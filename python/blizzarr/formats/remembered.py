@@ -11,7 +11,7 @@ _CLEAR = [
     value.cache_clear
     for module in (v1, v2, v3, entry)
     for value in vars(module).values()
-    if hasattr(value, "cache_clear")
+    if hasattr(value, "cache_clear") and not isinstance(value, type)
 ]
 
 

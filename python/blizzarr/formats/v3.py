@@ -10,7 +10,6 @@ from __future__ import annotations
 import marshal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
 from blizzarr.errors import LimitError, MetadataError
@@ -25,6 +24,8 @@ from blizzarr.formats.beside import (
 )
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft.entry import is_entry
+from blizzarr.formats.remembering import Remembering
+from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.names import name_problem
 from blizzarr.problems import Problems
@@ -64,9 +65,8 @@ default_compressor: Final = "zstd"
 
 _DOCUMENT: Final = "zarr.json"
 
-_REMEMBERED: Final = 512
-"""How many documents are remembered, each of at most `_SMALL` bytes."""
 _SMALL: Final = 2**14
+"""How many bytes a document has at most that is remembered."""
 _PLAIN: Final = (str, int, float, bool, type(None))
 
 
@@ -148,14 +148,18 @@ def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta |
     return replace(meta, attributes=attributes)
 
 
-@lru_cache(_REMEMBERED)
-def _remember(raw: bytes) -> tuple[ArrayMeta | GroupMeta, bytes | None] | None:
-    """A node, and its attributes packed for copying where they hold lists or objects."""
+def _decoded(raw: bytes) -> tuple[ArrayMeta | GroupMeta, bytes | None] | None:
     meta = _decode(raw, None)
-    if meta is None:
-        return None
+    return None if meta is None else _packed(meta)
+
+
+def _packed(meta: ArrayMeta | GroupMeta) -> tuple[ArrayMeta | GroupMeta, bytes | None]:
+    """A node, and its attributes packed for copying where they hold lists or objects."""
     flat = all(type(value) in _PLAIN for value in meta.attributes.values())
     return meta, None if flat else marshal.dumps(meta.attributes)
+
+
+_remember: Final = Remembering(_decoded)
 
 
 def _decode(raw: bytes, key: str | None) -> ArrayMeta | GroupMeta | None:
@@ -181,6 +185,10 @@ def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
     problems = Problems()
     check_names(path, name_problem, problems)
     problems.raise_any(key=key)
+    if isinstance(meta, ArrayMeta) and (known := resized(meta)) is not None:
+        if len(known.raw) <= _SMALL:
+            _remember.put(known.raw, _packed(known.meta))
+        return {key: known.raw}
     raw = dump(v3_group.encode_node(meta), key)
     # Nothing is stored that could not be read again; and what is stored is often read again soon.
     decode(path, {key: raw})

@@ -38,7 +38,7 @@ def ancestors(path: str) -> list[str]:
     return ["/".join(names[:depth]) for depth in range(len(names))]
 
 
-def revise(store: Store, path: str, change: Callable[[N], N]) -> N:
+def revise(store: Store, path: str, change: Callable[[N], N], known: Found | None = None) -> N:
     """Change a node's metadata as they are now, not as they were when somebody opened the node.
 
     The documents are read, changed and put back only if nobody else has changed them in the meantime, else it is done
@@ -52,6 +52,8 @@ def revise(store: Store, path: str, change: Callable[[N], N]) -> N:
     change
         From the node as it is to the node as it should be. May be called more than once, and may raise: then nothing
         changes.
+    known
+        The node as somebody has just read it: if it is still so, it need not be read again.
 
     Returns
     -------
@@ -59,7 +61,7 @@ def revise(store: Store, path: str, change: Callable[[N], N]) -> N:
     """
     check_writable(store, path)
     for _ in range(_ATTEMPTS):
-        found = find(store, path) or find_implied(store, path)
+        found, known = known or find(store, path) or find_implied(store, path), None
         if found is None:
             raise NodeNotFoundError(
                 "it was removed, or replaced by something else, since it was opened", array=f"/{path}", store=str(store)

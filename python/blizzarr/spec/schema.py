@@ -241,6 +241,20 @@ class Schema(Indexable):
             self._set_rank(len(units), "dimension_units")
             self._units = merge_units(self._units, units)
 
+    def with_shape(self, shape: tuple[int, ...]) -> Schema:
+        """The same, for an array that has another shape now.
+
+        Examples
+        --------
+        >>> Schema(shape=[3, 4], dtype="int8").with_shape((5, 4)).domain
+        { [0, 5), [0, 4) }
+        """
+        found = self.copy()
+        assert self._domain is not None, "known of what is stored"
+        form = self._domain._form
+        found._domain = IndexDomain._of(form._replace(upper=(*shape, *form.upper[len(shape) :])))
+        return found
+
     def merge(self, other: Schema) -> None:
         """Add all constraints of another schema."""
         self._set_rank(other._rank)

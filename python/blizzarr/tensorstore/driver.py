@@ -108,6 +108,15 @@ class Driver(ABC):
         """The same for writing."""
         return self.is_quick(view)
 
+    @property
+    def is_near(self) -> bool:
+        """Whether to look at what it says of itself takes so little."""
+        return False
+
+    def is_quick_to_resize(self, form: Form, exclusive_max: Bounds) -> bool:
+        """The same for changing the upper bounds of a view."""
+        return False
+
     def current(self, form: Form) -> Form:
         """A view with the bounds that it leaves open as they are now."""
         if True not in form.implicit_upper and True not in form.implicit_lower:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, SpecError, UnsupportedOperationError
-from blizzarr.futures import Batch, Future, submit
+from blizzarr.futures import Batch, Future, Pace, at_once, submit
 from blizzarr.spec.binding import bind
 from blizzarr.spec.context import Context
 from blizzarr.spec.driver_names import FORMATS
@@ -87,11 +87,14 @@ def open(
     if batch is not None:
         return batch.add(lambda: open_node(node, request))
     if _is_quick(node):
-        try:
-            return Future.of(open_node(node, request))
-        except Exception as error:
-            return Future.failed(error)
+        return at_once(lambda: open_node(node, request))
+    if node.kvstore is not None and node.kvstore.driver == "file":
+        return _CREATING.submit(lambda: open_node(node, request))
     return submit(lambda: open_node(node, request))
+
+
+_CREATING = Pace()
+"""How long it takes to store a document near by."""
 
 
 def _is_quick(node: SpecNode) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import BlizzarrError, SelectionError, SpecError
-from blizzarr.futures import Batch, Future, WriteFutures, submit
+from blizzarr.futures import Batch, Future, Pace, WriteFutures, at_once, submit
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.pretty import pretty
 from blizzarr.tensorstore.casting import cast_driver
@@ -30,6 +30,8 @@ __all__ = ["TensorStore"]
 
 _DONE: Future[None] = Future.of(None)
 _WRITTEN = WriteFutures.of(_DONE, _DONE)
+_WRITING, _RESIZING = Pace(), Pace()
+"""How long changing a few files near by takes."""
 
 
 class TensorStore(StoreFacts):
@@ -119,7 +121,7 @@ class TensorStore(StoreFacts):
         work = lambda: TensorStore._made(driver, form)._read_now(order, shared)  # noqa: E731
         if batch is not None:
             return batch.add(work)
-        return _at_once(work) if driver.is_quick(self) else submit(work)
+        return at_once(work) if driver.is_quick(self) else submit(work)
 
     def _read_now(self, order: str = "C", batch: Shared | None = None) -> npt.NDArray[Any]:
         driver = self.driver
@@ -170,11 +172,13 @@ class TensorStore(StoreFacts):
         elif self.driver.is_quick_to_write(self) and (
             not isinstance(source, TensorStore) or source.driver.is_quick(source)
         ):
-            future = _at_once(work)
-            if future.exception() is None:
-                return _WRITTEN
+            future = at_once(work)
+        elif not isinstance(source, TensorStore) and self.driver.is_quick(self):
+            future = _WRITING.submit(work)
         else:
             future = submit(work)
+        if future.done() and future.exception() is None:
+            return _WRITTEN
         return WriteFutures.of(future, future)
 
     def _writing(self, source: Any) -> Callable[[], None]:
@@ -222,7 +226,9 @@ class TensorStore(StoreFacts):
             As for `read`.
         """
         work = lambda: self._resolved(fix_resizable_bounds)  # noqa: E731
-        return submit(work) if batch is None else batch.add(work)
+        if batch is not None:
+            return batch.add(work)
+        return at_once(work) if self.driver.is_near else submit(work)
 
     def _resolved(self, fix_resizable_bounds: bool) -> TensorStore:
         driver = self.driver.resolve(fix_resizable_bounds)
@@ -273,7 +279,8 @@ class TensorStore(StoreFacts):
             driver = self.driver.resize(self, lower, upper, modes)
             return self._made(driver, _with_bounds_of(driver, self._bare))
 
-        return submit(work)
+        quick = self.driver.is_quick_to_resize(self._bare, upper)
+        return _RESIZING.submit(work) if quick else submit(work)
 
     def storage_statistics(
         self, *, query_not_stored: bool = False, query_fully_stored: bool = False
@@ -343,13 +350,6 @@ def _with_bounds_of(driver: Driver, form: Form) -> Form:
     except SelectionError as error:
         # Not what was asked for is wrong, but what is there does not go with it any more.
         raise SpecError(str(error)) from error
-
-
-def _at_once(work: Callable[[], Any]) -> Future[Any]:
-    try:
-        return Future.of(work())
-    except Exception as error:
-        return Future.failed(error)
 
 
 def _refusing(error: Exception) -> Callable[[], None]:

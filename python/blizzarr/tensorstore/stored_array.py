@@ -14,7 +14,7 @@ from blizzarr.array.binding import same_chunks
 from blizzarr.caching import CachedStore, Since
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.formats import FORMATS as BY_NAME
-from blizzarr.formats import Format, encode, find_many, format_of, get_many
+from blizzarr.formats import Format, Found, encode, find_many, format_of, get_many
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_chunks, remove_node
@@ -71,7 +71,11 @@ class StoredArray:
         return METADATA[self.node.driver].part(self.array.metadata, self.node.options)
 
     def refresh(self) -> None:
-        """Take the shape as it is stored now.
+        """Take the shape as it is stored now."""
+        self.array._adopt(self.look()[0])
+
+    def look(self) -> tuple[ArrayMeta, Found]:
+        """The metadata as they are stored now, and their documents.
 
         Raises
         ------
@@ -89,7 +93,7 @@ class StoredArray:
             new, old = map(self._compatible, (found.meta, array.metadata))
             kind = "N5" if self.node.driver == "n5" else "zarr"
             raise ConstraintError(f"Updated {kind} metadata {new} is incompatible with existing metadata {old}")
-        array._adopt(found.meta)
+        return found.meta, found
 
     def refuse_missing(self, lowered: Lowered) -> None:
         """Refuse a selection when a chunk that it needs is not stored.

@@ -9,9 +9,11 @@ from typing import Any
 import numpy.typing as npt
 
 from blizzarr.array import Array
-from blizzarr.array.reshape import resize
+from blizzarr.array.binding import same_chunks
+from blizzarr.array.reshape import reshape
 from blizzarr.caching import CachePool
 from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
@@ -29,13 +31,16 @@ from blizzarr.tensorstore.undocumented import without_document
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import Binding, read, write
 from blizzarr.views import IndexDomain, IndexTransform, lower
-from blizzarr.views.form import ArrayMap, Form
+from blizzarr.views.form import ArrayMap, Form, identity_maps
 from blizzarr.views.lowering import is_settled
 
 __all__ = ["SHARED_BYTES", "ZarrDriver"]
 
 SHARED_BYTES = 1 << 28
 """What the reads of a batch keep at most for each other."""
+
+_FEW_CHUNKS = 64
+"""Of how many chunks at most a change of shape is a matter of moments."""
 
 _QUICK_BYTES = 1 << 20
 """What is decoded at most for another thread not to be worth it."""
@@ -76,10 +81,14 @@ class ZarrDriver(Driver):
 
     @property
     def _schema(self) -> Schema:
-        meta = self._array.metadata
-        if self._schema_of is None or self._schema_of[0] is not meta:
-            self._schema_of = meta, self._stored.schema
-        return self._schema_of[1]
+        meta, known = self._array.metadata, self._schema_of
+        if known is None or known[0] is not meta:
+            if known is not None and _is_resized(known[0], meta):
+                known = meta, known[1].with_shape(meta.shape)
+            else:
+                known = meta, self._stored.schema
+            self._schema_of = known
+        return known[1]
 
     @property
     def array(self) -> Array:
@@ -186,6 +195,23 @@ class ZarrDriver(Driver):
         """In memory only: files are written to the device, which takes its time."""
         return (self._is_memory or self._transaction is not None) and self._is_small(view._form)
 
+    @property
+    def is_near(self) -> bool:
+        """In memory, or in files."""
+        return self._is_near
+
+    def is_quick_to_resize(self, form: Form, exclusive_max: Bounds) -> bool:
+        """When it is near, and the chunks that are or come to lie outside are few."""
+        shape = self._array._shape
+        if not self._is_near or exclusive_max is None or form.maps != identity_maps(len(shape)):
+            return False
+        inside = outside = 1
+        for old, new, length in zip(shape, exclusive_max, self._array.metadata.write_shape, strict=False):
+            wanted = old if new is None else new
+            inside *= min(old, wanted) // length
+            outside *= -(-max(old, wanted) // length)
+        return outside - inside <= _FEW_CHUNKS
+
     def _is_small(self, form: Form) -> bool:
         left = _QUICK_BYTES // self._chunk_bytes
         for map_, length in zip(form.maps, self._chunk_shape, strict=True):
@@ -222,18 +248,15 @@ class ZarrDriver(Driver):
         if self._transaction is not None:
             raise UnsupportedOperationError("the shape cannot be changed within a transaction; resize without it")
         array = self._array
-        self._stored.refresh()
-        shape = self._new_shape(view._form, array.shape, inclusive_min, exclusive_max, modes)
-        binding = array._binding or array._bind()
+        check_writable(array.store, array.path)
+
+        def decide(stored: ArrayMeta) -> tuple[int, ...]:
+            array._adopt(stored)
+            return self._new_shape(view._form, stored.shape, inclusive_min, exclusive_max, modes)
+
+        binding, only = array._binding or array._bind(), "resize_metadata_only" in modes
         array._adopt(
-            resize(
-                array.store,
-                array.path,
-                array.metadata,
-                binding,
-                shape,
-                metadata_only="resize_metadata_only" in modes,
-            )
+            reshape(array.store, array.path, array.metadata, binding, self._stored.look, decide, metadata_only=only)
         )
         return self
 
@@ -261,6 +284,16 @@ class ZarrDriver(Driver):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened_again, (type(self), self._stored.said(), self.readable, self.writable)
+
+
+def _is_resized(one: ArrayMeta, other: ArrayMeta) -> bool:
+    """Whether nothing but the shape differs of what a schema tells."""
+    return (
+        same_chunks(one, other)
+        and one.dimension_names == other.dimension_names
+        and one.attributes == other.attributes
+        and one.extra == other.extra
+    )
 
 
 def _opened_again(kind: type[ZarrDriver], node: SpecNode, readable: bool, writable: bool) -> Driver:

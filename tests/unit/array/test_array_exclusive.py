@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from blizzarr.array import exclusive as exclusion
 from blizzarr.array.exclusive import exclusive
 from blizzarr.errors import StoreError
 from blizzarr.stores import LocalStore, MemoryStore
@@ -47,3 +50,43 @@ def test_a_directory_that_is_gone_is_an_error_with_its_place(tmp_path: Path) -> 
     ):
         pass
     assert caught.value.array == "/a"
+
+
+def test_a_directory_that_took_the_place_of_the_one_waited_for_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who waits for a directory that is renamed away meanwhile must keep those waiting who find the new one."""
+    (tmp_path / "a").mkdir()
+    wait, locked = exclusion._lock, []
+
+    def replaced(descriptor: int, store: LocalStore, path: str) -> None:
+        if not locked:
+            (tmp_path / "a").rename(tmp_path / "old")
+            (tmp_path / "a").mkdir()
+        locked.append(os.fstat(descriptor).st_ino)
+        wait(descriptor, store, path)
+
+    monkeypatch.setattr(exclusion, "_lock", replaced)
+    with exclusive(LocalStore(tmp_path), "a", "a/zarr.json"):
+        assert locked == [(tmp_path / "old").stat().st_ino, (tmp_path / "a").stat().st_ino]
+        assert len(exclusion._held.descriptors) == 1
+    assert not exclusion._held.descriptors
+
+
+@pytest.mark.parametrize("locking", ["threads", "required"])
+def test_a_directory_is_the_same_by_whatever_name(locking: Literal["threads", "required"], tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").symlink_to("a")
+    order: list[str] = []
+
+    def second() -> None:
+        with exclusive(LocalStore(tmp_path, locking="threads"), "b", "b/zarr.json"):
+            order.append("second")
+
+    with exclusive(LocalStore(tmp_path, locking=locking), "a", "a/zarr.json"):
+        thread = threading.Thread(target=second)
+        thread.start()
+        time.sleep(0.05)
+        order.append("first")
+    thread.join()
+    assert order == ["first", "second"]

@@ -1,0 +1,54 @@
+"""What documents were decoded into, by their bytes, for when the same are read again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
+
+__all__ = ["Remembering"]
+
+T = TypeVar("T")
+
+_MOST: Final = 512
+
+
+class Remembering(Generic[T]):
+    """A function of a document with its last results; others that know a result can `put` it.
+
+    Examples
+    --------
+    >>> lengths = Remembering(len)
+    >>> lengths(b"abc")
+    3
+    >>> lengths.put(b"abc", 4)
+    >>> lengths(b"abc")
+    4
+    """
+
+    __slots__ = ("_decode", "_kept", "_lock")
+
+    def __init__(self, decode: Callable[[bytes], T]) -> None:
+        self._decode = decode
+        self._kept: dict[bytes, T] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, raw: bytes) -> T:
+        try:
+            return self._kept[raw]
+        except KeyError:
+            found = self._decode(raw)
+        self.put(raw, found)
+        return found
+
+    def put(self, raw: bytes, found: T) -> None:
+        """Say what the result for a document is."""
+        with self._lock:
+            while len(self._kept) >= _MOST:
+                del self._kept[next(iter(self._kept))]
+            self._kept[raw] = found
+
+    def cache_clear(self) -> None:
+        """Forget all of them."""
+        with self._lock:
+            self._kept.clear()

@@ -1,0 +1,131 @@
+"""The document of an array of which nothing but the shape has changed: an array that grows has many of them.
+
+What is around the shape is the same, byte by byte, and need not be made or checked again.
+"""
+
+from __future__ import annotations
+
+import json
+import marshal
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from blizzarr.formats import v3_array
+from blizzarr.formats.document import dump
+from blizzarr.formats.shapes import array_shape
+from blizzarr.model import ArrayMeta
+from blizzarr.problems import Problems
+
+__all__ = ["Resized", "resized"]
+
+_MOST: Final = 256
+_MARK: Final = "\0shape"
+
+
+class Resized(NamedTuple):
+    """The bytes of a document, and what decoding them would give."""
+
+    raw: bytes
+    meta: ArrayMeta
+
+
+class _Frame(NamedTuple):
+    """What is around the shape in the document of an array, of which all members but the shape are as in `meta`."""
+
+    source: Mapping[str, Any]
+    """With it, no other document gets its identity."""
+    meta: ArrayMeta
+    attributes: bytes
+    before: bytes
+    after: bytes
+
+
+_frames: dict[int, _Frame] = {}
+"""By the identity of the document that an array came from."""
+
+
+def resized(meta: ArrayMeta) -> Resized | None:
+    """The document of an array that came from one; `None` when more than the shape differs, or the shape cannot be."""
+    source = meta.source
+    if source is None or meta.format != "v3" or len(meta.shape) != len(source["shape"]):
+        return None
+    frame = _frames.get(id(source))
+    if frame is None or not _is_like(frame, meta):
+        frame = _framed(meta, source)
+        if frame is None:
+            return None
+        _keep(frame)
+    shape, problems = list(meta.shape), Problems()
+    array_shape(shape, "shape", problems)
+    if problems.items:
+        return None
+    raw = b"%b%b%b" % (frame.before, json.dumps(shape).encode(), frame.after)
+    document = {**source, "shape": shape}
+    made = _with_document(meta, document, marshal.loads(frame.attributes))
+    _keep(_Frame(document, made, frame.attributes, frame.before, frame.after))
+    return Resized(raw, made)
+
+
+def _keep(frame: _Frame) -> None:
+    if len(_frames) >= _MOST:
+        _frames.clear()
+    _frames[id(frame.source)] = frame
+
+
+def _is_like(frame: _Frame, meta: ArrayMeta) -> bool:
+    """Whether all but the shape is the same, to the type of each number among the attributes."""
+    known = frame.meta
+    return (
+        meta.dtype is known.dtype
+        and meta.chunk_grid is known.chunk_grid
+        and meta.chunk_keys is known.chunk_keys
+        and meta.fill_value is known.fill_value
+        and meta.codecs is known.codecs
+        and meta.dimension_names == known.dimension_names
+        and meta.storage_transformers is known.storage_transformers
+        and meta.extra is known.extra
+        and meta.fill_undefined == known.fill_undefined
+        and _packed(meta.attributes) == frame.attributes
+    )
+
+
+def _packed(attributes: dict[str, Any]) -> bytes | None:
+    """The attributes as bytes, which differ if anything about them does; `None` when they are not what JSON has."""
+    try:
+        return marshal.dumps(attributes, 2)
+    except ValueError:
+        return None
+
+
+def _framed(meta: ArrayMeta, source: Mapping[str, Any]) -> _Frame | None:
+    """What is around the shape, if the document would be the same but for that."""
+    attributes = _packed(meta.attributes)
+    if attributes is None or attributes != _packed(source.get("attributes", {})):
+        return None
+    if v3_array.decode(dict(source), Problems()) is None:
+        return None
+    marked = dump({**source, "shape": _MARK}, "")
+    if marked != dump({**v3_array.encode(meta), "shape": _MARK}, ""):
+        return None
+    before, mark, after = marked.partition(json.dumps(_MARK).encode())
+    if not mark or json.dumps(_MARK).encode() in after:
+        return None
+    return _Frame(source, meta, attributes, before, after)
+
+
+def _with_document(meta: ArrayMeta, document: dict[str, Any], attributes: dict[str, Any]) -> ArrayMeta:
+    return ArrayMeta(
+        meta.shape,
+        meta.dtype,
+        meta.chunk_grid,
+        meta.chunk_keys,
+        meta.fill_value,
+        meta.codecs,
+        attributes,
+        meta.dimension_names,
+        meta.storage_transformers,
+        meta.extra,
+        meta.format,
+        document,
+        meta.fill_undefined,
+    )

@@ -1,0 +1,60 @@
+"""Work that is done at once as long as it takes less than handing it to another thread would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Final, TypeVar
+
+from blizzarr.futures.future import Future
+from blizzarr.futures.pool import submit
+
+__all__ = ["Pace", "at_once"]
+
+T = TypeVar("T")
+
+QUICK: Final = 1e-3
+"""Up to how many seconds a caller is kept waiting: threads that take turns at Python on a busy machine lose more."""
+_LATELY: Final = 4
+"""About how many of the last ones count."""
+
+
+def at_once(work: Callable[[], T]) -> Future[T]:
+    """The future of work that is done here and now.
+
+    Examples
+    --------
+    >>> at_once(lambda: 6 * 7).done()
+    True
+    """
+    try:
+        return Future.of(work())
+    except Exception as error:
+        return Future.failed(error)
+
+
+class Pace:
+    """How long one kind of work has taken lately: files are in memory, on a disk that is waited for, or far away.
+
+    Examples
+    --------
+    >>> Pace().submit(lambda: 6 * 7).done()
+    True
+    """
+
+    __slots__ = ("seconds",)
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """The future of work of this kind: done already, or by another thread where it is known to take long."""
+
+        def timed() -> T:
+            start = perf_counter()
+            try:
+                return work()
+            finally:
+                self.seconds += (perf_counter() - start - self.seconds) / _LATELY
+
+        return at_once(timed) if self.seconds < QUICK else submit(timed)
