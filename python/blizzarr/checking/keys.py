@@ -17,6 +17,7 @@ from blizzarr.checking.survey import Survey
 from blizzarr.copying.progress import Record
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import PROGRESS
+from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.within import OUT
@@ -33,6 +34,7 @@ _BARE: Final = ("c", "0")
 """Chunks whose names are anybody's, beside the document of a group."""
 _RECORDS: Final = {
     PROGRESS: "a copy into this array was interrupted; the same copy with resume=True goes on",
+    REMOVAL: "a removal was interrupted; whatever is made here with overwrite=True, or mode='w', goes on with it",
     UPGRADE: "an upgrade was interrupted; the same upgrade goes on. Other findings may come from it",
 }
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import node_of
 from blizzarr.hierarchy.belongings import PROGRESS
+from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.stores import LocalStore
 from blizzarr.stores.within import entries, opened
 
@@ -112,7 +113,7 @@ def stored(store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = mat
 
 
 def _is_document(key: str) -> bool:
-    return node_of(key) is not None or key.rpartition("/")[2] == PROGRESS
+    return node_of(key) is not None or key.rpartition("/")[2] in (PROGRESS, REMOVAL)
 
 
 def _sizes_within(store: LocalStore, prefix: str) -> Iterator[int]:

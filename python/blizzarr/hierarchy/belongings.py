@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from blizzarr.errors import BlizzarrError
 from blizzarr.formats import (
     FORMATS,
     Format,
@@ -23,6 +24,7 @@ from blizzarr.formats import (
 )
 from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.foreign_files import foreign_files
+from blizzarr.hierarchy.removal import REMOVAL, Chunks, Removed, chunks_of, read, removal_key, usual
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.stores import Store
@@ -33,9 +35,6 @@ __all__ = ["PROGRESS", "Belongings", "array_chunks", "belongings", "chunk_names"
 PROGRESS = "blizzarr-copy.json"
 """Beside the document of an array that is being copied: how far the copy has come; see `blizzarr.copying`."""
 
-_USUAL = re.compile(rf"c(?:{INDEX})?(?:[/.]{INDEX})*")
-"""Chunks where no document says what they look like: never a bare number, which may be anybody's."""
-
 _ORPHAN = re.compile(rf"(?:[^/]+/)+c(?:/{INDEX})+")
 """Chunks in a group where no document says that there is an array: an interrupted removal has left them."""
 
@@ -45,7 +44,7 @@ def chunk_pattern(meta: object) -> re.Pattern[str] | None:
     if isinstance(meta, GroupMeta):
         return _ORPHAN
     if not isinstance(meta, ArrayMeta):
-        return _USUAL
+        return usual("").pattern
     if meta.storage_transformers:
         # Only they know under which keys.
         return None
@@ -54,19 +53,20 @@ def chunk_pattern(meta: object) -> re.Pattern[str] | None:
 
 def chunk_names(meta: ArrayMeta) -> re.Pattern[str]:
     """The names of an array's chunks, below its prefix, as its grid gives them."""
-    keys = meta.chunk_keys
-    if not meta.shape:
-        return re.compile(re.escape(keys.scalar))
-    return re.compile(re.escape(keys.head) + re.escape(keys.separator).join([INDEX] * len(meta.shape)))
+    return Chunks.of("", meta.chunk_keys, len(meta.shape)).pattern
 
 
 def own_keys(
-    keys: Iterable[str], nodes: Mapping[str, object], forms: Sequence[Format] | None = None
+    keys: Iterable[str],
+    nodes: Mapping[str, object],
+    forms: Sequence[Format] | None = None,
+    being_removed: Iterable[Chunks] = (),
 ) -> tuple[list[str], list[str]]:
     """Of these keys, the documents, innermost first, and the chunks; what is neither is not ours.
 
     `nodes` has the metadata of each node by its path; anything else there stands for a node that cannot be read.
     `forms` are the formats whose documents are looked for; by default those that the newest lives together with.
+    `being_removed` are chunks of arrays whose documents may be gone already.
 
     Examples
     --------
@@ -79,12 +79,15 @@ def own_keys(
         # Where no document can be read, chunks may be anywhere that a format would have them.
         prefixes = [chunk_prefix(path, meta)] if isinstance(meta, ArrayMeta) else _prefixes(path, forms)
         patterns.update(dict.fromkeys(prefixes, chunk_pattern(meta)))
+    for one in being_removed:
+        live = patterns.get(one.prefix)
+        patterns[one.prefix] = one.pattern if live is None else re.compile(f"{live.pattern}|{one.pattern.pattern}")
     documents: list[str] = []
     chunks: list[str] = []
     for key in keys:
         if node_of(key, forms) is not None:
             documents.append(key)
-        elif key.rpartition("/")[2] == PROGRESS or _is_chunk(key, patterns):
+        elif key.rpartition("/")[2] in (PROGRESS, REMOVAL) or _is_chunk(key, patterns):
             chunks.append(key)
     return sorted(documents, key=lambda key: (-key.count("/"), key)), chunks
 
@@ -112,19 +115,27 @@ class Belongings(NamedTuple):
     """Every key of the node begins with one of these, but for documents beside them."""
     alone: bool
     """Whether there is nothing else under the prefixes, so that they may go as a whole."""
+    removed: Removed
+    """What is about to be removed, with what was there before an earlier removal was interrupted."""
 
 
 def belongings(store: Store, path: str) -> Belongings:
     """Everything that belongs to the node at a path, or to what is left of one."""
-    form = _format(store, path)
-    forms = relatives(form, path) or (form,)
-    prefixes = form.node_prefixes(path)
+    here = _format(store, path)
+    prefixes: Sequence[str] = here.node_prefixes(path)
     keys = list(dict.fromkeys(key for several in prefixes for key in store.list(several)))
-    beside = {key for other in forms for key in other.document_keys(path)}.difference(keys)
+    removed = read(store, path, keys)
+    for form in removed.forms:
+        more = [prefix for prefix in form.node_prefixes(path) if not prefix.startswith(tuple(prefixes))]
+        prefixes = [*prefixes, *more]
+        keys += [key for several in more for key in store.list(several)]
+    forms = tuple(dict.fromkeys(other for each in (here, *removed.forms) for other in relatives(each, path) or (each,)))
+    beside = {key for other in forms for key in other.document_keys(path)} | {removal_key(path)}
+    beside.difference_update(keys)
     keys += [key for key in beside if store.get(key) is not None]
     places = sorted({place for key in keys if (place := node_of(key, forms)) is not None} | {path})
     nodes = dict(zip(places, read_many(store, places), strict=True))
-    documents, chunks = own_keys(keys, nodes, forms)
+    documents, chunks = own_keys(keys, nodes, forms, removed.chunks)
     arrays, behind = {}, {}
     for place, meta in nodes.items():
         if isinstance(meta, ArrayMeta):
@@ -134,10 +145,13 @@ def belongings(store: Store, path: str) -> Belongings:
             chunks += stored or ()
             if stored is None:
                 behind[place] = arrays.pop(place)
-    if not path and form.entry_key is not None and store.get(form.entry_key) is not None:
+    if not path and here.entry_key is not None and store.get(here.entry_key) is not None:
         # The last: without it there are no nodes.
-        keys.append(form.entry_key)
-        documents.append(form.entry_key)
+        keys.append(here.entry_key)
+        documents.append(here.entry_key)
+    damaged = [place for place, meta in nodes.items() if isinstance(meta, BlizzarrError)]
+    names = {*removed.chunks, *chunks_of(arrays), *(usual(one) for place in damaged for one in _prefixes(place, forms))}
+    removed = Removed(tuple(dict.fromkeys((here, *removed.forms))), tuple(sorted(names)))
     links = _links(store, path + "/" if path else "", (*documents, *chunks))
     # What is behind links stays in any case, and only the storage transformers know what they have put where.
     elsewhere = (*links, *(chunk_prefix(place, array) for place, array in behind.items()))
@@ -145,7 +159,7 @@ def belongings(store: Store, path: str) -> Belongings:
     foreign = foreign_files(store, prefixes, candidates, {*documents, *chunks})
     alone = not foreign and not links and all(prefixes) and len(documents) + len(chunks) == len(keys)
     arrays = {place: meta for place, meta in arrays.items() if not chunk_prefix(place, meta).startswith(links)}
-    return Belongings(documents, chunks, foreign, links, arrays, behind, tuple(prefixes), alone)
+    return Belongings(documents, chunks, foreign, links, arrays, behind, tuple(prefixes), alone, removed)
 
 
 def array_chunks(chunks: Store, path: str, meta: ArrayMeta) -> list[str]:

@@ -21,6 +21,7 @@ from blizzarr.formats import (
 )
 from blizzarr.hierarchy.belongings import chunk_names
 from blizzarr.hierarchy.documents import Node, ancestors, forget_consolidated, put
+from blizzarr.hierarchy.removal import REMOVAL, removal_key
 from blizzarr.hierarchy.remove import remove_chunks, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
@@ -28,6 +29,8 @@ from blizzarr.model.names import check_path
 from blizzarr.stores import Store, check_writable
 
 __all__ = ["format_above", "place_node"]
+
+_REMOVED = "{}: somebody was interrupted who removed what was here"
 
 
 def format_above(store: Store, path: str) -> Format | None:
@@ -132,6 +135,8 @@ def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | No
         for key in keys:
             if node_of(key, relatives(form, path) or (form,)) == path:
                 return key
+            if key.rpartition("/")[2] == REMOVAL:
+                return _REMOVED.format(key)
     if isinstance(meta, ArrayMeta):
         # Without a document these are what an interrupted removal left; the new array would take them for its own.
         prefix = form.chunk_prefix(path)
@@ -149,6 +154,8 @@ def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | No
 def _taken_by_implicit(store: Store, path: str, meta: Node, here: Found) -> str | None:
     """The prefix below which there is what makes a group here, unless a group of the same format may join it."""
     form = format_of(here.meta)
+    if store.get(removal_key(path)) is not None:
+        return _REMOVED.format(removal_key(path))
     if here.meta.format == meta.format and (isinstance(meta, GroupMeta) or not is_implicit(store, form, path)):
         return None
     return form.listing_prefix(path)

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import array_chunks, belongings
 from blizzarr.hierarchy.documents import forget_consolidated
 from blizzarr.hierarchy.foreign_files import refuse_foreign_files
+from blizzarr.hierarchy.removal import REMOVAL, record, removal_key
 from blizzarr.model import ArrayMeta
-from blizzarr.stores import Store, check_writable
+from blizzarr.stores import Store, StoreWrapper, check_writable
+from blizzarr.stores.base import BaseStore
+from blizzarr.stores.foreign import ForeignStore
 
 __all__ = ["remove_chunks", "remove_node"]
 
@@ -37,10 +41,11 @@ def remove_node(store: Store, path: str) -> None:
         return
     refuse_foreign_files(store, path, found.foreign)
     documents, chunks = ([key for key in keys if not key.startswith(found.links)] for keys in found[:2])
+    chunks = [key for key in chunks if key.rpartition("/")[2] != REMOVAL]
     if not getattr(store, "supports_delete", True):
         raise UnsupportedOperationError(
             "this kind of store cannot delete, so nothing in it can be removed or replaced",
-            key=(documents or chunks)[0],
+            key=(*found.documents, *found.chunks)[0],
             store=str(store),
             direction="delete",
         )
@@ -51,6 +56,10 @@ def remove_node(store: Store, path: str) -> None:
     delete_prefix = getattr(store, "delete_prefix", None)
     at_once = found.alone and len(documents) <= LOCKED and bool(getattr(store, "deletes_at_once", False))
     together = [key for key in documents if at_once and key.startswith(found.prefixes)]
+    in_one_step = delete_prefix is not None and found.alone and len(together) == len(documents)
+    recorded = bool(documents and chunks) and not in_one_step
+    if recorded:
+        record(store, path, found.removed)
     for key in documents:
         if key not in together:
             with nobody_writing(store, [key]):
@@ -58,7 +67,7 @@ def remove_node(store: Store, path: str) -> None:
     for place, array in found.behind.items():
         if not chunk_prefix(place, array).startswith(found.links):
             remove_chunks(store, place, array)
-    if delete_prefix is not None and found.alone:
+    if delete_prefix is not None and found.alone and (not recorded or _in_bulk(store)):
         with nobody_writing(store, together):
             for prefix in found.prefixes:
                 delete_prefix(prefix)
@@ -68,6 +77,17 @@ def remove_node(store: Store, path: str) -> None:
         for place, array in found.arrays.items():
             # What was stored after the chunks were listed; since the documents are gone, nobody stores any more.
             remove_chunks(store, place, array)
+    records = {key for key in found.chunks if key.rpartition("/")[2] == REMOVAL and not key.startswith(found.links)}
+    for key in records | ({removal_key(path)} if recorded else set()):
+        store.delete(key)
+
+
+def _in_bulk(store: Any) -> bool:
+    """Whether `delete_prefix` is less work for a store than deleting key by key, which leaves the record to the end."""
+    while isinstance(store, StoreWrapper):
+        store = store.store
+    method = getattr(type(store.target if isinstance(store, ForeignStore) else store), "delete_prefix", None)
+    return method is not None and method is not BaseStore.delete_prefix
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from blizzarr.errors import NodeExistsError, ReadOnlyError, UnsupportedOperation
 from blizzarr.formats import write_node
 from blizzarr.group import create_root
 from blizzarr.hierarchy.belongings import own_keys
+from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore, StoreWrapper, ZipStore
 
@@ -94,7 +95,7 @@ def test_only_ours_goes_in_one_step() -> None:
 def test_documents_go_first_and_innermost_first() -> None:
     """Row 81: a removal that is killed at any moment leaves arrays whole or gone, and can be repeated."""
     whole = tree("a")
-    steps = len(whole)
+    steps = len(whole) + 1  # and the record of it
     for stop in range(steps):
 
         class Dies(dict[str, bytes]):
@@ -113,13 +114,47 @@ def test_documents_go_first_and_innermost_first() -> None:
             if f"{array}/zarr.json" in values:
                 assert {key for key in whole if key.startswith(array)} <= set(values)
         assert "a/zarr.json" in values or not any(key.endswith("zarr.json") for key in values)
-        values.left = steps
-        if "a/zarr.json" in values:
-            # Chunks without a document that says so may be anybody's.
-            orphans = [key for key in ("a/y/0.0", "a/y/1.1") if "a/y/zarr.json" not in values and key in values]
-            with config.set(keep_foreign_files=True):
-                remove_node(MappingStore(values), "a")
-            assert list(values) == orphans
+        values.left = 2 * steps
+        # The record says that chunks without a document are ours, whatever they are called.
+        remove_node(MappingStore(values), "a")
+        assert not values
+
+
+def test_records_of_removals_name_chunks_only() -> None:
+    """Row 77: a record may be anybody's; what has no name of a chunk, or is elsewhere, is not ours by it."""
+    foreign = {"a/thesis.tex": b"years", "a/7": b"days", "b/0": b"", "a/x/0": b"hours", "0": b""}
+    hostile: list[bytes] = [
+        b"",
+        b"[]",
+        b"[" * 100_000,
+        b'{"blizzarr_removal": 1}',
+        b'{"blizzarr_removal": 1, "formats": [], "chunks": 3}',
+        b'{"blizzarr_removal": 1, "formats": ["v9"], "chunks": [["", "", "/", "0", 1]]}',
+        b'{"blizzarr_removal": 1, "formats": [[]], "chunks": [["", "", "/", "0", 1]]}',
+        b'{"blizzarr_removal": 2, "formats": ["v3"], "chunks": [["", "", "/", "0", 1]]}',
+        b'{"blizzarr_removal": 1, "formats": ["v3"], "chunks": [["", "thesis.tex", "/", "thesis.tex", 0]]}',
+        b'{"blizzarr_removal": 1, "formats": ["v3"], "chunks": [["", "", "/", "thesis.tex", 0]]}',
+        b'{"blizzarr_removal": 1, "formats": ["v3"], "chunks": [["../", "", "/", "0", 1], ["/", "", "/", "0", 1]]}',
+        b'{"blizzarr_removal": 1, "formats": ["v3"], "chunks": [["", "", ".", "0", 100000000]]}',
+        b'{"blizzarr_removal": 1, "formats": ["v3"], "chunks": [["", "", ".", "0", true], [null]]}',
+    ]
+    for raw in hostile:
+        values = tree("a") | foreign | {f"a/{REMOVAL}": raw}
+        with pytest.raises(NodeExistsError, match="not ours: a/7, "):
+            remove_node(MappingStore(values), "a")
+        with config.set(keep_foreign_files=True):
+            remove_node(MappingStore(values), "a")
+        assert values == foreign, raw
+
+
+def test_a_removal_on_a_full_disk_needs_no_room() -> None:
+    class Full(dict[str, bytes]):
+        def __setitem__(self, key: str, value: bytes) -> None:
+            raise OSError(28, "No space left on device")
+
+    values = Full(tree(""))
+    remove_node(MappingStore(values), "")
+    assert not values
 
 
 @pytest.mark.parametrize("store", [MemoryStore, LocalStore])

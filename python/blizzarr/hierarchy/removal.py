@@ -1,0 +1,144 @@
+"""What is being removed, kept until it is: so that what an interrupted removal leaves is known to be ours.
+
+Documents go before chunks, since an array without some of its chunks would read as fill value. But only the documents
+say which names are those of chunks: `0.0` may be anybody's. Where a node does not go in one step (at the root of a
+directory, around files that are not ours, in stores of other kinds), a record of its chunks' names is stored before its
+documents go, and removed after the last chunk. Whoever removes or replaces what is there goes on with it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from blizzarr.errors import StoreError
+from blizzarr.formats import FORMATS, Format, chunk_prefix
+from blizzarr.model import ArrayMeta, ChunkKeys
+from blizzarr.model.chunk_keys import INDEX
+from blizzarr.stores import Store
+
+__all__ = ["REMOVAL", "Chunks", "Removed", "chunks_of", "read", "record", "removal_key", "usual"]
+
+REMOVAL: Final = "blizzarr-removal.txt"
+"""Where the record is, below the path of the node. It is no document, so that nobody waits for the device."""
+
+_SEPARATORS: Final = ("/", ".")
+_HEADS: Final = ("", "c", "c/", "c.")
+_SCALARS: Final = ("0", "c", "c0")
+_RANK: Final = 64
+_ANY: Final = -1
+"""Stands for any rank and any separator."""
+
+
+class Chunks(NamedTuple):
+    """The names of an array's chunks."""
+
+    prefix: str
+    """Below which they are."""
+    head: str
+    separator: str
+    scalar: str
+    rank: int
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Their names below the prefix.
+
+        Examples
+        --------
+        >>> names = Chunks("a/", "c/", "/", "c", 2).pattern
+        >>> names.fullmatch("c/0/12") is not None, names.fullmatch("c/0") is not None
+        (True, False)
+        """
+        if self.rank == _ANY:
+            return re.compile(rf"c(?:{INDEX})?(?:[/.]{INDEX})*")
+        if not self.rank:
+            return re.compile(re.escape(self.scalar))
+        return re.compile(re.escape(self.head) + re.escape(self.separator).join([INDEX] * self.rank))
+
+    @classmethod
+    def of(cls, prefix: str, keys: ChunkKeys, rank: int) -> Chunks:
+        """Those of an array of so many dimensions."""
+        return cls(prefix, keys.head, keys.separator, keys.scalar, rank)
+
+
+def usual(prefix: str) -> Chunks:
+    """Chunks where no document says what they look like: never a bare number, which may be anybody's."""
+    return Chunks(prefix, "c", "/", "c", _ANY)
+
+
+def removal_key(path: str) -> str:
+    """Where the record of a node is."""
+    return f"{path}/{REMOVAL}" if path else REMOVAL
+
+
+def chunks_of(arrays: Mapping[str, ArrayMeta]) -> list[Chunks]:
+    """The names of the chunks of arrays, by path; not of those of which only storage transformers know them."""
+    return [
+        Chunks.of(chunk_prefix(path, meta), meta.chunk_keys, len(meta.shape))
+        for path, meta in arrays.items()
+        if not meta.storage_transformers
+    ]
+
+
+class Removed(NamedTuple):
+    """What is removed at a path."""
+
+    forms: tuple[Format, ...]
+    """Of the nodes."""
+    chunks: tuple[Chunks, ...]
+
+
+def record(store: Store, path: str, removed: Removed) -> None:
+    """Store the record of a node that is about to be removed."""
+    key = removal_key(path)
+    above = key.removesuffix(REMOVAL)
+    arrays = [
+        list(one._replace(prefix=one.prefix[len(above) :])) for one in removed.chunks if one.prefix.startswith(above)
+    ]
+    names = [form.name for form in removed.forms]
+    value = json.dumps({"blizzarr_removal": 1, "formats": names, "chunks": arrays}).encode()
+    # What is removed to make room on a full disk must not need any.
+    with suppress(StoreError):
+        store.set(key, value)
+
+
+def read(store: Store, path: str, keys: Iterable[str]) -> Removed:
+    """What the record of a node says, and those among these keys; nothing where they are not ours."""
+    forms: dict[str, Format] = {}
+    chunks: list[Chunks] = []
+    for key in dict.fromkeys((removal_key(path), *(key for key in keys if key.rpartition("/")[2] == REMOVAL))):
+        raw = store.get(key)
+        found = None if raw is None else _understood(bytes(raw), key.removesuffix(REMOVAL))
+        if found is not None:
+            forms.update((form.name, form) for form in found.forms)
+            chunks += found.chunks
+    return Removed(tuple(forms.values()), tuple(chunks))
+
+
+def _understood(raw: bytes, above: str) -> Removed | None:
+    try:
+        value = json.loads(raw)
+        if value["blizzarr_removal"] != 1:
+            return None
+        forms = tuple(FORMATS[name] for name in value["formats"])
+        return Removed(forms, tuple(Chunks(above + one[0], *one[1:]) for one in value["chunks"] if _is_chunks(one)))
+    except (ValueError, RecursionError, KeyError, TypeError):
+        # Written in one step, so this is no record of ours.
+        return None
+
+
+def _is_chunks(entry: Any) -> bool:
+    """Whether these are names that chunks have. A record may be anybody's, and what it names is removed."""
+    prefix, head, separator, scalar, rank = entry
+    return (
+        type(prefix) is str
+        and head in _HEADS
+        and separator in _SEPARATORS
+        and scalar in _SCALARS
+        and type(rank) is int
+        and _ANY <= rank <= _RANK
+    )
