@@ -285,7 +285,7 @@ class TensorStore(StoreFacts):
     def storage_statistics(
         self, *, query_not_stored: bool = False, query_fully_stored: bool = False
     ) -> Future[Statistics]:
-        """Whether nothing, and whether everything, of the view is stored: whole chunks count.
+        """Whether nothing, and whether everything, of the view is stored: whole chunks count, of shards the inner ones.
 
         Parameters
         ----------

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from blizzarr.array import Array
 from blizzarr.array.info import stored_chunks
-from blizzarr.formats import chunk_prefix
+from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.transform import Axes
+from blizzarr.tensorstore.inner_chunks import inner_chunks
 
 __all__ = ["first_missing", "stored_of"]
 
@@ -21,7 +22,7 @@ _Group: TypeAlias = tuple[tuple[int, ...], set[tuple[int, ...]]]
 
 
 def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
-    """Whether no chunk, and whether every chunk, of a selection is stored.
+    """Whether no chunk, and whether every chunk, of a selection is stored; inner chunks, where there are shards.
 
     Examples
     --------
@@ -34,13 +35,36 @@ def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
     shape, axes, _ = lowered
     if not prod(shape):
         return True, True
-    groups = _groups(shape, axes, array.metadata.write_shape)
+    meta = array.metadata
+    sharded = meta.codecs.is_sharded
+    groups = _groups(shape, axes, meta.chunk_shape if sharded else meta.write_shape)
     wanted = prod(len(chunks) for _, chunks in groups)
-    found = sum(
-        all(tuple(position[axis] for axis in members) in chunks for members, chunks in groups)
-        for _, position in stored_chunks(array.store, array.path, array.metadata)
-    )
+    ratio = tuple(outer // inner for outer, inner in zip(meta.write_shape, meta.chunk_shape, strict=True))
+    store = chunk_store(array.store, array.path, meta)
+    found = 0
+    for key, position in stored_chunks(array.store, array.path, meta):
+        if not sharded:
+            found += all(tuple(position[axis] for axis in members) in chunks for members, chunks in groups)
+        elif within := _within(groups, position, ratio):
+            found += int(np.count_nonzero(inner_chunks(store, key, meta)[within]))
     return found == 0, found == wanted
+
+
+def _within(
+    groups: list[_Group], position: tuple[int, ...], ratio: tuple[int, ...]
+) -> tuple[np.ndarray[Any, Any], ...] | None:
+    """The wanted inner chunks of one shard, as indices that are broadcast; None if there are none."""
+    found: dict[int, np.ndarray[Any, Any]] = {}
+    for number, (members, chunks) in enumerate(groups):
+        rows = np.array(sorted(chunks)).reshape(len(chunks), len(members))
+        starts = np.array([position[axis] * ratio[axis] for axis in members])
+        inside = np.all((rows >= starts) & (rows < starts + [ratio[axis] for axis in members]), axis=1)
+        rows = rows[inside] - starts
+        if not len(rows):
+            return None
+        for column, axis in enumerate(members):
+            found[axis] = rows[:, column].reshape([-1 if other == number else 1 for other in range(len(groups))])
+    return tuple(found[axis] for axis in range(len(position)))
 
 
 def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str] | None:

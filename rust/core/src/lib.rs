@@ -26,6 +26,7 @@ mod read_cached;
 pub mod read_element;
 mod read_raw;
 mod read_shard;
+pub mod reduce;
 pub mod region;
 pub mod results;
 pub mod salvage;

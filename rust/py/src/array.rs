@@ -213,13 +213,13 @@ impl ArrayHandle {
 }
 
 /// Runs `work` with options that look for signals now and then. Called without the GIL.
-fn with_options<T>(threads: usize, write_empty: bool, work: &dyn Fn(&Options<'_>) -> Result<T>) -> Result<T> {
+pub fn with_options<T>(threads: usize, write_empty: bool, work: &dyn Fn(&Options<'_>) -> Result<T>) -> Result<T> {
     let threads = if threads == 0 { pool::threads() } else { threads };
     watching_signals(|interrupted| work(&Options { threads, write_empty, interrupted }))
 }
 
 /// 64-bit numbers that lie one behind the other in a buffer.
-fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     let buffer = Buffer::reading(object)?;
     if buffer.itemsize != 8 {
         return Err(PyValueError::new_err("expected 64-bit numbers"));

@@ -116,15 +116,19 @@ impl Buffer {
         unsafe { Target::new(self.view.buf.cast::<u8>(), self.low, self.high) }
     }
 
-    /// The bytes of a contiguous buffer.
-    pub fn bytes(&self) -> PyResult<&[u8]> {
-        let length: usize = self.shape.iter().product::<usize>() * self.itemsize;
-        let contiguous = blizzarr_core::region::c_strides(&self.shape, self.itemsize)
+    /// Whether the elements lie in C order without gaps.
+    pub fn is_contiguous(&self) -> bool {
+        blizzarr_core::region::c_strides(&self.shape, self.itemsize)
             .iter()
             .zip(&self.strides)
             .zip(&self.shape)
-            .all(|((expected, found), &size)| size <= 1 || expected == found);
-        if !contiguous {
+            .all(|((expected, found), &size)| size <= 1 || expected == found)
+    }
+
+    /// The bytes of a contiguous buffer.
+    pub fn bytes(&self) -> PyResult<&[u8]> {
+        let length: usize = self.shape.iter().product::<usize>() * self.itemsize;
+        if !self.is_contiguous() {
             return Err(PyValueError::new_err("expected a contiguous buffer"));
         }
         if length == 0 {

@@ -14,6 +14,7 @@ mod elements;
 mod ending;
 mod errors;
 mod foreign;
+mod reducing;
 mod request;
 mod results;
 mod signals;
@@ -102,6 +103,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stores::PyLocalStore>()?;
     module.add_class::<stores::PyMemoryStore>()?;
     module.add_class::<stores::PyRenamedStore>()?;
+    module.add_function(wrap_pyfunction!(reducing::reduce, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(caching::cache_exists, module)?)?;
     module.add_function(wrap_pyfunction!(caching::cache_value_changed, module)?)?;
