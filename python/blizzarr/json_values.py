@@ -38,7 +38,7 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
     {'shape': [2, 3], '1': True}
     """
     kind = type(value)
-    if value is None or kind is str or kind is bool:
+    if value is None or kind is bool or (kind is str and value.isascii()):
         return value
     if depth <= 0:
         raise SpecError("Recursion limit exceeded converting value to JSON")
@@ -47,11 +47,11 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
     if isinstance(value, float):
         return float(value)
     if isinstance(value, str):
-        return str(value)
+        return _text(value)
     if hasattr(value, "to_json"):
         return plain(value.to_json(), depth - 1)
     if isinstance(value, Mapping):
-        return {str(name): plain(member, depth - 1) for name, member in value.items()}
+        return {_text(str(name)): plain(member, depth - 1) for name, member in value.items()}
     if isinstance(value, Sequence | np.ndarray):
         return [plain(element, depth - 1) for element in list(value)]
     if not isinstance(value, np.bool_) and hasattr(value, "__index__"):
@@ -84,6 +84,16 @@ def _integer(value: int) -> int:
     if not -(1 << 63) <= value < 1 << 64:
         raise OverflowError("int too big to convert")
     return int(value)
+
+
+def _text(value: str) -> str:
+    if not value.isascii():
+        try:
+            # Names of files may have bytes that are no text.
+            value.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError as error:
+            raise SpecError(f"expected text, found {value!a}, which is none: half of a character is missing") from error
+    return str(value)
 
 
 def dump(value: Any) -> str:

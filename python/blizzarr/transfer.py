@@ -97,8 +97,14 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
     else:
         _check_out(out, shape, binding.dtype)
         found, scalar = out, False
-    if found.size:
-        binding.handle.read(found, axes)
+    if axes or not shape:
+        if found.size:
+            binding.handle.read(found, axes)
+    elif found.size:
+        # The only element of an array without axes, repeated over the selection.
+        element = np.empty((), binding.dtype)
+        binding.handle.read(element, axes)
+        found[...] = element
     return found[()] if scalar else found
 
 
@@ -113,6 +119,8 @@ def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:
         raise ValueError(f"expected a scalar for a single element, found a value of shape {np.shape(value)}")
     source = as_source(value, shape, binding.dtype)
     if source.size:
+        if not axes:
+            source = source[(-1,) * source.ndim + (...,)]
         write_empty = binding.write_empty or config.write_empty_chunks
         try:
             binding.handle.write(source, axes, write_empty)

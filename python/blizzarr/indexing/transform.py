@@ -141,11 +141,12 @@ class IndexTransform:
 
     def axes(self) -> Axes:
         """What the engine is told; see the steps above."""
+        if not self.outputs:
+            # An array without axes has one element, whatever the domain is.
+            return ()
         used = [_dims(output, self.shape) for output in self.outputs]
         repeated = {dim for dim, length in enumerate(self.shape) if length > 1}.difference(*used)
         if repeated:
-            if not used:
-                raise ValueError(f"an array without axes cannot be repeated over a domain of shape {self.shape}")
             # Elements that repeat along a dimension are indexed by it, with the same index all along.
             used[0] = tuple(sorted({*used[0], *repeated}))
         groups = _connected(used)

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump, expected, plain
+from blizzarr.json_values import dump, plain
 from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DType, as_dtype
-from blizzarr.spec.members import as_bool, as_float, as_integer, as_text
+from blizzarr.spec.json_element import as_element
 
 __all__ = [
-    "as_integer_of",
     "check_broadcast",
     "dtype_of",
     "fill_from_json",
@@ -45,9 +44,21 @@ def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
         dtype = DType("json") if array.dtype == object else as_dtype(array.dtype)
     else:
         array = np.asarray(value, dtype.numpy_dtype)
-    if dtype.name == "json":
-        array = _objects(array, [plain(element) for element in array.ravel().tolist()])
+    if array.dtype == object:
+        as_said = plain if dtype.name == "json" else _text_of(dtype)
+        array = _objects(array, [as_said(element) for element in array.ravel().tolist()])
     return unbroadcast(array), dtype
+
+
+def _text_of(dtype: DType) -> Callable[[Any], Any]:
+    wanted: type = bytes if dtype.name == "string" else str
+
+    def text(element: Any) -> Any:
+        if not isinstance(element, wanted):
+            raise TypeError(f"expected {wanted.__name__}, {type(element).__name__} found")
+        return wanted(element)
+
+    return text
 
 
 def _objects(array: Array, elements: list[Any]) -> Array:
@@ -141,7 +152,7 @@ def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:
         raise SpecError(f"Conversion from JSON to {dtype.name} is not implemented")
     shape = _shape(value)
     elements: list[Any] = []
-    _collect(value, shape, (), dtype, elements)
+    _collect(value, shape, (), as_element(dtype), elements)
     array = np.empty(len(elements), dtype.numpy_dtype)
     array[:] = elements
     return unbroadcast(array.reshape(shape)), dtype
@@ -155,14 +166,16 @@ def _shape(value: Any) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _collect(value: Any, shape: tuple[int, ...], at: tuple[int, ...], dtype: DType, elements: list[Any]) -> None:
+def _collect(
+    value: Any, shape: tuple[int, ...], at: tuple[int, ...], parse: Callable[[Any], Any], elements: list[Any]
+) -> None:
     if len(at) == len(shape):
         if isinstance(value, list):
             raise SpecError(
                 f"Expected rank-{len(shape)} array, but found array element {dump(value)} at position {braces(at)}."
             )
         try:
-            elements.append(_element(value, dtype))
+            elements.append(parse(value))
         except SpecError as error:
             raise SpecError(f"Error parsing array element at position {braces(at)}: {error.reason}") from error
         return
@@ -175,45 +188,4 @@ def _collect(value: Any, shape: tuple[int, ...], at: tuple[int, ...], dtype: DTy
             f"Expected array of shape {braces(shape)}, but array at position {braces(at)} has length {len(value)}."
         )
     for position, element in enumerate(value):
-        _collect(element, shape, (*at, position), dtype, elements)
-
-
-def _element(value: Any, dtype: DType) -> Any:
-    name = dtype.name
-    if name == "json":
-        return value
-    if name == "bool":
-        return as_bool(value)
-    if name == "ustring":
-        return as_text(value)
-    if name == "string":
-        return as_text(value).encode()
-    if name.startswith(_FLOATS):
-        return _from_text(value) if isinstance(value, str) else as_float(value)
-    if name.startswith(("int", "uint")):
-        return as_integer_of(dtype)(value)
-    raise SpecError(f"Conversion from JSON to {name} is not implemented")
-
-
-def _from_text(value: str) -> float:
-    if value not in ("NaN", "Infinity", "-Infinity"):
-        raise expected(value, "64-bit floating-point number")
-    return float(value.replace("Infinity", "inf"))
-
-
-def integer_range(dtype: DType) -> tuple[int, int]:
-    """The least and the greatest integer of a data type.
-
-    Examples
-    --------
-    >>> integer_range(DType("int4")), integer_range(DType("uint16"))
-    ((-8, 7), (0, 65535))
-    """
-    bits = int(dtype.name.removeprefix("u").removeprefix("int"))
-    return (0, (1 << bits) - 1) if dtype.name.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)
-
-
-def as_integer_of(dtype: DType) -> Callable[[Any], int]:
-    """What takes the integers of a data type."""
-    names = {"int64": "64-bit signed integer", "uint64": "64-bit unsigned integer"}
-    return as_integer(*integer_range(dtype), names.get(dtype.name, ""))
+        _collect(element, shape, (*at, position), parse, elements)

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump, expected, plain
+from blizzarr.json_values import dump, plain
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.members import as_bool, as_integer, as_text
+from blizzarr.spec.json_element import as_element
 
 __all__ = ["array_from_json", "array_json"]
-
-_UNBOUNDED = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-
-_BITS = {"int2": 2, "int4": 4}
 
 
 def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.ndarray[Any, Any]:
@@ -29,7 +24,7 @@ def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.nda
     array([[1, 2],
            [3, 4]], dtype=int8)
     """
-    parse = _parser(dtype)
+    parse = as_element(dtype)
     shape = _shape(value)
     array = np.empty(shape, dtype.numpy_dtype)
     for position, element in _elements(value, shape, ()):
@@ -102,37 +97,3 @@ def _elements(value: Any, shape: tuple[int, ...], position: tuple[int, ...]) -> 
         )
     for number, element in enumerate(value):
         yield from _elements(element, shape, (*position, number))
-
-
-def _parser(dtype: DType) -> Callable[[Any], Any]:
-    """What makes an element of what JSON says."""
-    name = dtype.name
-    if name == "bool":
-        return as_bool
-    if name == "string":
-        return lambda value: as_text(value).encode("utf-8")
-    if name == "ustring":
-        return as_text
-    if name == "json":
-        return lambda value: value
-    if name.startswith(("int", "uint")):
-        bits = _BITS.get(name) or dtype.numpy_dtype.itemsize * 8
-        if name.startswith("uint"):
-            return as_integer(0, (1 << bits) - 1)
-        return as_integer(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-    if name.startswith(("float", "bfloat")):
-        return lambda value: _rounded(_number(value), dtype)
-    raise SpecError(f"Conversion from JSON to {name} is not implemented")
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(value, str) and value in _UNBOUNDED:
-        return _UNBOUNDED[value]
-    raise expected(value, "64-bit floating-point number")
-
-
-def _rounded(value: float, dtype: DType) -> Any:
-    with np.errstate(over="ignore"):
-        return np.float64(value).astype(dtype.numpy_dtype)

@@ -35,7 +35,7 @@ def kvstore_from_json(value: Any) -> KvNode:
         rest = value.copy()
         path = rest.pop("path")
         try:
-            said = altered(_PARSED.of(rest), path=path)
+            said = altered(_PARSED.of(rest), path=plain(path))
         except (ArithmeticError, LookupError, TypeError, ValueError):
             # What is wrong is named in the order in which members are read.
             said = _from_json(value)

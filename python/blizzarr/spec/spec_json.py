@@ -55,11 +55,11 @@ def _from_json(value: Any) -> SpecNode:
     if isinstance(value, str):
         return spec_from_url(value)
     members = Members(value)
-    if members.left.get("driver") in PLACES:
+    name = members.left.get("driver")
+    if isinstance(name, str) and name in PLACES:
         # A key-value store: what is in it is to be found out.
         members = Members({"driver": "auto", "kvstore": value})
-    name = members.left.get("driver")
-    if isinstance(name, str) and (what := elsewhere(name)) is not None:
+    elif isinstance(name, str) and (what := elsewhere(name)) is not None:
         raise _unsupported(
             f'Error parsing object member "driver": {quote(name)} is not a registered TensorStore driver', what
         )

@@ -15,7 +15,15 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, SpecError, UnsupportedOperationError
+from blizzarr.errors import (
+    MetadataError,
+    NodeExistsError,
+    NodeNotFoundError,
+    SelectionError,
+    SpecError,
+    UnsupportedOperationError,
+    ViewOutOfBoundsError,
+)
 
 __all__ = [
     "ArrayExistsError",
@@ -77,6 +85,10 @@ class opening:  # noqa: N801  # as a function
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, SpecError):
             error.reason = f'Error opening "{self._driver}" driver: {error.reason}'
+        elif isinstance(error, SelectionError):
+            # The transform of the spec does not go with what is there.
+            reason = error.reason.removeprefix("OUT_OF_RANGE: ")
+            raise ViewOutOfBoundsError(f'OUT_OF_RANGE: Error opening "{self._driver}" driver: {reason}') from error
         elif isinstance(error, MetadataError):
             raise ConstraintError(f'Error opening "{self._driver}" driver: Error reading {error}') from error
 

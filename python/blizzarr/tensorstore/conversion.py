@@ -16,7 +16,7 @@ import numpy.typing as npt
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected, plain
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.members import as_bool, as_integer
+from blizzarr.spec.json_element import as_element, integer_range
 
 __all__ = ["can_convert", "convert", "is_implicit"]
 
@@ -83,11 +83,10 @@ def is_implicit(source: DType, target: DType) -> bool:
     if other not in ("int", "float", "complex") or one == "json":
         return False
     if one == "int" and other == "int":
-        low, high = _range(source)
-        return _range(target)[0] <= low and high <= _range(target)[1]
+        (low, high), (least, most) = integer_range(source), integer_range(target)
+        return least <= low and high <= most
     if one == "int":
-        digits = _bits(source) - (not source.name.startswith("u"))
-        return digits <= _precision(target)[0]
+        return integer_range(source)[1].bit_length() <= _precision(target)[0]
     if (one == "complex" and other != "complex") or other == "int":
         return False
     mine, its = _precision(source), _precision(target)
@@ -168,7 +167,7 @@ def _element_of(source: DType, target: DType) -> Callable[[Any], Any] | None:
     if target.name == "json":
         return _to_json(source)
     if source.name == "json":
-        return _from_json(target)
+        return as_element(target)
     return None
 
 
@@ -212,60 +211,6 @@ def _to_json(source: DType) -> Callable[[Any], Any]:
     if kind == "float":
         return float
     return {"int": int, "bool": bool}.get(kind, plain)
-
-
-def _from_json(target: DType) -> Callable[[Any], Any]:
-    kind = _kind(target)
-    if kind == "bool":
-        return lambda value: as_bool(
-            {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
-        )
-    if kind == "int":
-        return _json_integer(target)
-    return lambda value: _narrow_float(_json_number(value), target)
-
-
-def _json_integer(target: DType) -> Callable[[Any], int]:
-    low, high = _range(target)
-    sign = "unsigned" if target.name.startswith("u") else "signed"
-    take = as_integer(low, high, f"64-bit {sign} integer" if _bits(target) == 64 else "")
-
-    def integer(value: Any) -> int:
-        if isinstance(value, float) and value.is_integer() and low <= value <= high:
-            value = int(value)
-        if isinstance(value, str):
-            try:
-                return take(int(value))
-            except ValueError:
-                return take(value)
-        return take(value)
-
-    return integer
-
-
-def _json_number(value: Any) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            pass
-    raise expected(value, "64-bit floating-point number")
-
-
-def _narrow_float(value: float, target: DType) -> Any:
-    with np.errstate(over="ignore"):
-        return np.float64(value).astype(target.numpy_dtype)
-
-
-def _bits(dtype: DType) -> int:
-    return _BITS.get(dtype.name) or dtype.numpy_dtype.itemsize * 8
-
-
-def _range(dtype: DType) -> tuple[int, int]:
-    bits = _bits(dtype)
-    return (0, (1 << bits) - 1) if dtype.name.startswith("u") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
 
 
 @lru_cache(64)

@@ -37,6 +37,9 @@ def put(array: npt.NDArray[Any], lowered: Lowered, source: npt.NDArray[Any]) -> 
     if simple is not None:
         simple[...] = source
         return
+    if not axes:
+        array[...] = source[(-1,) * len(shape)]
+        return
     index = _fancy(shape, axes)
     room = np.broadcast_shapes(*(part.shape for part in index))
     # Where positions of the view share an element, the last counts.

@@ -55,9 +55,8 @@ def test_a_dimension_that_nothing_uses_repeats_elements() -> None:
     assert axes_as_lists(IndexTransform((3, 2), (Constant(5), Strided(1, 0, 1)))) == [((0,), [5, 5, 5]), (1, 0, 1)]
 
 
-def test_an_array_without_axes_cannot_repeat() -> None:
-    with pytest.raises(ValueError, match=r"cannot be repeated over a domain of shape \(3,\)"):
-        IndexTransform((3,), ()).axes()
+def test_an_array_without_axes_has_none_over_any_domain() -> None:
+    assert IndexTransform((3,), ()).axes() == ()
 
 
 def test_index_arrays_are_contiguous_64_bit() -> None:

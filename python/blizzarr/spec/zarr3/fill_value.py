@@ -9,7 +9,8 @@ import numpy as np
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.fill_value import as_integer_of, check_broadcast
+from blizzarr.spec.fill_value import check_broadcast
+from blizzarr.spec.json_element import as_integer_of
 from blizzarr.spec.members import as_bool, at_position
 
 __all__ = ["NAMES", "Element", "check_dtype", "converted", "element_json", "element_to_json", "same_bits", "zero"]

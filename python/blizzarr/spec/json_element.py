@@ -1,0 +1,85 @@
+"""Elements as JSON says them: numbers and booleans may also be texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from blizzarr.errors import SpecError
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.members import as_bool, as_float, as_integer, as_text
+from blizzarr.spec.number_text import float_of_text, integer_of_text
+
+__all__ = ["as_element", "as_integer_of", "integer_range"]
+
+_TRUTH = {"true": True, "false": False}
+
+
+def as_element(dtype: DType) -> Callable[[Any], Any]:
+    """What takes JSON for an element of a data type.
+
+    Examples
+    --------
+    >>> as_element(DType("uint8"))("12"), as_element(DType("float32"))("NaN"), as_element(DType("string"))("é")
+    (12, np.float32(nan), b'\\xc3\\xa9')
+    >>> as_element(DType("uint8"))("256")
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Expected integer in the range [0, 255], but received: "256"
+    """
+    name = dtype.name
+    if name == "json":
+        return lambda value: value
+    if name == "bool":
+        return lambda value: as_bool(_TRUTH.get(value, value) if isinstance(value, str) else value)
+    if name == "ustring":
+        return as_text
+    if name == "string":
+        return lambda value: as_text(value).encode()
+    if name.startswith(("int", "uint")):
+        return _integer_of(as_integer_of(dtype))
+    if name.startswith(("float", "bfloat")):
+        return lambda value: _rounded(as_float(_number_of(value, float_of_text)), dtype)
+    raise SpecError(f"Conversion from JSON to {name} is not implemented")
+
+
+def _number_of(value: Any, read: Callable[[str], float | None]) -> Any:
+    """The number that a text says; other values, and other texts, as they are."""
+    number = read(value) if isinstance(value, str) else None
+    return value if number is None else number
+
+
+def _integer_of(exact: Callable[[Any], int]) -> Callable[[Any], int]:
+    def integer(value: Any) -> int:
+        try:
+            return exact(_number_of(value, integer_of_text))
+        except SpecError:
+            # The error shows the text.
+            return exact(value)
+
+    return integer
+
+
+def _rounded(value: float, dtype: DType) -> Any:
+    with np.errstate(over="ignore"):
+        return np.float64(value).astype(dtype.numpy_dtype)
+
+
+def integer_range(dtype: DType) -> tuple[int, int]:
+    """The least and the greatest integer of a data type.
+
+    Examples
+    --------
+    >>> integer_range(DType("int4")), integer_range(DType("uint16"))
+    ((-8, 7), (0, 65535))
+    """
+    bits = int(dtype.name.removeprefix("u").removeprefix("int"))
+    return (0, (1 << bits) - 1) if dtype.name.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+def as_integer_of(dtype: DType) -> Callable[[Any], int]:
+    """What takes the integers of a data type."""
+    names = {"int64": "64-bit signed integer", "uint64": "64-bit unsigned integer"}
+    return as_integer(*integer_range(dtype), names.get(dtype.name, ""))

@@ -1,0 +1,51 @@
+"""Numbers that are written as texts in JSON, as TensorStore reads them.
+
+Not as Python does: digits are those of ASCII, nothing separates them, and floats may be hexadecimal.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["float_of_text", "integer_of_text"]
+
+_SPACE = " \t\n\v\f\r"
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?[0-9]+)?", re.IGNORECASE)
+_UNBOUNDED = re.compile(r"([+-]?)(inf(?:inity)?|nan)(?:(?<=nan)\([0-9a-z_]*\))?", re.IGNORECASE)
+_DIGITS = 4000
+"""More than any number needs, and fewer than Python refuses to read."""
+
+
+def integer_of_text(text: str) -> int | None:
+    """The integer that a text says; None if it says none.
+
+    Examples
+    --------
+    >>> integer_of_text(" -12"), integer_of_text("1_0"), integer_of_text("1.0")
+    (-12, None, None)
+    """
+    text = text.strip(_SPACE)
+    return int(text) if len(text) <= _DIGITS and _INTEGER.fullmatch(text) else None
+
+
+def float_of_text(text: str) -> float | None:
+    """The float that a text says; None if it says none.
+
+    Examples
+    --------
+    >>> float_of_text("1e400"), float_of_text("-0x1.8p1"), float_of_text("Infinity"), float_of_text("1,5")
+    (inf, -3.0, inf, None)
+    """
+    text = text.strip(_SPACE)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if special := _UNBOUNDED.fullmatch(text):
+        return float(special[1] + special[2])
+    if _HEXADECIMAL.fullmatch(text):
+        try:
+            return float.fromhex(text)
+        except OverflowError:
+            return float("-inf" if text.startswith("-") else "inf")
+    return None

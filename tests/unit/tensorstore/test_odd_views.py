@@ -1,0 +1,49 @@
+"""Views that few have, as TensorStore reads and writes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tensorstore_face import ours, theirs
+
+
+@pytest.mark.parametrize("library", [theirs, ours], ids=["theirs", "ours"])
+@pytest.mark.parametrize("stored", [False, True])
+def test_the_element_of_an_array_without_dimensions_repeats(library: Any, stored: bool) -> None:
+    spec = {"driver": "zarr3", "kvstore": "memory://"}
+    store = (
+        library.open(spec, create=True, dtype="int32", shape=[]).result()
+        if stored
+        else library.array(np.array(0, "int32"))
+    )
+    store.write(7).result()
+    twice = store[library.newaxis][library.d[0].vindex[[2, 0]]]
+    assert twice.read().result().tolist() == [7, 7]
+    assert library.cast(twice, "float32").read(order="F").result().tolist() == [7.0, 7.0]
+    # The last one counts.
+    twice.write([4, 5]).result()
+    assert store.read().result() == 5
+    if library is ours and stored:
+        with ours.Transaction() as transaction:
+            bound = twice.with_transaction(transaction)
+            bound.write([8, 9]).result()
+            assert bound.read().result().tolist() == [9, 9]
+        assert store.read().result() == 9
+
+
+@pytest.mark.parametrize("library", [theirs, ours], ids=["theirs", "ours"])
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ({"offset": -3}, "Index -3 is outside valid range"),
+        ({"input_dimension": 0}, "are incompatible with existing bounds"),
+    ],
+)
+def test_transforms_of_specs_that_lead_outside(library: Any, output: dict[str, int], said: str) -> None:
+    transform = {"input_inclusive_min": [3], "input_exclusive_max": [4], "output": [output]}
+    spec = {"driver": "array", "array": [4], "dtype": "int16", "transform": transform}
+    with pytest.raises(ValueError, match=rf'^OUT_OF_RANGE: Error opening "array" driver: .*{said}'):
+        library.open(spec).result()
