@@ -81,7 +81,14 @@ class ArrayFilter(NumcodecsCodec):
     @classmethod
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
         codec = super().from_json(configuration, path, problems, chunk)
-        return None if codec is None else codec.resolve(chunk)
+        if codec is None:
+            return None
+        try:
+            return codec.resolve(chunk)
+        except MetadataError:
+            # Types that NumPy itself has no name for, like int4.
+            problems.add(path, "elements of a data type of NumPy's own, which numcodecs knows", str(chunk.dtype))
+            return None
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if chunk.dtype is None:
