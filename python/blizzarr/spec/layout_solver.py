@@ -49,7 +49,7 @@ def choose_shape(grid: GridConstraints, domain: Sequence[Bounds]) -> tuple[int, 
     (300, 3495)
     """
     sides, _ = _given(grid.shape, domain)
-    return tuple(_completed(sides, grid, domain, lambda dim, size: size))
+    return tuple(_completed(sides, grid, domain, None))
 
 
 def choose_read_write_shapes(
@@ -78,7 +78,11 @@ def choose_read_write_shapes(
             raise SpecError(
                 f"Incompatible chunk size constraints for dimension {dim}: read size of {short}, write size of {long}"
             )
-    inner = _completed(inner, read, domain, lambda dim, size: nearest_divisor(outer[dim], size) if outer[dim] else size)
+
+    def divides(dim: int, size: int) -> int:
+        return nearest_divisor(outer[dim], size) if outer[dim] else size
+
+    inner = _completed(inner, read, domain, divides if any(outer) else None)
     outer = _completed(outer, write, domain, lambda dim, size: nearest_multiple(inner[dim], size))
     return tuple(inner), tuple(outer)
 
@@ -99,7 +103,7 @@ def _given(shape: Vector, domain: Sequence[Bounds]) -> tuple[list[int], frozense
     return sides, shape.hard
 
 
-def _completed(sides: list[int], grid: GridConstraints, domain: Sequence[Bounds], adjust: Adjust) -> list[int]:
+def _completed(sides: list[int], grid: GridConstraints, domain: Sequence[Bounds], adjust: Adjust | None) -> list[int]:
     if all(sides):
         return sides
     ratio = grid.aspect_ratio.values or (None,) * len(sides)
@@ -109,7 +113,9 @@ def _completed(sides: list[int], grid: GridConstraints, domain: Sequence[Bounds]
     return _scaled(sides, [float(part or 1) for part in ratio], wanted, domain, adjust)
 
 
-def _scaled(sides: list[int], ratio: list[float], wanted: int, domain: Sequence[Bounds], adjust: Adjust) -> list[int]:
+def _scaled(
+    sides: list[int], ratio: list[float], wanted: int, domain: Sequence[Bounds], adjust: Adjust | None
+) -> list[int]:
     """All sides, those that are 0 by the factor with which there are about `wanted` elements."""
     open_sides = [dim for dim, side in enumerate(sides) if not side]
     greatest = max(ratio[dim] for dim in open_sides)
@@ -119,13 +125,23 @@ def _scaled(sides: list[int], ratio: list[float], wanted: int, domain: Sequence[
         for bounds in domain
     ]
 
-    def shape_of(factor: float) -> list[int]:
-        return [
-            side or adjust(dim, max(1, int(min(ratio[dim] * factor, longest[dim])))) for dim, side in enumerate(sides)
-        ]
+    closed = prod(side for side in sides if side)
+    opened = [(dim, ratio[dim], longest[dim]) for dim in open_sides]
 
     def elements_of(factor: float) -> int:
-        return min(prod(shape_of(factor)), _MOST)
+        total = closed
+        for dim, part, most in opened:
+            long = part * factor
+            side = int(long if long < most else most) or 1
+            total *= side if adjust is None else adjust(dim, side)
+        return total if total < _MOST else _MOST
+
+    def shape_of(factor: float) -> list[int]:
+        found = sides.copy()
+        for dim, part, most in opened:
+            side = max(1, int(min(part * factor, most)))
+            found[dim] = side if adjust is None else adjust(dim, side)
+        return found
 
     # Half of what makes a difference of one element in the side that grows fastest, so that rounding is harmless.
     step = max(min(1.0 / ratio[dim] for dim in open_sides) / 2, float_info.min)
