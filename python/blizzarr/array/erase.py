@@ -26,6 +26,7 @@ from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
+from blizzarr.stores.within import kept_within
 from blizzarr.transfer import Binding, read
 
 __all__ = ["erase_outside"]
@@ -47,6 +48,7 @@ def erase_outside(
     grid = metadata.write_shape
     # A store that cannot delete is not asked to: what is there is overwritten, what is not is not touched.
     deletes = getattr(store, "supports_delete", True)
+    chunks = chunk_store(store, path, metadata)
     inside = [size // length for size, length in zip(keep, grid, strict=True)]
     cells = metadata.chunk_grid.shape(reach)
     if deletes and prod(cells) - prod(map(min, inside, cells)) <= ENUMERATED:
@@ -54,9 +56,10 @@ def erase_outside(
         cells_there: Iterable[tuple[str, tuple[int, ...]]] = (
             (prefix + metadata.chunk_keys.key(cell), cell) for cell in _cells_outside(inside, cells)
         )
+        if getattr(chunks, "native", None) is not None and kept_within(store) is None:
+            cells_there = _present(chunks, dict(cells_there))
     else:
         cells_there = stored_chunks(store, path, metadata)
-    chunks = chunk_store(store, path, metadata)
     for key, cell in cells_there:
         if all(index < whole for index, whole in zip(cell, inside, strict=True)):
             continue
@@ -64,6 +67,11 @@ def erase_outside(
             chunks.delete(key)
         else:
             _fill_outside(binding, metadata.fill_value, cell, grid, keep, write_empty=not deletes)
+
+
+def _present(chunks: Any, cells: dict[str, tuple[int, ...]]) -> Iterable[tuple[str, tuple[int, ...]]]:
+    """Those of the cells that are stored, looked for all at once."""
+    return [(key, cells[key]) for key in chunks.present(list(cells))]
 
 
 def _cells_outside(inside: Sequence[int], cells: Sequence[int]) -> Iterator[tuple[int, ...]]:

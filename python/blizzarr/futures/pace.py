@@ -15,8 +15,8 @@ T = TypeVar("T")
 
 QUICK: Final = 1e-3
 """Up to how many seconds a caller is kept waiting: threads that take turns at Python on a busy machine lose more."""
-_LATELY: Final = 4
-"""About how many of the last ones count."""
+_LATELY: Final = 8
+"""About how many in a row must be slow to be believed: a busy machine makes single ones slow."""
 
 
 def at_once(work: Callable[[], T]) -> Future[T]:
@@ -34,7 +34,7 @@ def at_once(work: Callable[[], T]) -> Future[T]:
 
 
 class Pace:
-    """How long one kind of work has taken lately: files are in memory, on a disk that is waited for, or far away.
+    """How long one kind of work takes, left alone: files are in memory, on a disk that is waited for, or far away.
 
     Examples
     --------
@@ -55,6 +55,7 @@ class Pace:
             try:
                 return work()
             finally:
-                self.seconds += (perf_counter() - start - self.seconds) / _LATELY
+                taken = perf_counter() - start
+                self.seconds = min(taken, self.seconds + (taken - self.seconds) / _LATELY)
 
         return at_once(timed) if self.seconds < QUICK else submit(timed)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeVar
+from functools import lru_cache
+from typing import Any, TypeAlias, TypeVar
 
 from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError
-from blizzarr.formats import Found, encode, find, find_implied, find_many
+from blizzarr.formats import FORMATS, Found, encode, find, find_implied, find_many
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, check_writable
 from blizzarr.stores.conditional import discard_value, replace_value
@@ -98,9 +99,20 @@ def discard(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
     return all(discard(key, value) if discard else discard_value(store, key, value) for key, value in gone)
 
 
+@lru_cache
+def _keys_above(path: str) -> list[str]:
+    """The keys of all documents that there may be in the groups above a node."""
+    return [key for group in ancestors(path) for form in FORMATS.values() for key in form.document_keys(group)]
+
+
 def forget_consolidated(store: Store, path: str) -> None:
     """Remove the consolidated metadata of the groups above a node that has changed: they would show what it was."""
     above = ancestors(path)
+    if not above:
+        return
+    near: Any = store if getattr(store, "native", None) is not None else None
+    if near is not None and not near.present(_keys_above(path)):
+        return
     for group, node in zip(above, read_many(store, above), strict=True):
         if isinstance(node, GroupMeta) and node.consolidated is not None:
             revise(store, group, lambda meta: meta.with_consolidated(None))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from blizzarr.errors import SpecError
 from blizzarr.spec.status import ConstraintError
@@ -12,8 +12,7 @@ from blizzarr.views.interval import Bounds, affine_range
 __all__ = ["new_shape"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Demand:
+class _Demand(NamedTuple):
     """What is asked of one dimension of the array: new bounds, and which old bounds it must have. None: nothing."""
 
     lower: int | None = None
@@ -108,7 +107,7 @@ def _demands(view: Form, lower: tuple[int | None, ...], upper: tuple[int | None,
             low_bound, high_bound = (None if bound is None else bound + offset for bound in (first, last))
         else:
             low_bound, high_bound = (None if bound is None else offset - bound + 1 for bound in (last, first))
-        demands.append(replace(demand, lower=low_bound, upper=high_bound))
+        demands.append(_Demand(low_bound, high_bound, demand.was_lower, demand.was_upper))
     return demands
 
 

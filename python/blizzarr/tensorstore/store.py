@@ -345,6 +345,15 @@ class _Assignable(Subscript[TensorStore]):
 
 def _with_bounds_of(driver: Driver, form: Form) -> Form:
     """A view with the bounds that it leaves open as the driver has them."""
+    domain = driver.domain._form
+    if (
+        False not in form.implicit_upper
+        and form.maps == identity_maps(len(domain.lower))
+        and form[:1] == domain[:1]
+        and form[2:5] == domain[2:5]
+    ):
+        # All of it, with nothing said.
+        return form._replace(upper=domain.upper)
     try:
         return compose(IndexTransform(driver.domain)._form, form)
     except SelectionError as error:

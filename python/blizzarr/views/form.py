@@ -20,6 +20,7 @@ domain is known to be empty for good, arrays would be empty: they are replaced b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -127,6 +128,7 @@ def dims_of(map_: Map) -> tuple[int, ...]:
     return map_.dims if isinstance(map_, ArrayMap) else map_[:1]
 
 
+@cache
 def identity_maps(rank: int) -> tuple[Map, ...]:
     """Each position maps to itself."""
     return tuple((dim, 0, 1) for dim in range(rank))
