@@ -44,7 +44,7 @@ class MemoryStore(NativeStore):
     def exchange(
         self, expected: list[tuple[str, bytes | None]], changes: list[tuple[str, bytes | None]], /
     ) -> str | None:
-        """Makes many changes in one step, if all values are of the versions that are expected; else says which is not."""
+        """Makes changes in one step, if all values are of the versions that are expected; else says which is not."""
 
 class RenamedStore:
     """A native store whose values lie under other keys: `rename(key)` says which."""

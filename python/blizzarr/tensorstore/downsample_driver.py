@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import BlizzarrError, SpecError, ViewOutOfBoundsError
 from blizzarr.indexing.transform import Axis
 from blizzarr.json_values import dump
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -21,7 +22,7 @@ from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.picking import picked
 from blizzarr.tensorstore.reduction import check_method, reduce_blocks
-from blizzarr.tensorstore.regions import indices_of
+from blizzarr.tensorstore.regions import indices_of, within
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform
@@ -30,6 +31,20 @@ from blizzarr.views.form import ArrayMap, Form, Map
 from blizzarr.views.interval import UNBOUNDED
 
 __all__ = ["DownsampleDriver"]
+
+
+_QUICK = 1 << 16
+"""Elements of which another thread is told in any case."""
+
+
+class _Needed(NamedTuple):
+    """What a view of blocks is made of."""
+
+    part: TensorStore
+    edges: list[npt.NDArray[np.int64]] | None
+    """Along each dimension where blocks begin, and where the last one ends; None if elements are taken as they are."""
+    axes: tuple[Axis, ...] | None
+    """How what the blocks become makes up the view; None if it is the view."""
 
 
 class DownsampleDriver(Driver):
@@ -55,6 +70,7 @@ class DownsampleDriver(Driver):
         self._store = store
         self._factors = factors
         self._method = method
+        self._last: tuple[Form, _Needed] | None = None
         self.dtype = store.dtype
         self.readable = True
         self.writable = False
@@ -127,45 +143,74 @@ class DownsampleDriver(Driver):
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Read the blocks that are wanted, and make an element of each."""
         form = view._form
-        store = self._store._now()
-        if not np.prod(form.shape):
+        if 0 in form.shape:
             return np.empty(form.shape, self.dtype.element_dtype) if out is None else out
-        whole = store._form
-        wanted: list[npt.NDArray[np.int64]] = []
-        axes: list[Axis] = []
-        for map_, index in zip(form.maps, indices_of(form), strict=True):
-            distinct, axis = _distinct(map_, index, form)
-            wanted.append(distinct)
-            axes.append(axis)
-        maps: list[Map] = []
-        starts, sizes = [], []
-        for dim, (blocks, factor) in enumerate(zip(wanted, self._factors, strict=True)):
-            low, high = whole.lower[dim], whole.upper[dim]
-            if self._method == "stride":
-                first, last = blocks * factor, blocks * factor + 1
-            else:
-                first = np.maximum(blocks * factor, low)
-                last = np.minimum((blocks + 1) * factor, high)
-            edges = np.concatenate([[0], np.cumsum(last - first)])
-            starts.append(edges)
-            sizes.append(int(edges[-1]))
-            if edges[-1] == last[-1] - first[0]:
-                maps.append((dim, int(first[0]), 1))
-            else:
-                listed = np.concatenate([np.arange(one, end) for one, end in zip(first, last, strict=True)])
-                extent = [1] * len(self._factors)
-                extent[dim] = len(listed)
-                maps.append(ArrayMap(0, 1, listed.reshape(extent), (dim,), UNBOUNDED))
-        rank = len(sizes)
-        never = (False,) * rank
-        needed = Form((0,) * rank, tuple(sizes), never, never, ("",) * rank, tuple(maps))
-        part = store._with_form(compose(whole, needed))
-        reduced = reduce_blocks(part.driver.read(part, None, batch), starts, self._method, self.dtype)
-        found = picked(reduced, (form.shape, tuple(axes), False))
+        known, self._last = self._last, None
+        needed = known[1] if known is not None and known[0] is form else self._needed(form)
+        if needed.edges is None:
+            return needed.part.driver.read(needed.part, out, batch)
+        elements = needed.part.driver.read(needed.part, None, batch)
+        if needed.axes is None:
+            return reduce_blocks(elements, needed.edges, self._method, self.dtype, out)
+        reduced = reduce_blocks(elements, needed.edges, self._method, self.dtype)
+        found = picked(reduced, (form.shape, needed.axes, False))
         if out is None:
             return found if found.flags.c_contiguous else np.ascontiguousarray(found).reshape(form.shape)
         out[...] = found
         return out
+
+    def is_quick(self, view: View) -> bool:
+        """When few elements are wanted, for which it is."""
+        form = view._form
+        if prod(form.shape) * prod(self._factors) > _QUICK or 0 in form.shape:
+            return False
+        try:
+            needed = self._needed(form)
+        except BlizzarrError:
+            # Whoever reads will see it.
+            return False
+        # Whether it is quick is asked just before it is read.
+        self._last = form, needed
+        return needed.part.driver.is_quick(needed.part)
+
+    def _needed(self, form: Form) -> _Needed:
+        """The elements of which a view is made, block by block."""
+        store = self._store._now()
+        whole = store._form
+        if self._method == "stride":
+            part = form._replace(
+                maps=tuple([_times(map_, factor) for map_, factor in zip(form.maps, self._factors, strict=True)])
+            )
+            simple = not any(isinstance(map_, ArrayMap) for map_ in form.maps)
+            return _Needed(store._with_form(within(whole, part) if simple else compose(whole, part)), None, None)
+        maps: list[Map] = []
+        edges: list[npt.NDArray[np.int64]] = []
+        axes: list[Axis] = []
+        as_is = form.rank == len(form.maps)
+        for dim, (map_, factor) in enumerate(zip(form.maps, self._factors, strict=True)):
+            bounds = whole.lower[dim], whole.upper[dim]
+            if isinstance(map_, int):
+                own: int | ArrayMap
+                own, begins = _neighbours(map_, map_, factor, bounds)
+                axes.append(0)
+            elif isinstance(map_, tuple) and map_[2] in (1, -1):
+                along, offset, stride = map_
+                one, other = offset + stride * form.lower[along], offset + stride * (form.upper[along] - 1)
+                own, begins = _neighbours(min(one, other), max(one, other), factor, bounds)
+                axes.append((along, 0, 1) if stride > 0 else (along, abs(other - one), -1))
+            else:
+                index = indices_of(form._replace(maps=(map_,)))[0]
+                blocks, axis = _distinct(map_, index, form)
+                own, begins = _scattered(blocks, factor, bounds, dim, len(form.maps))
+                axes.append(axis)
+            as_is = as_is and axes[-1] == (dim, 0, 1)
+            edges.append(begins)
+            maps.append((dim, own, 1) if isinstance(own, int) else own)
+        rank = len(maps)
+        never = (False,) * rank
+        sizes = tuple([int(begins[-1]) for begins in edges])
+        part = Form((0,) * rank, sizes, never, never, ("",) * rank, tuple(maps))
+        return _Needed(store._with_form(within(whole, part)), edges, None if as_is else tuple(axes))
 
     def write(self, view: View, source: Elements) -> None:
         """Cannot be done."""
@@ -197,6 +242,43 @@ class DownsampleDriver(Driver):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DownsampleDriver, (self._store, self._factors, self._method)
+
+
+def _times(map_: Map, factor: int) -> Map:
+    """Where the first elements of the blocks are."""
+    if isinstance(map_, int):
+        return map_ * factor
+    if isinstance(map_, ArrayMap):
+        return ArrayMap(map_.offset * factor, map_.stride * factor, map_.array, map_.dims, map_.bounds)
+    return map_[0], map_[1] * factor, map_[2] * factor
+
+
+def _neighbours(first: int, last: int, factor: int, bounds: tuple[int, int]) -> tuple[int, npt.NDArray[np.int64]]:
+    """Where the elements of neighbouring blocks begin, and where among these each block begins."""
+    low, high = max(first * factor, bounds[0]), min((last + 1) * factor, bounds[1])
+    if high <= max(low, last * factor) or low >= (first + 1) * factor:
+        raise ViewOutOfBoundsError(
+            f"OUT_OF_RANGE: Blocks of {factor} from {first} to {last} are outside valid range "
+            f"[{bounds[0]}, {bounds[1]})"
+        )
+    edges = np.arange(first * factor - low, (last + 1) * factor - low + 1, factor, dtype=np.int64)
+    edges[0], edges[-1] = 0, high - low
+    return low, edges
+
+
+def _scattered(
+    blocks: npt.NDArray[np.int64], factor: int, bounds: tuple[int, int], dim: int, rank: int
+) -> tuple[int | ArrayMap, npt.NDArray[np.int64]]:
+    """The same for blocks that are anywhere, in rising order: their elements are listed."""
+    first, last = np.maximum(blocks * factor, bounds[0]), np.minimum((blocks + 1) * factor, bounds[1])
+    edges = np.concatenate([[0], np.cumsum(last - first)])
+    if edges[-1] == last[-1] - first[0]:
+        return int(first[0]), edges
+    # Each element is where its block begins, and as far behind that as among the elements that are read.
+    elements = np.arange(int(edges[-1])) + np.repeat(first - edges[:-1], last - first)
+    extent = [1] * rank
+    extent[dim] = len(elements)
+    return ArrayMap(0, 1, elements.reshape(extent), (dim,), UNBOUNDED), edges
 
 
 def _distinct(map_: Map, index: npt.NDArray[np.int64], form: Form) -> tuple[npt.NDArray[np.int64], Axis]:

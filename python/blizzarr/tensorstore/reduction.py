@@ -19,13 +19,20 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from blizzarr import _native
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump
 from blizzarr.spec.dtype import DType
+from blizzarr.tensorstore.room import room
 
 __all__ = ["check_method", "reduce_blocks"]
 
 Blocks = npt.NDArray[Any]
+
+_NATIVE: Final = frozenset(
+    ["bool", "float32", "float64", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
+)
+"""What the engine does; the rest, of which there is little, is done here."""
 
 
 def check_method(method: str, dtype: DType) -> None:
@@ -46,7 +53,11 @@ def check_method(method: str, dtype: DType) -> None:
 
 
 def reduce_blocks(
-    elements: npt.NDArray[Any], starts: list[npt.NDArray[np.int64]], method: str, dtype: DType
+    elements: npt.NDArray[Any],
+    starts: list[npt.NDArray[np.int64]],
+    method: str,
+    dtype: DType,
+    out: npt.NDArray[Any] | None = None,
 ) -> npt.NDArray[Any]:
     """One element for each block.
 
@@ -60,6 +71,8 @@ def reduce_blocks(
         How.
     dtype
         The data type.
+    out
+        Where to put them.
 
     Examples
     --------
@@ -67,9 +80,17 @@ def reduce_blocks(
     >>> reduce_blocks(np.array([[1, 2, 5]]), starts, "mean", DType("int64"))
     array([[1, 4]])
     """
-    found = np.empty([len(edges) - 1 for edges in starts], elements.dtype)
+    shape = tuple([len(edges) - 1 for edges in starts])
+    found = room(shape, elements.dtype) if out is None else out
     if dtype.name == "bool" and method in ("median", "mode"):
         method = "mean"
+    if shape and dtype.name in _NATIVE:
+        # Only where all is side by side.
+        made = found if found.flags.c_contiguous else np.empty(shape, elements.dtype)
+        _native.reduce(np.ascontiguousarray(elements), made, starts, method, dtype.name)
+        if made is not found:
+            found[...] = made
+        return found
     for segment in product(*(_segments(edges) for edges in starts)):
         target = tuple(slice(first, last) for first, last, _ in segment)
         source = tuple(
