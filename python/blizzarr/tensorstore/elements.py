@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from blizzarr.errors import SpecError
 from blizzarr.json_values import plain
 from blizzarr.spec.dtype import DType
 
@@ -21,8 +22,8 @@ def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.ND
 
     Raises
     ------
-    TypeError, ValueError, OverflowError
-        When the value does not convert.
+    SpecError, TypeError, OverflowError
+        When the value does not convert, or has too many dimensions.
 
     Examples
     --------
@@ -33,27 +34,45 @@ def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.ND
     ...
     TypeError: Cannot cast array data from dtype('float64') to dtype('int8') according to the rule 'safe'
     """
+    # Numbers where there are no dimensions are looked at first.
+    most = max_rank if max_rank or dtype.name in ("string", "ustring") else None
+    if most is not None and isinstance(value, np.ndarray) and value.ndim > most and dtype.name != "json":
+        raise SpecError("object too deep for desired array")
+    try:
+        found = _converted(value, dtype, max_rank)
+    except (TypeError, ValueError, OverflowError) as error:
+        if most is not None and _depth(value) > most:
+            raise SpecError("object too deep for desired array") from error
+        if isinstance(error, ValueError):
+            raise SpecError(str(error)) from error
+        raise
+    if max_rank is not None and found.ndim > max_rank:
+        raise SpecError("object too deep for desired array")
+    return found
+
+
+def _depth(value: Any) -> int:
+    """How many dimensions lists are, as far as they are even."""
+    try:
+        return np.array(value, object).ndim
+    except ValueError:
+        return 0
+
+
+def _converted(value: Any, dtype: DType, max_rank: int | None) -> npt.NDArray[Any]:
     wanted = dtype.element_dtype
     if wanted.hasobject:
-        found = as_text_elements(value, dtype, max_rank)
-    else:
-        if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__"):
-            value = np.asarray(value)
-        if isinstance(value, np.ndarray):
-            if value.dtype == wanted:
-                found = value
-            elif np.can_cast(value.dtype, wanted, "safe"):
-                found = value.astype(wanted)
-            else:
-                what = "array data" if value.ndim else "scalar"
-                raise TypeError(f"Cannot cast {what} from {value.dtype!r} to {wanted!r} according to the rule 'safe'")
-        elif isinstance(value, np.generic):
-            found = np.asarray(value).astype(wanted)
-        else:
-            found = np.array(value, wanted)
-    if max_rank is not None and found.ndim > max_rank:
-        raise ValueError("object too deep for desired array")
-    return found
+        return as_text_elements(value, dtype, max_rank)
+    if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__"):
+        value = np.asarray(value)
+    if isinstance(value, np.ndarray):
+        if value.dtype == wanted:
+            return value
+        if np.can_cast(value.dtype, wanted, "safe"):
+            return value.astype(wanted)
+        what = "array data" if value.ndim else "scalar"
+        raise TypeError(f"Cannot cast {what} from {value.dtype!r} to {wanted!r} according to the rule 'safe'")
+    return np.asarray(value).astype(wanted) if isinstance(value, np.generic) else np.array(value, wanted)
 
 
 def as_text_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.NDArray[Any]:
@@ -68,7 +87,10 @@ def as_text_elements(value: Any, dtype: DType, max_rank: int | None = None) -> n
 def _json(value: Any, max_rank: int | None) -> npt.NDArray[Any]:
     """Lists are dimensions as far as they are even and there may be dimensions; the rest is JSON."""
     if isinstance(value, np.ndarray):
-        return value.astype(object)
+        if max_rank is None or value.ndim <= max_rank:
+            return value.astype(object)
+        # What is left of its dimensions is lists.
+        value = value.tolist()
     shape: list[int] = []
     level = [value]
     while (

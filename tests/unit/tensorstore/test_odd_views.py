@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorstore_face import ours, theirs
+from blizzarr.errors import BlizzarrError
+from tensorstore_face import ours, outcome, theirs
 
 
 @pytest.mark.parametrize("library", [theirs, ours], ids=["theirs", "ours"])
@@ -47,3 +48,29 @@ def test_transforms_of_specs_that_lead_outside(library: Any, output: dict[str, i
     spec = {"driver": "array", "array": [4], "dtype": "int16", "transform": transform}
     with pytest.raises(ValueError, match=rf'^OUT_OF_RANGE: Error opening "array" driver: .*{said}'):
         library.open(spec).result()
+
+
+_ODD: list[Any] = [
+    *(2**31, -1.5, "a", b"a", b"\xff", None, object(), [np.nan], [10**400], [2**64], 1 + 2j, np.int64(300)),
+    *([[1], [2, 3]], [[[1]]], [[["a"]]], [[[2**40]]], np.zeros((1, 1, 1)), np.zeros((1, 1, 1), "S1")),
+    np.zeros((2, 1), "i8"),
+]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex64", "string", "ustring"])
+@pytest.mark.parametrize("shape", [(), (2,), (2, 3)])
+def test_values_that_do_not_convert(dtype: str, shape: tuple[int, ...]) -> None:
+    pair: list[Any] = []
+    for library in (theirs, ours):
+        kind = library.dtype(dtype)
+        empty = {"string": b"", "ustring": ""}.get(dtype, 0)
+        pair.append(library.array(np.full(shape, empty, kind.numpy_dtype), dtype=dtype))
+    for value in _ODD:
+        expected, found = (outcome(lambda: store.write(value).result()) for store in pair)  # noqa: B023
+        # Lists that are too deep are told of before or after what is in them.
+        assert found[0] == expected[0], value
+        assert found[1] == expected[1] or isinstance(value, list), value
+        if found[0] == "error" and found[1] == "ValueError":
+            with pytest.raises(BlizzarrError):
+                pair[1].write(value).result()
+        assert outcome(lambda: pair[1].read().result()) == outcome(lambda: pair[0].read().result())
