@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST := $(shell find rust -name '*.rs') rust/core/Cargo.toml rust/py/Cargo.toml Cargo.toml Cargo.lock
 
-.PHONY: help demo test lint types rust unit interop fixtures soak fuzz miri bench docs wheel clean
+.PHONY: help demo test lint types rust unit interop fixtures soak fuzz miri model bench docs wheel clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -79,6 +79,11 @@ miri:  ## Miri over copies, plans and the pool of threads; without Miri `fuzz` h
 	else \
 	  echo "skipped: Miri comes with a nightly toolchain (rustup toolchain install nightly --component miri,rust-src)"; \
 	fi
+
+SCHEDULES ?= 100000
+model:  ## locks of threads in SCHEDULES random orders of their steps, and as many with few changes of thread (Shuttle)
+	RUSTFLAGS="--cfg shuttle" BLIZZARR_SCHEDULES=$(SCHEDULES) \
+	  cargo test --quiet --locked --target-dir target/model --package blizzarr-core --lib -- exclusion::model
 
 bench: $(VENV)/built  ## every implementation in turn, with ratios to each other and to the bare limit
 	$(BIN)/python -m bench $(ARGS)

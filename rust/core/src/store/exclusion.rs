@@ -4,13 +4,31 @@
 //! of the whole meets everybody. Who waits for the whole goes before parts that come later, so it is not starved.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+// The model checker tries out schedules of what it has made itself.
+#[cfg(all(test, shuttle))]
+use shuttle::sync::{
+    atomic::{AtomicUsize, Ordering},
+    Condvar, Mutex, MutexGuard,
+};
+#[cfg(not(all(test, shuttle)))]
+use std::sync::{
+    atomic::{AtomicUsize, Ordering},
+    Condvar, Mutex, MutexGuard,
+};
 
 use crate::error::{Error, Kind, Result};
 use crate::fork::{self, PerProcess};
-use crate::interrupt::{ending, Interrupt, LAST_PATIENCE, TICK};
+use crate::interrupt::{ending, Interrupt, LAST_PATIENCE};
+
+/// How long anybody waits before asking whether to go on: for the model checker, whose waits never end by themselves, each
+/// time that somebody is woken.
+const TICK: Duration = if cfg!(all(test, shuttle)) { Duration::ZERO } else { crate::interrupt::TICK };
+
+#[cfg(all(test, shuttle))]
+mod model;
 
 /// Device and inode, or whatever tells documents apart.
 pub type Document = (u64, u64);
@@ -205,7 +223,7 @@ fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(shuttle)))]
 mod tests {
     use super::*;
     use crate::error::{Error, Kind};
