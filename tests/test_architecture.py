@@ -16,8 +16,8 @@ PACKAGE = Path(blizzarr.__file__).parent
 FLOORS: list[set[str]] = [
     {"errors", "_native"},
     {"durability"},
-    {"problems", "config", "json_values", "futures", "transactions"},
-    {"dtypes", "indexing", "stores", "caching"},
+    {"problems", "config", "json_values", "futures"},
+    {"dtypes", "indexing", "stores", "caching", "transactions"},
     {"codecs", "transformers", "views"},
     {"model"},
     {"formats", "transfer"},

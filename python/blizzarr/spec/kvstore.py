@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,14 +15,14 @@ from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import bind, strip, unbind
 from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore_access import UNKNOWN, Access, ByteSlice, Found
-from blizzarr.spec.kvstore_changes import KvChanges, TransactionLike
+from blizzarr.spec.kvstore_changes import KvChanges
 from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.kvstore_spec import KvStoreSpec, path_of, text_of
 from blizzarr.spec.kvstore_values import bytes_of
 from blizzarr.spec.opened_place import open_place
 from blizzarr.spec.pretty import pretty
-from blizzarr.stores.place import place_of
+from blizzarr.transactions import Transaction
 
 __all__ = ["KvStore"]
 
@@ -49,14 +50,14 @@ class KvStore:
     __slots__ = ("__weakref__", "_access", "_node", "_transaction")
     __iter__ = None
     _node: KvNode
-    _transaction: TransactionLike | None
+    _transaction: Transaction | None
     _access: Access | None
 
     def __init__(self) -> None:
         raise TypeError("cannot create 'KvStore' instances; open one with KvStore.open")
 
     @classmethod
-    def of(cls, node: KvNode, transaction: TransactionLike | None = None) -> KvStore:
+    def of(cls, node: KvNode, transaction: Transaction | None = None) -> KvStore:
         """The store of a bound node."""
         store = cls.__new__(cls)
         store._node = node
@@ -66,7 +67,7 @@ class KvStore:
 
     @staticmethod
     def open(
-        spec: KvStoreSpec | Any, *, context: Context | None = None, transaction: TransactionLike | None = None
+        spec: KvStoreSpec | Any, *, context: Context | None = None, transaction: Transaction | None = None
     ) -> Future[KvStore]:
         """Open a key-value store.
 
@@ -118,12 +119,12 @@ class KvStore:
         return None if self._node.base is None else KvStore.of(self._node.base, self._transaction)
 
     @property
-    def transaction(self) -> TransactionLike | None:
+    def transaction(self) -> Transaction | None:
         """What gathers what is written through this store; None if it is written at once."""
         return self._transaction
 
     @transaction.setter
-    def transaction(self, value: TransactionLike | None) -> None:
+    def transaction(self, value: Transaction | None) -> None:
         self._transaction = value
 
     @property
@@ -131,8 +132,16 @@ class KvStore:
         """The place as it is said, with its resources."""
         return self._node
 
-    def with_transaction(self, transaction: TransactionLike | None) -> KvStore:
-        """The same place, with a transaction that gathers what is written."""
+    def with_transaction(self, transaction: Transaction | None) -> KvStore:
+        """The same place, with a transaction that gathers what is written.
+
+        Raises
+        ------
+        SpecError
+            When it has a transaction that is not committed.
+        """
+        if self._transaction is not None and not self._transaction.is_committed:
+            raise SpecError("Cannot rebind transaction when existing transaction is uncommitted")
         return KvStore.of(self._node, transaction)
 
     def spec(self, *, retain_context: bool | None = None, unbind_context: bool | None = None) -> KvStoreSpec:
@@ -167,7 +176,7 @@ class KvStore:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._transaction is not None:
-            raise TypeError("a KvStore with a transaction cannot be pickled")
+            raise SpecError("Cannot serialize bound transaction")
         return KvStore.of, (self._node,)
 
     # Input and output
@@ -281,6 +290,11 @@ class KvStore:
         return self._read(text_of(key), ByteSlice(0, 0), UNKNOWN).state == "value"
 
     def _submit(self, work: Callable[[], T]) -> Future[T]:
+        if self._transaction is not None:
+            try:
+                work = self._transaction.held(work)
+            except SpecError as error:
+                return Future.failed(error)
         # Memory answers at once; what takes its time is done by another thread.
         return _ready(work) if self._node.driver == "memory" else submit(work)
 
@@ -291,24 +305,24 @@ class KvStore:
         return access
 
     def _changes(self, access: Access) -> KvChanges | None:
-        if self._transaction is None:
-            return None
-        changes: KvChanges = self._transaction.join(("kvstore", place_of(access.store)), lambda: KvChanges(access))
-        return changes
+        return None if self._transaction is None else KvChanges(self._transaction, access)
 
     def _read(self, key: str, part: ByteSlice | None, known: bytes) -> values.ReadResult:
         access = self._opened()
         changes = self._changes(access)
+        time_of = time.time()
         if changes is None:
             found = access.read(key, part, known)
         else:
             found = changes.read(access.path + key)
+            if found.generation[:1] == b"\x04":
+                time_of = math.inf
             if found.generation == known:
                 found = Found(None, known, found.value is None)
             elif found.value is not None and part is not None:
                 start, length = part.of(len(found.value))
                 found = Found(found.value[start : start + length], found.generation)
-        stamp = values.TimestampedStorageGeneration(found.generation, time.time())
+        stamp = values.TimestampedStorageGeneration(found.generation, time_of)
         if found.value is not None:
             return values.ReadResult("value", found.value, stamp)
         return values.ReadResult("missing" if found.wanted else "unspecified", b"", stamp)
@@ -316,6 +330,8 @@ class KvStore:
     def _write(self, key: str, value: bytes | None, known: bytes | None) -> values.TimestampedStorageGeneration:
         access = self._opened()
         changes = self._changes(access)
+        # A generation that says nothing demands nothing.
+        known = known or None
         if changes is None:
             generation = access.write(key, value, known)
         else:
@@ -335,9 +351,8 @@ class KvStore:
         changes = self._changes(access)
         if changes is None:
             access.delete_range(least, end)
-            return
-        for key in changes.keys(*_within(access.path, least, end)):
-            changes.write(key, None)
+        else:
+            changes.delete_range(*_within(access.path, least, end))
 
 
 def _within(path: str, least: str, end: str) -> tuple[str, str]:

@@ -1,32 +1,22 @@
 """Reading, writing and listing the keys of an opened place.
 
-A *generation* tells one value of a key from the next: for files it is which file it is, how large and when it was
-written, for others a hash of the value.
+A *generation* tells one value of a key from the next; see `blizzarr.stores.generation`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import stat
-import struct
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from blizzarr.errors import PathError, SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.opened_place import Opened
-from blizzarr.stores.keys import check_key
+from blizzarr.stores.generation import NO_VALUE, UNKNOWN, file_generation, generation_of, read_generation
 from blizzarr.stores.local import LocalStore
+from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 
-__all__ = ["NO_VALUE", "UNKNOWN", "Access", "ByteSlice", "Found"]
-
-UNKNOWN = b""
-"""The generation that says nothing."""
-
-NO_VALUE = b"\x02"
-"""The generation of a key that has no value."""
+__all__ = ["NO_VALUE", "UNKNOWN", "Access", "ByteSlice", "Found", "Named"]
 
 
 class ByteSlice(NamedTuple):
@@ -77,11 +67,10 @@ class Access:
 
     def read(self, key: str, part: ByteSlice | None = None, if_not_equal: bytes = UNKNOWN) -> Found:
         """The value, or part of it; nothing of it if it is of the generation `if_not_equal`."""
-        with _Named(self, key) as full:
+        with Named(self, key) as full:
             if isinstance(self.store, LocalStore):
                 return self._read_file(full, part, if_not_equal)
-            value = self._get(full)
-        generation = _generation(value)
+            value, generation = read_generation(self.store, full)
         if if_not_equal == generation:
             return Found(None, generation, value is None)
         return Found(_slice(value, part), generation)
@@ -107,31 +96,19 @@ class Access:
 
     def _file(self, full: str) -> tuple[bytes, int] | None:
         """The generation and size of a file."""
-        assert isinstance(self.store, LocalStore)
-        try:
-            found = os.stat(self.store.root / check_key(full))
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        if not stat.S_ISREG(found.st_mode):
-            return None
-        packed = struct.pack("<QQQQ", found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
-        return b"\0" + packed, found.st_size
+        assert isinstance(self.store, LocalStore), "who else has files"
+        found = file_generation(self.store, full)
+        return None if found[0] == NO_VALUE else found
 
     def write(self, key: str, value: bytes | None, if_equal: bytes | None = None) -> bytes | None:
         """Replace the value, or delete it; None if it is not of the generation `if_equal` any more."""
-        with _Named(self, key) as full:
+        with Named(self, key) as full:
             if if_equal is None:
                 self._set(full, value)
             elif not self._replace(key, full, value, if_equal):
                 return None
             self._publish()
-        return self._generation_now(full, value)
-
-    def _generation_now(self, full: str, value: bytes | None) -> bytes:
-        if value is not None and isinstance(self.store, LocalStore):
-            now = self._file(full)
-            return NO_VALUE if now is None else now[0]
-        return _generation(value)
+        return NO_VALUE if value is None else generation_of(self.store, full)
 
     def _replace(self, key: str, full: str, value: bytes | None, if_equal: bytes) -> bool:
         """Write over the value that was read, and only over that."""
@@ -141,6 +118,9 @@ class Access:
         if value is None and found.value is None:
             return True
         store: Any = self.store
+        if isinstance(store, MemoryStore):
+            expected = None if if_equal == NO_VALUE else if_equal[1:]
+            return store.native.exchange([(full, expected)], [(full, value)]) is None
         if value is None:
             return bool(store.discard(full, found.value))
         return bool(store.replace(full, found.value, value))
@@ -172,10 +152,6 @@ class Access:
             if prefix.startswith(wanted):
                 yield from self.store.list(prefix)
 
-    def _get(self, full: str) -> bytes | None:
-        value = self.store.get(full)
-        return None if value is None else bytes(value)
-
     def _set(self, full: str, value: bytes | None) -> None:
         if value is None:
             self.store.delete(full)
@@ -189,7 +165,7 @@ class Access:
             flush()
 
 
-class _Named:
+class Named:
     """The full key, with errors about it in the words of specs."""
 
     def __init__(self, access: Access, key: str) -> None:
@@ -213,10 +189,6 @@ def _common(least: str, end: str) -> str:
 
 def _shows_at_once(store: Store) -> bool:
     return bool(getattr(store, "shows_at_once", False))
-
-
-def _generation(value: bytes | None) -> bytes:
-    return NO_VALUE if value is None else b"\0" + hashlib.blake2b(value, digest_size=16).digest()
 
 
 def _slice(value: bytes | None, part: ByteSlice | None) -> bytes | None:

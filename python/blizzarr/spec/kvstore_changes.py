@@ -1,88 +1,87 @@
-"""What a transaction has gathered for one place: values that are written when it is committed."""
+"""Reading, writing and listing the keys of an opened place in a transaction."""
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable
-from typing import Any, Protocol
+from blizzarr.errors import SpecError
+from blizzarr.spec.kvstore_access import NO_VALUE, Access, Found, Named
+from blizzarr.spec.opened_place import Opened
+from blizzarr.stores.generation import read_generation
+from blizzarr.transactions import GenerationMismatchError, StagedStore, Transaction
+from blizzarr.transactions.changes import place_in
 
-from blizzarr.errors import ConflictError
-from blizzarr.spec.kvstore_access import Access, Found
-
-__all__ = ["KvChanges", "TransactionLike"]
-
-
-class TransactionLike(Protocol):
-    """What a transaction offers to whoever takes part in it."""
-
-    def join(self, key: object, make: Callable[[], Any]) -> Any:
-        """What takes part under this key, made by the first who asks; an error if nothing can be added any more."""
-        ...
+__all__ = ["KvChanges"]
 
 
 class KvChanges:
-    """The changes of one place, and which versions of it they were made from.
+    """The keys of a place as a transaction will leave them.
+
+    Keys are full ones. A generation that begins with 4 is that of a change.
 
     Examples
     --------
-    >>> from blizzarr.spec.opened_place import Opened
     >>> from blizzarr.stores import MemoryStore
     >>> access = Access(Opened(MemoryStore(), ""))
-    >>> changes = KvChanges(access)
-    >>> generation = changes.write("a", b"value")
+    >>> transaction = Transaction()
+    >>> changes = KvChanges(transaction, access)
+    >>> generation = changes.write("a", b"value", None)
     >>> changes.read("a").value, access.read("a").value
     (b'value', None)
-    >>> changes.commit()
+    >>> transaction.commit_sync()
     >>> access.read("a").value
     b'value'
     """
 
-    def __init__(self, access: Access) -> None:
-        # Of the whole place, as several handles with different paths take part with one another.
+    def __init__(self, transaction: Transaction, access: Access) -> None:
+        self._transaction = transaction
         self._access = access.whole()
-        self._values: dict[str, bytes | None] = {}
-        self._found: dict[str, bytes] = {}
-        self._count = 0
+        self._base = access.store
+        self._staged = StagedStore(transaction, access.store)
+        self._changes = self._staged.changes
+        self._prefix = place_in(access.store)[1]
 
     def read(self, key: str) -> Found:
-        """The value as it will be; what was not changed must still be the same when the transaction is committed."""
-        if key in self._values:
-            return Found(self._values[key], self._generation())
-        found = self._access.read(key)
-        self._found.setdefault(key, found.generation)
-        return found
+        """The value as it is to be."""
+        own = self._own(key)
+        if own is not None:
+            return Found(own[0], own[1])
+        with Named(self._access, key):
+            value, generation = read_generation(self._base, key)
+        if self._transaction.repeatable_read:
+            seen = self._changes.watched.setdefault(self._prefix + key, (self._base, key, generation))[2]
+            if seen != generation:
+                raise GenerationMismatchError("Generation mismatch in repeatable_read transaction")
+        return Found(value, generation)
 
-    def write(self, key: str, value: bytes | None, if_equal: bytes | None = None) -> bytes | None:
-        """Note the new value, or None for none; None if the old one is not of the generation `if_equal`."""
-        if if_equal is not None and self.read(key).generation != if_equal:
-            return None
-        self._values[key] = value
-        self._count += 1
-        return self._generation()
+    def _own(self, key: str) -> tuple[bytes | None, bytes] | None:
+        """A value that is to be changed, and the generation of that change."""
+        changes = self._changes
+        with changes.lock:
+            name = self._prefix + key
+            made, overlay = changes.made(name), changes.overlay
+            if made is None and name not in overlay.values and name not in overlay.errors and not overlay.hides(name):
+                return None
+            value = self._staged.get(key)
+            return None if value is None else bytes(value), changes.stamp(name, made is not None)
+
+    def write(self, key: str, value: bytes | None, if_equal: bytes | None) -> bytes:
+        """Note the new value, or None for none; the transaction fails if the old one is not of a generation then."""
+        changes = self._changes
+        with Named(self._access, key), changes.lock:
+            if if_equal:
+                own = self._own(key)
+                if own is None:
+                    changes.need(self._base, key, if_equal)
+                elif if_equal != own[1] and not (if_equal == NO_VALUE and own[0] is None):
+                    changes.need(self._base, key, None)
+            changes.write(self._base, key, value)
+            return changes.stamp(self._prefix + key, False)
 
     def keys(self, least: str, end: str) -> list[str]:
         """The keys as they will be, from one up to, but without, another."""
-        left = {key for key in self._access.keys(least, end) if key not in self._values}
-        new = {key for key, value in self._values.items() if value is not None and least <= key and _before(key, end)}
-        return sorted(left | new)
+        if self._transaction.repeatable_read:
+            raise SpecError("repeatable_read mode not supported for transactional list operations")
+        return sorted(key for key in Access(Opened(self._staged, "")).keys(least, end))
 
-    def commit(self) -> None:
-        """Write everything, unless what it was made from has changed."""
-        for key, generation in self._found.items():
-            if self._access.read(key).generation != generation:
-                raise ConflictError("Generation mismatch: it was changed since this transaction has read it", key=key)
-        for key, value in self._values.items():
-            if self._access.write(key, value, self._found.get(key)) is None:
-                raise ConflictError("Generation mismatch: it was changed since this transaction has read it", key=key)
-
-    def abort(self) -> None:
-        """Forget everything."""
-        self._values.clear()
-        self._found.clear()
-
-    def _generation(self) -> bytes:
-        return b"\x04" + struct.pack("<Q", self._count)
-
-
-def _before(key: str, end: str) -> bool:
-    return not end or key < end
+    def delete_range(self, least: str, end: str) -> None:
+        """Delete the keys from one up to, but without, another; also those that others store until it is committed."""
+        self._changes.delete_range(self._base, least, end)

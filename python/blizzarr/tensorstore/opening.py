@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from blizzarr.errors import BlizzarrError, SpecError, UnsupportedOperationError
+from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.futures import Batch, Future, Pace, at_once, submit
 from blizzarr.spec.binding import bind
 from blizzarr.spec.context import Context
 from blizzarr.spec.driver_names import FORMATS
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.spec import Spec, change_of, changed
 from blizzarr.spec.spec_json import spec_from_json
 from blizzarr.spec.spec_node import SpecNode
@@ -84,13 +83,19 @@ def open(
     except BlizzarrError as error:
         return Future.failed(error)
     request = Request(read, write, context, transaction)
+    work: Callable[[], TensorStore] = lambda: open_node(node, request)  # noqa: E731
+    if transaction is not None:
+        try:
+            work = transaction.held(work)
+        except SpecError as error:
+            return Future.failed(error)
     if batch is not None:
-        return batch.add(lambda: open_node(node, request))
+        return batch.add(work)
     if _is_quick(node):
-        return at_once(lambda: open_node(node, request))
+        return at_once(work)
     if node.kvstore is not None and node.kvstore.driver == "file":
-        return _CREATING.submit(lambda: open_node(node, request))
-    return submit(lambda: open_node(node, request))
+        return _CREATING.submit(work)
+    return submit(work)
 
 
 _CREATING = Pace()
@@ -112,7 +117,7 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
     """The store of a bound node."""
     with opening(node.driver):
         if node.driver == "auto":
-            return open_node(find_stored(node), request)
+            return open_node(find_stored(node, request.transaction), request)
         return _viewed(OPENERS[node.driver](node, request), node, request)
 
 
@@ -155,19 +160,7 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
 def _open_stored(node: SpecNode, request: Request) -> TensorStore:
     if request.read and not request.write and node.options["mode"].create:
         raise SpecError("Cannot specify an open mode of `create` without `write`")
-    if request.transaction is not None and node.options["mode"].create:
-        node = _only_opened(node)
-    return TensorStore.of(stored_driver(open_stored(node), request.transaction))
-
-
-def _only_opened(node: SpecNode) -> SpecNode:
-    """The same without creating: documents would be there at once, whatever becomes of the transaction."""
-    mode = node.options["mode"]
-    if not mode.open or mode.delete_existing:
-        raise UnsupportedOperationError(
-            "arrays cannot be created within a transaction; create without it, then use with_transaction()"
-        )
-    return node.with_options(mode=OpenMode(open=True, assume_metadata=mode.assume_metadata))
+    return TensorStore.of(stored_driver(open_stored(node, request.transaction), request.transaction))
 
 
 def _open_cast(node: SpecNode, request: Request) -> TensorStore:

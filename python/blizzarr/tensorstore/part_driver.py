@@ -12,7 +12,6 @@ import numpy as np
 
 from blizzarr.array.binding import bind
 from blizzarr.caching import CachePool
-from blizzarr.errors import UnsupportedOperationError
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.element_type import Field
 from blizzarr.spec.stored_values import from_stored, to_stored
@@ -36,9 +35,7 @@ class PartDriver(ZarrDriver):
     """Some of the bytes of each element."""
 
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
-        if transaction is not None:
-            raise UnsupportedOperationError("what is written to a part of elements cannot be part of a transaction")
-        super().__init__(stored)
+        super().__init__(stored, transaction)
         part = stored.part
         assert part is not None, "as this driver was chosen"
         self._part: Field = part
@@ -56,7 +53,10 @@ class PartDriver(ZarrDriver):
             self._stored.refuse_missing(self._of_grid(lowered))
         (shape, axes, scalar), wanted = of_bytes(lowered, self._part)
         raw = np.empty(shape, np.uint8)
-        read(self._binding(batch), (shape, axes, scalar), raw)
+        if self._transaction is None:
+            read(self._binding(batch), (shape, axes, scalar), raw)
+        else:
+            self._staged().read((shape, axes, scalar), raw)
         found = from_stored(raw, self._part).reshape(wanted)
         if out is None:
             return found
@@ -69,7 +69,10 @@ class PartDriver(ZarrDriver):
         check_writable(array.store, array.path)
         lowered, shape = of_bytes(lower(view, self._shape), self._part)
         raw = to_stored(np.broadcast_to(source, shape), self._part).reshape(lowered[0])
-        write(self._binding(), lowered, raw)
+        if self._transaction is None:
+            write(self._binding(), lowered, raw)
+        else:
+            self._staged().write(lowered, raw, self._write_empty)
 
     def _binding(self, batch: Shared | None = None) -> Binding:
         array = self._array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,8 @@ from blizzarr.views.numpy_index import index_direct
 from blizzarr.views.numpy_terms import Mode
 
 __all__ = ["TensorStore"]
+
+T = TypeVar("T")
 
 _DONE: Future[None] = Future.of(None)
 _WRITTEN = WriteFutures.of(_DONE, _DONE)
@@ -119,6 +121,8 @@ class TensorStore(StoreFacts):
         # The work has views of its own, so that this one can go before it is done.
         shared = None if batch is None else batch.shared
         work = lambda: TensorStore._made(driver, form)._read_now(order, shared)  # noqa: E731
+        if driver.transaction is not None:
+            work = self._held(work)
         if batch is not None:
             return batch.add(work)
         return at_once(work) if driver.is_quick(self) else submit(work)
@@ -162,11 +166,12 @@ class TensorStore(StoreFacts):
                [0, 9]])
         """
         if isinstance(source, TensorStore):
-            work = self._copying(source)
+            work = source._held(self._copying(source))
         else:
             if batch is not None:
                 raise SpecError("batch can only be specified when `source` is a `TensorStore`")
             work = self._writing(source)
+        work = self._held(work)
         if batch is not None:
             future = batch.add(work)
         elif self.driver.is_quick_to_write(self) and (
@@ -180,6 +185,16 @@ class TensorStore(StoreFacts):
         if future.done() and future.exception() is None:
             return _WRITTEN
         return WriteFutures.of(future, future)
+
+    def _held(self, work: Callable[[], T]) -> Callable[[], T]:
+        """Some work, before the end of which no transaction of this view is committed."""
+        transaction = self.driver.transaction
+        if transaction is None:
+            return work
+        try:
+            return transaction.held(work)
+        except SpecError as error:
+            return _refusing(error)
 
     def _writing(self, source: Any) -> Callable[[], None]:
         driver = self.driver
@@ -225,7 +240,7 @@ class TensorStore(StoreFacts):
         batch
             As for `read`.
         """
-        work = lambda: self._resolved(fix_resizable_bounds)  # noqa: E731
+        work = self._held(lambda: self._resolved(fix_resizable_bounds))
         if batch is not None:
             return batch.add(work)
         return at_once(work) if self.driver.is_near else submit(work)
@@ -280,7 +295,7 @@ class TensorStore(StoreFacts):
             return self._made(driver, _with_bounds_of(driver, self._bare))
 
         quick = self.driver.is_quick_to_resize(self._bare, upper)
-        return _RESIZING.submit(work) if quick else submit(work)
+        return _RESIZING.submit(self._held(work)) if quick else submit(self._held(work))
 
     def storage_statistics(
         self, *, query_not_stored: bool = False, query_fully_stored: bool = False
@@ -299,7 +314,7 @@ class TensorStore(StoreFacts):
             nothing, everything = self.driver.storage_statistics(self, query_not_stored, query_fully_stored)
             return Statistics(not_stored=nothing, fully_stored=everything)
 
-        return submit(work)
+        return submit(self._held(work))
 
     def astype(self, dtype: DTypeLike) -> TensorStore:
         """A view as another data type; see `blizzarr.tensorstore.cast`."""
@@ -311,10 +326,10 @@ class TensorStore(StoreFacts):
         Raises
         ------
         SpecError
-            When it has another transaction that is not committed.
+            When it has a transaction that is not committed.
         """
         own = self.driver.transaction
-        if own is not None and own is not transaction and not (own.commit_started and own.future.done()):
+        if own is not None and not own.is_committed:
             raise SpecError("Cannot rebind transaction when existing transaction is uncommitted")
         return self._with_driver(self.driver.with_transaction(transaction))
 
@@ -361,7 +376,7 @@ def _with_bounds_of(driver: Driver, form: Form) -> Form:
         raise SpecError(str(error)) from error
 
 
-def _refusing(error: Exception) -> Callable[[], None]:
+def _refusing(error: Exception) -> Callable[[], Any]:
     def refuse() -> None:
         raise error
 

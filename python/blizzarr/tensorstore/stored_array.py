@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import zipfile
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.array.binding import same_chunks
+from blizzarr.array.reshape import reshape
 from blizzarr.caching import CachedStore, Since
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.formats import FORMATS as BY_NAME
@@ -36,9 +38,13 @@ from blizzarr.spec.recheck import Recheck, bound_at_open
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, ConstraintError, failed_precondition
-from blizzarr.stores import LocalStore, Store, StoreWrapper
+from blizzarr.stores import LocalStore, Store
+from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.limited_array import LimitedArray
+from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_statistics import first_missing
+from blizzarr.transactions import GenerationMismatchError, StagedStore, Transaction
+from blizzarr.transactions.overlay import View
 
 __all__ = ["StoredArray", "find_stored", "open_stored"]
 
@@ -94,6 +100,38 @@ class StoredArray:
             kind = "N5" if self.node.driver == "n5" else "zarr"
             raise ConstraintError(f"Updated {kind} metadata {new} is incompatible with existing metadata {old}")
         return found.meta, found
+
+    def within(self, transaction: Transaction) -> StoredArray:
+        """The same as a transaction will leave it."""
+        array = self.array
+        return replace(self, array=Array(StagedStore(transaction, array.store), array.path, array.metadata))
+
+    def reshape(self, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool) -> None:
+        """Change the shape to what is decided of the one that is stored."""
+        array = self.array
+
+        def decided(stored: ArrayMeta) -> tuple[int, ...]:
+            array._adopt(stored)
+            return decide(stored.shape)
+
+        binding = array._binding or array._bind()
+        array._adopt(
+            reshape(array.store, array.path, array.metadata, binding, self.look, decided, metadata_only=metadata_only)
+        )
+
+    def reshape_later(
+        self, transaction: Transaction, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool
+    ) -> None:
+        """Change the shape when a transaction is committed, to what is decided of the one that is stored then."""
+        array = self.array
+
+        def apply(target: Store) -> None:
+            stored = replace(self, array=Array(target, array.path, array.metadata))
+            key = format_of(array.metadata).node_keys(array.path)[0]
+            with prefixed(f"Error writing {_shown(target, key)}"):
+                stored.reshape(decide, metadata_only)
+
+        do_later(transaction, array.store, array.path, array.metadata, apply)
 
     def refuse_missing(self, lowered: Lowered) -> None:
         """Refuse a selection when a chunk that it needs is not stored.
@@ -153,8 +191,9 @@ _CHANGING = ("shape", "attributes", "dimension_names", "dimensions", "axes", "un
 
 def _shown(store: Store, key: str) -> str:
     """A key as errors show it."""
-    while isinstance(store, StoreWrapper):
-        store = store.store
+    if isinstance(store, StagedStore | View):
+        store = store.base
+    store = unwrapped(store)
     return f"local file {quote(os.path.join(store.root, key))}" if isinstance(store, LocalStore) else quote(key)
 
 
@@ -179,8 +218,8 @@ class _Place(NamedTuple):
         return _shown(self.store, self.forms[0].node_keys(self.path)[0])
 
 
-def open_stored(node: SpecNode) -> StoredArray:
-    """The array that a bound spec means.
+def open_stored(node: SpecNode, transaction: Transaction | None = None) -> StoredArray:
+    """The array that a bound spec means, as it is in a transaction.
 
     Examples
     --------
@@ -194,13 +233,15 @@ def open_stored(node: SpecNode) -> StoredArray:
     mode: OpenMode = node.options["mode"]
     mode = mode if mode.names() else OpenMode(open=True)
     mode.check()
-    place = _place(node)
+    place = _place(node, transaction)
     if mode.assume_metadata or mode.assume_cached_metadata:
         return _opened(place, _created(place))
     if mode.open:
         meta = _found(place)
         if meta is not None:
             _check(place, meta)
+            if isinstance(place.store, StagedStore):
+                _expect(place, place.store, meta)
             return _opened(place, meta)
         if not mode.create:
             raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
@@ -210,6 +251,18 @@ def open_stored(node: SpecNode) -> StoredArray:
 def _create(place: _Place, mode: OpenMode) -> StoredArray:
     with prefixed(f"Error writing {place.key}"):
         meta = _created(place)
+    store = place.store
+    if isinstance(store, StagedStore):
+
+        def apply(target: Store) -> None:
+            there = place._replace(store=target)
+            if mode.delete_existing:
+                _delete(there, meta)
+            if not _put(there, meta):
+                raise ArrayExistsError(f"Error writing {there.key}")
+
+        do_later(store.transaction, store.base, place.path, meta, apply, anew=True)
+        return _opened(place, meta)
     if mode.delete_existing:
         _delete(place, meta)
     if not _put(place, meta):
@@ -222,7 +275,17 @@ def _create(place: _Place, mode: OpenMode) -> StoredArray:
     return _opened(place, meta)
 
 
-def _place(node: SpecNode) -> _Place:
+def _expect(place: _Place, store: StagedStore, meta: ArrayMeta) -> None:
+    """Have a transaction fail when the metadata are not the same when it is committed."""
+
+    def apply(target: Store) -> None:
+        if _found(place._replace(store=target)) != meta:
+            raise GenerationMismatchError(f"Error writing {place.key}: Metadata is inconsistent")
+
+    do_later(store.transaction, store.base, place.path, meta, apply, checks=True)
+
+
+def _place(node: SpecNode, transaction: Transaction | None = None) -> _Place:
     if node.kvstore is None:
         raise SpecError('"kvstore" must be specified')
     store, path = open_directory(node.kvstore)
@@ -232,6 +295,8 @@ def _place(node: SpecNode) -> _Place:
     if any(form.entry_key is not None for form in forms):
         # Documents of this format are not where the path of the array leads.
         store, path = root_above(store, path) or (store, path)
+    if transaction is not None:
+        store = StagedStore(transaction, store)
     return _Place(node, node.kvstore, store, path, forms)
 
 
@@ -312,7 +377,7 @@ def _publish(store: Store) -> None:
 def _opened(place: _Place, meta: ArrayMeta) -> StoredArray:
     node = place.node
     pool = bound(node, "cache_pool").value
-    store = place.store
+    store = place.store.base if isinstance(place.store, StagedStore) else place.store
     if pool.limit:
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
     moment = bound_at_open(node.options["recheck_cached_metadata"])
@@ -340,14 +405,14 @@ def _since(recheck: Recheck) -> Any:
     return recheck if isinstance(recheck, bool | str) else Since(recheck)
 
 
-def find_stored(node: SpecNode) -> SpecNode:
+def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecNode:
     """The bound spec of what is found where a bound ``auto`` spec says: its driver, and places within files."""
     kvstore = node.kvstore
     if kvstore is None:
         raise SpecError('"kvstore" must be specified')
     if kvstore.driver == "file" and os.path.isfile(kvstore.path) and zipfile.is_zipfile(kvstore.path):
         kvstore = _within_zip(kvstore, node)
-    matches = [driver for driver in FORMATS if _is_there(replace(node, kvstore=kvstore), driver)]
+    matches = [driver for driver in FORMATS if _is_there(replace(node, kvstore=kvstore), driver, transaction)]
     if len(matches) != 1:
         shown = quote(kvstore.path)
         if kvstore.driver == "file":
@@ -362,8 +427,8 @@ def find_stored(node: SpecNode) -> SpecNode:
     return replace(usual, schema=node.schema, transform=node.transform, kvstore=directory(kvstore), resources=resources)
 
 
-def _is_there(node: SpecNode, driver: str) -> bool:
-    place = _place(replace(node, driver=driver))
+def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> bool:
+    place = _place(replace(node, driver=driver), transaction)
     keys = [form.node_keys(place.path)[0] for form in place.forms]
     if all(value is None for value in get_many(place.store, keys)):
         return False

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from blizzarr.array import Array
-from blizzarr.stores import StoreWrapper
+from blizzarr.stores import Store, StoreWrapper
 
-__all__ = ["without_document"]
+__all__ = ["unlocked", "without_document"]
 
 
 class _Undocumented(StoreWrapper):
@@ -19,4 +19,9 @@ class _Undocumented(StoreWrapper):
 
 def without_document(array: Array) -> Array:
     """The array, written without locking its document: only threads of this process exclude each other."""
-    return Array(_Undocumented(array.store), array.path, array.metadata)
+    return Array(unlocked(array.store), array.path, array.metadata)
+
+
+def unlocked(store: Store) -> Store:
+    """The store, without locks on documents."""
+    return _Undocumented(store)

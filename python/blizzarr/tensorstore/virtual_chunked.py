@@ -48,7 +48,7 @@ def virtual_chunked(
     context
         What is shared with others.
     transaction
-        Not supported: the functions are called at once.
+        What gathers what is written; the functions are called when it is committed.
     **constraints
         What a `Schema` is made from: ``dtype`` and ``shape`` or ``domain`` must be among them, ``chunk_layout`` can.
 

@@ -11,18 +11,23 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.errors import ConflictError, SpecError, UnsupportedOperationError
 from blizzarr.futures import Batch, Future
 from blizzarr.spec.binding import Held
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType
+from blizzarr.spec.kvstore_values import TimestampedStorageGeneration
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
+from blizzarr.stores.generation import UNKNOWN
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.picking import picked, put
-from blizzarr.tensorstore.regions import Box, indices_of, moved, part_in
+from blizzarr.tensorstore.regions import Box, Part, indices_of, moved, part_in
+from blizzarr.tensorstore.virtual_changes import VirtualChanges, shown_chunk
+from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform, lower
 from blizzarr.views.form import Form
 
@@ -52,6 +57,13 @@ class VirtualChunkedWriteParameters:
     """The generation that the chunk must still have; empty for any."""
 
 
+_NOTHING: Future[Any] = Future.of(None)
+
+_Part = tuple[Elements, npt.NDArray[np.bool_]]
+"""Elements of a chunk, and which of them are meant."""
+
+_ATTEMPTS = 100
+
 ReadFunction = Callable[[IndexDomain, Elements, VirtualChunkedReadParameters], Any]
 WriteFunction = Callable[[IndexDomain, Elements, VirtualChunkedWriteParameters], Any]
 
@@ -77,6 +89,8 @@ class VirtualDriver(Driver):
         self._units = units
         self._resources = resources
         self._loop = loop
+        self._transaction: Transaction | None = None
+        self._identity = object()  # which copies share
         self.dtype = dtype
         self.readable = self._reader is not None
         self.writable = self._writer is not None
@@ -111,13 +125,21 @@ class VirtualDriver(Driver):
         form = view._form
         found = np.empty(form.shape, self.dtype.element_dtype) if out is None else out
         params = VirtualChunkedReadParameters(staleness_bound=time.time(), batch=None if batch is None else Batch())
-        made = []
+        changes = self._changes()
+        made: list[tuple[Part, Box, _Part | None, Elements, Future[Any]]] = []
         for box in self._boxes(form):
             part = part_in(form, box)
-            if part is not None:
-                made.append((part, box, *self._begun(box, params)))
-        for part, box, chunk, future in made:
+            if part is None:
+                continue
+            changed = None if changes is None else changes.of(box)
+            if changed is not None and changed[1].all():
+                made.append((part, box, changed, changed[0], _NOTHING))
+            else:
+                made.append((part, box, changed, *self._begun(box, params)))
+        for part, box, changed, chunk, future in made:
             future.result()
+            if changed is not None and chunk is not changed[0]:
+                np.copyto(chunk, changed[0], where=changed[1])
             found[part.where] = picked(chunk, lower(moved(part.form, _origin(box)), chunk.shape))
         return found
 
@@ -129,28 +151,89 @@ class VirtualDriver(Driver):
 
     def write(self, view: View, source: Elements) -> None:
         """Hand over every chunk of the view; those of which the view is a part are made first."""
-        assert self._writer is not None, "checked before"
-        form = view._form
-        made = []
+        form, changes = view._form, self._changes()
+        gathered = VirtualChanges(self) if changes is None else changes
+        touched = {}
         for box in self._boxes(form):
             part = part_in(form, box)
             if part is None:
                 continue
-            if part.covers(box):
-                chunk = self._room(box)
-                made.append((part, box, chunk, Future.of(None)))
-            elif self._reader is None:
-                raise SpecError("Write-only virtual chunked view requires chunk-aligned writes")
-            else:
-                made.append((part, box, *self._begun(box, VirtualChunkedReadParameters())))
-        written: list[Future[Any]] = []
-        for part, box, chunk, future in made:
-            future.result()
-            put(chunk, lower(moved(part.form, _origin(box)), chunk.shape), source[part.where])
-            done = self._writer(self._domain_of(box), chunk, VirtualChunkedWriteParameters())
-            written.append(Future(done, loop=self._loop))
-        for future in written:
-            future.result()
+            if self._transaction is not None:
+                self._transaction.need_alone(f"write to {shown_chunk(box)}")
+            chunk, mask = touched[box] = gathered.changed(box)
+            selected = lower(moved(part.form, _origin(box)), chunk.shape)
+            put(chunk, selected, source[part.where])
+            put(mask, selected, np.asarray(True))
+        if changes is None:
+            for _, error in self._hand_over(list(touched.items())):
+                if error is not None:
+                    raise error
+
+    def _hand_over(self, todo: list[tuple[Box, _Part]]) -> list[tuple[Box, Exception | None]]:
+        """Have chunks written, each as it is by then but for what a mask says, and tell how that went."""
+        done: list[tuple[Box, Exception | None]] = []
+        for _ in range(_ATTEMPTS):
+            begun, written = [], []
+            for box, part in todo:
+                try:
+                    begun.append((box, part, *self._merged(box, part)))
+                except Exception as error:
+                    done.append((box, error))
+            for box, part, chunk, future in begun:
+                try:
+                    written.append((box, part, self._written(box, part, chunk, future.result())))
+                except Exception as error:
+                    done.append((box, error))
+            todo = []
+            for box, part, writing in written:
+                failure = writing.exception()
+                if isinstance(failure, Exception) or failure is None:
+                    told = None if failure is not None else writing.result()
+                    if isinstance(told, TimestampedStorageGeneration) and told.generation == UNKNOWN:
+                        # Somebody else was faster, and what he has made of the rest must stay.
+                        todo.append((box, part))
+                    else:
+                        done.append((box, failure))
+                else:
+                    raise failure
+            if not todo:
+                return done
+        conflict = ConflictError(f"somebody else changed it {_ATTEMPTS} times in a row; try again")
+        return [*done, *((box, conflict) for box, _ in todo)]
+
+    def _merged(self, box: Box, part: _Part) -> tuple[Elements, Future[Any]]:
+        """A chunk that is to be written, being made where that is needed."""
+        chunk, mask = part
+        if mask.all():
+            return chunk, _NOTHING
+        if self._reader is None:
+            raise SpecError("Write-only virtual chunked view requires chunk-aligned writes")
+        return self._begun(box, VirtualChunkedReadParameters())
+
+    def _written(self, box: Box, part: _Part, chunk: Elements, told: Any) -> Future[Any]:
+        if self._writer is None:
+            raise SpecError("INTERNAL: No write function specified to virtual_chunked driver")
+        if chunk is not part[0]:
+            np.copyto(chunk, part[0], where=part[1])
+        known = told.generation if isinstance(told, TimestampedStorageGeneration) else UNKNOWN
+        done = self._writer(self._domain_of(box), chunk, VirtualChunkedWriteParameters(if_equal=known))
+        return Future(done, loop=self._loop)
+
+    def _changes(self) -> VirtualChanges | None:
+        if self._transaction is None:
+            return None
+        return self._transaction.join(self._identity, lambda: VirtualChanges(self))
+
+    @property
+    def transaction(self) -> Transaction | None:
+        """What gathers what is written."""
+        return self._transaction
+
+    def with_transaction(self, transaction: Transaction | None) -> Driver:
+        """The same with a transaction."""
+        made = object.__new__(VirtualDriver)  # not as it is pickled
+        vars(made).update(vars(self), _transaction=transaction)
+        return made
 
     def _room(self, box: Box) -> Elements:
         """An array for a chunk, whose elements lie as the layout says; of a whole one that is cut off."""

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from blizzarr.array import Array
 from blizzarr.array.binding import same_chunks
-from blizzarr.array.reshape import reshape
 from blizzarr.caching import CachePool
-from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.errors import SpecError
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -21,7 +20,8 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.stores import LocalStore, MemoryStore, StoreWrapper, check_writable
+from blizzarr.stores import LocalStore, MemoryStore, check_writable
+from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, View
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
@@ -50,8 +50,9 @@ class ZarrDriver(Driver):
     """An array in a store."""
 
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
-        self._stored = stored
-        self._array: Array = stored.array
+        self._outside = stored
+        self._stored = stored if transaction is None else stored.within(transaction)
+        self._array: Array = self._stored.array
         self._transaction = transaction
         self._looked = time.time()
         self._schema_of: tuple[Any, Schema] | None = None
@@ -61,9 +62,7 @@ class ZarrDriver(Driver):
         self.dtype: DType = dtype
         self.readable = True
         self.writable = True
-        store = stored.array.store
-        while isinstance(store, StoreWrapper):
-            store = store.store
+        store = unwrapped(stored.array.store)
         meta = stored.array.metadata
         chunk = meta.dtype.itemsize
         for length in meta.chunk_shape:
@@ -135,6 +134,8 @@ class ZarrDriver(Driver):
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
         """The place, and the metadata."""
+        if self._transaction is not None:
+            self._transaction.check_open()
         return replace(self._stored.said(minimal), transform=IndexTransform._of(view._form))
 
     # Its elements
@@ -166,7 +167,7 @@ class ZarrDriver(Driver):
         check_writable(array.store, array.path)
         lowered = lower(view, array._shape)
         if self._transaction is not None:
-            self._staged().write(lowered, source)
+            self._staged().write(lowered, source, self._write_empty)
             return
         if self._stored.assumed:
             array = without_document(array)
@@ -185,7 +186,9 @@ class ZarrDriver(Driver):
 
     def _staged(self) -> Staged:
         assert self._transaction is not None, "asked before"
-        return staged_in(self._transaction, self._array, ("array", str(self._array.store), self._array.path))
+        stored = self._stored
+        by_bytes, store = stored.part is not None, self._outside.array.store
+        return staged_in(self._transaction, store, self._array, assumed=stored.assumed, by_bytes=by_bytes)
 
     def is_quick(self, view: View) -> bool:
         """When it is near, and little is to be decoded."""
@@ -245,19 +248,20 @@ class ZarrDriver(Driver):
         """Change the shape in the document, and erase what is outside."""
         if self._stored.assumed:
             raise SpecError("Resize not supported because assume_metadata was specified")
-        if self._transaction is not None:
-            raise UnsupportedOperationError("the shape cannot be changed within a transaction; resize without it")
-        array = self._array
-        check_writable(array.store, array.path)
+        check_writable(self._array.store, self._array.path)
 
-        def decide(stored: ArrayMeta) -> tuple[int, ...]:
-            array._adopt(stored)
-            return self._new_shape(view._form, stored.shape, inclusive_min, exclusive_max, modes)
+        def decide(shape: tuple[int, ...]) -> tuple[int, ...]:
+            return self._new_shape(view._form, shape, inclusive_min, exclusive_max, modes)
 
-        binding, only = array._binding or array._bind(), "resize_metadata_only" in modes
-        array._adopt(
-            reshape(array.store, array.path, array.metadata, binding, self._stored.look, decide, metadata_only=only)
-        )
+        only = "resize_metadata_only" in modes
+        if self._transaction is None:
+            self._stored.reshape(decide, only)
+        else:
+            self._outside.reshape_later(self._transaction, decide, only)
+            self._stored.refresh()
+            staged = self._staged()
+            if not only:
+                staged.shrink(self._array.shape)
         return self
 
     def _new_shape(
@@ -278,7 +282,7 @@ class ZarrDriver(Driver):
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
         """The same array with a transaction."""
-        made = type(self)(self._stored, transaction)
+        made = type(self)(self._outside, transaction)
         made._looked = self._looked
         return made.allowed(self.readable, self.writable)
 

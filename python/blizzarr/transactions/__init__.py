@@ -1,5 +1,20 @@
 """Transactions: changes that are gathered in memory, seen only by whoever has the transaction, and stored together."""
 
-from blizzarr.transactions.transaction import Participant, Transaction
+from blizzarr.transactions.changes import Changes, Elements, Operation, changes_in
+from blizzarr.transactions.staged_store import StagedStore
+from blizzarr.transactions.transaction import GenerationMismatchError, Hold, Outcome, Participant, Transaction
+from blizzarr.transactions.watching import watched
 
-__all__ = ["Participant", "Transaction"]
+__all__ = [
+    "Changes",
+    "Elements",
+    "GenerationMismatchError",
+    "Hold",
+    "Operation",
+    "Outcome",
+    "Participant",
+    "StagedStore",
+    "Transaction",
+    "changes_in",
+    "watched",
+]

@@ -3,40 +3,95 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import BlizzarrError, ConflictError, SpecError
 from blizzarr.futures import Future, submit
 
-__all__ = ["Participant", "Transaction"]
+__all__ = ["GenerationMismatchError", "Hold", "Outcome", "Participant", "Transaction"]
 
-T = TypeVar("T", bound="Participant")
+T = TypeVar("T")
+P = TypeVar("P", bound="Participant")
+
+_NAMED = 5
+"""So many of the values that were, or were not, stored are named in the text of an error."""
+
+
+class GenerationMismatchError(SpecError, ConflictError):
+    """Somebody else has changed what a change of this transaction depends on."""
+
+    def __str__(self) -> str:
+        return f"ABORTED: {super().__str__()}"
+
+
+class Outcome:
+    """What a commit has stored, and what it has not, and why."""
+
+    def __init__(self) -> None:
+        self.stored: list[str] = []
+        self.not_stored: list[str] = []
+        self.error: BaseException | None = None
+
+    def fail(self, shown: Sequence[str], error: BaseException) -> None:
+        """Note what was not stored; the first error counts."""
+        self.not_stored += shown
+        self.error = self.error or error
 
 
 class Participant(Protocol):
     """Changes of one place that a transaction has gathered."""
 
-    def commit(self) -> None:
-        """Store them."""
+    at_once: bool
+    """Whether committing stores all of them, or none."""
+
+    def prepare(self) -> None:
+        """Refuse to be committed, before anything is stored."""
+
+    def commit(self, outcome: Outcome) -> None:
+        """Store them, and note what was stored."""
+
+    def shown(self) -> list[str]:
+        """What is to be stored, as errors show it."""
 
     def abort(self) -> None:
         """Forget them."""
 
 
+class Hold:
+    """Keeps a transaction from being committed while something in it goes on."""
+
+    __slots__ = ("__weakref__", "_transaction")
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction: Transaction | None = transaction
+
+    def release(self) -> None:
+        """It is done, or will not be."""
+        transaction, self._transaction = self._transaction, None
+        if transaction is not None:
+            transaction._released()
+
+    __del__ = release
+
+
 class Transaction:
-    """Changes that are kept in memory until all of them are stored, or none.
+    """Changes that are kept in memory until they are stored together, or forgotten.
 
     What is read through a store with a transaction sees them; nobody else does. As a context manager it is committed
-    at the end of the block, or aborted when that raises.
+    at the end of the block, or aborted when that raises; if nobody has it any more, it is aborted.
+
+    All changes of one store in memory are stored in one step. In other stores each value is; if one cannot be stored,
+    the others are, `stored` and `not_stored` tell which, and no value is ever half of one.
 
     Parameters
     ----------
     atomic
-        Whether it must never be seen half committed; if that cannot be, committing fails and changes nothing.
+        Whether it must never be seen half committed: a change that makes this impossible fails, and aborts it.
     repeatable_read
-        Whether committing fails if something that was read in it has been changed by others.
+        Whether it fails if something that was read in it has been changed by others.
 
     Examples
     --------
@@ -48,16 +103,34 @@ class Transaction:
     (True, False)
     """
 
-    __slots__ = ("__weakref__", "_aborted", "_atomic", "_future", "_lock", "_parts", "_repeatable_read", "_started")
+    __slots__ = (
+        "__weakref__",
+        "_abort_error",
+        "_alone",
+        "_atomic",
+        "_done",
+        "_holds",
+        "_lock",
+        "_outcome",
+        "_parts",
+        "_repeatable_read",
+        "_requested",
+        "_started",
+    )
 
     def __init__(self, atomic: bool = False, repeatable_read: bool = False) -> None:
         self._atomic = bool(atomic)
         self._repeatable_read = bool(repeatable_read)
+        self._requested = False
         self._started = False
-        self._aborted = False
+        self._abort_error: BaseException | None = None
+        self._holds = 0
+        self._alone: str | None = None
+        self._outcome = Outcome()
         self._parts: dict[object, Participant] = {}
+        # Reentrant, as the garbage collector may release a hold while this thread has it.
         self._lock = threading.RLock()
-        self._future: Future[None] = Future.pending()
+        self._done: Future[None] = Future.pending()
 
     @property
     def atomic(self) -> bool:
@@ -72,7 +145,7 @@ class Transaction:
     @property
     def open(self) -> bool:
         """Whether changes can be added."""
-        return not (self._started or self._aborted)
+        return not (self._started or self.aborted)
 
     @property
     def commit_started(self) -> bool:
@@ -81,15 +154,41 @@ class Transaction:
 
     @property
     def aborted(self) -> bool:
-        """Whether it was aborted, or committing has failed before anything was changed."""
-        return self._aborted
+        """Whether it was aborted."""
+        return self._abort_error is not None
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The values that committing has stored, or deleted."""
+        return tuple(self._outcome.stored)
+
+    @property
+    def not_stored(self) -> tuple[str, ...]:
+        """The values that committing has not stored, as something went wrong."""
+        return tuple(self._outcome.not_stored)
 
     @property
     def future(self) -> Future[None]:
-        """Done when it is committed or aborted."""
-        return self._future
+        """Done when it is committed or aborted.
 
-    def join(self, key: object, make: Callable[[], T]) -> T:
+        Waiting for the future commits the transaction; cancelling the future does not abort it.
+
+        Examples
+        --------
+        >>> transaction = Transaction()
+        >>> transaction.future.result(), transaction.commit_started
+        (None, True)
+        """
+        return _CommitFuture.about(self)
+
+    @property
+    def is_committed(self) -> bool:
+        """Whether all was stored."""
+        return self._done.done() and self._done.exception() is None
+
+    # For whoever takes part
+
+    def join(self, key: object, make: Callable[[], P]) -> P:
         """What takes part under this key, made by the first who asks.
 
         Raises
@@ -111,61 +210,146 @@ class Transaction:
         SpecError
             When it was aborted, or its commit has begun.
         """
-        if self._aborted:
+        if self.aborted:
             raise SpecError("Transaction not open (aborted)")
         if self._started:
             raise SpecError("Transaction not open (commit already started)")
+
+    def hold(self) -> Hold:
+        """Keep it from being committed or aborted until this is released.
+
+        Raises
+        ------
+        SpecError
+            When it is not open.
+        """
+        with self._lock:
+            self.check_open()
+            self._holds += 1
+            return Hold(self)
+
+    def held(self, work: Callable[[], T]) -> Callable[[], T]:
+        """Some work in it, before the end of which it is not committed."""
+        hold = self.hold()
+
+        def in_it() -> T:
+            try:
+                return work()
+            finally:
+                hold.release()
+
+        return in_it
+
+    def need_alone(self, what: str) -> None:
+        """Say that this is to be stored by itself, which at most one thing of an atomic transaction may be.
+
+        Raises
+        ------
+        SpecError
+            When there is another one; then it is aborted.
+        """
+        if not self._atomic:
+            return
+        if self._alone in (None, what):
+            self._alone = what
+            return
+        self.fail(SpecError(f"Cannot {self._alone} and {what} as single atomic transaction"))
+
+    def fail(self, error: SpecError) -> None:
+        """Abort it, and raise the error."""
+        with self._lock:
+            if self.open:
+                self._abort_error = error
+                if not self._holds:
+                    self._abort()
+        raise error
+
+    # Its end
 
     def abort(self) -> None:
         """Forget all changes; without effect when that was done, or committing has begun."""
         with self._lock:
             if not self.open:
                 return
-            self._aborted = True
-            parts = list(self._parts.values())
-            self._parts = {}
+            self._abort_error = SpecError("CANCELLED: Transaction aborted")
+            if not self._holds:
+                self._abort()
+
+    def _abort(self) -> None:
+        """The lock is held, and nothing goes on any more."""
+        parts, self._parts = list(self._parts.values()), {}
         for part in parts:
             part.abort()
-        self._future.fail(SpecError("CANCELLED: Transaction aborted"))
+        assert self._abort_error is not None, "why it is aborted"
+        self._done.fail(self._abort_error)
 
     def commit_async(self) -> Future[None]:
-        """Begin to store all changes, unless that was done or it was aborted; the future tells when it is done."""
+        """Begin to store all changes, unless that was done or it was aborted; the future tells when it is done.
+
+        What has begun in it before is waited for.
+        """
         parts = self._begin()
         if parts:
             submit(lambda: self._commit(parts))
         elif parts is not None:
-            self._future.finish(None)
-        return self._future
+            self._done.finish(None)
+        return self.future
 
     def commit_sync(self) -> None:
         """Store all changes."""
         parts = self._begin()
         if parts is not None:
             self._commit(parts)
-        self._future.result()
+        self._done.result()
 
     def _begin(self) -> list[Participant] | None:
+        """What takes part, if it is to be committed now; None if not, or not yet."""
         with self._lock:
             if not self.open:
                 return None
-            self._started = True
-            parts = list(self._parts.values())
-            self._parts = {}
+            self._requested = True
+            return None if self._holds else self._start()
+
+    def _start(self) -> list[Participant]:
+        self._started = True
+        parts, self._parts = list(self._parts.values()), {}
         return parts
 
+    def _released(self) -> None:
+        """One of those who kept it from ending is done."""
+        with self._lock:
+            self._holds -= 1
+            if self._holds or self._started:
+                return
+            if self.aborted:
+                self._abort()
+                return
+            if not self._requested:
+                return
+            parts = self._start()
+        submit(lambda: self._commit(parts))
+
     def _commit(self, parts: list[Participant]) -> None:
+        outcome = self._outcome
+        # What cannot be taken back comes before what either succeeds or changes nothing, where that matters.
+        parts.sort(key=lambda part: self._atomic and part.at_once)
+        left = list(parts)
         try:
-            if self._atomic and len(parts) > 1:
-                raise SpecError("Cannot commit changes of several arrays or stores as a single atomic transaction")
             for part in parts:
-                part.commit()
+                part.prepare()
+            while left and not (self._atomic and outcome.error is not None):
+                part = left.pop(0)
+                part.commit(outcome)
         except BaseException as error:
-            self._aborted = True
-            for part in parts:
-                part.abort()
-            self._future.fail(error)
+            outcome.fail([], error)
+        for part in left:
+            outcome.not_stored += part.shown()
+        for part in parts:
+            part.abort()
+        if outcome.error is None:
+            self._done.finish(None)
         else:
-            self._future.finish(None)
+            self._done.fail(_told(outcome.error, outcome))
 
     def __enter__(self) -> Self:
         return self
@@ -194,4 +378,71 @@ class Transaction:
             self.abort()
 
     def __reduce__(self) -> Any:
-        raise TypeError("a transaction cannot be pickled")
+        raise TypeError("cannot pickle a transaction")
+
+
+class _CommitFuture(Future[None]):
+    """The end of a transaction, which it keeps alive and commits when somebody waits."""
+
+    __slots__ = ("_transaction",)
+
+    _transaction: Transaction
+
+    @classmethod
+    def about(cls, transaction: Transaction) -> Future[None]:
+        """A new one: to cancel it is no concern of the others."""
+        done = transaction._done
+        future = cls.pending(lambda: _committed(transaction))
+        future._transaction = transaction  # type: ignore[attr-defined]
+        # Weakly, as the future has the transaction.
+        ref = weakref.ref(future)
+
+        def tell(done: Future[None]) -> None:
+            found = ref()
+            if found is not None:
+                _pass_on(done, found)
+
+        done.add_done_callback(tell)
+        return future
+
+    def force(self) -> None:
+        """See to it that it is committed."""
+        if not self.done():
+            self._transaction.commit_async()
+
+    def add_done_callback(self, callback: Callable[[Future[None]], object]) -> None:
+        """Have `callback` called with this future when it is done."""
+        if not self.done():
+            # Who waits like this need not hold the future.
+            self._transaction._done.add_done_callback(lambda _, kept=self: None)  # type: ignore[misc]
+        super().add_done_callback(callback)
+
+
+def _committed(transaction: Transaction) -> None:
+    transaction.commit_async()
+    transaction._done.result()
+
+
+def _pass_on(done: Future[None], other: Future[None]) -> None:
+    error = done.exception()
+    if error is None:
+        other.finish(None)
+    else:
+        other.fail(error)
+
+
+def _told(error: BaseException, outcome: Outcome) -> BaseException:
+    """The error, which also says what has become of everything else."""
+    if outcome.stored:
+        what = f"{_listed(outcome.stored)} stored, {_listed(outcome.not_stored)} not"
+        if isinstance(error, BlizzarrError):
+            error.reason = f"{error.reason}; of what was committed {what}"
+        else:
+            error.add_note(f"of what was committed {what}")
+    return error
+
+
+def _listed(shown: list[str]) -> str:
+    more = len(shown) - _NAMED
+    named = ", ".join(shown[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{named or 'nothing'} {'is' if len(shown) < 2 else 'are'}"

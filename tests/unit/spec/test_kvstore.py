@@ -15,7 +15,7 @@ import tensorstore as ts
 from blizzarr.errors import ConflictError, PathError, SpecError, UnsupportedOperationError
 from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.kvstore_changes import KvChanges
+from blizzarr.transactions import Transaction
 
 Kv = Any
 
@@ -288,27 +288,9 @@ def test_values() -> None:
     assert result.stamp == KvStore.TimestampedStorageGeneration("h", 2)
 
 
-class Gathered:
-    """A transaction of one participant."""
-
-    def __init__(self) -> None:
-        self.joined: dict[object, Any] = {}
-
-    def join(self, key: object, make: Callable[[], Any]) -> Any:
-        """What takes part under this key."""
-        if key not in self.joined:
-            self.joined[key] = make()
-        return self.joined[key]
-
-    def commit(self) -> None:
-        """All at once."""
-        for changes in self.joined.values():
-            changes.commit()
-
-
 def test_transactions() -> None:
     """What a transaction has gathered is seen by who takes part, and by others when it is committed."""
-    kv, transaction = KvStore.open("memory://").result(), Gathered()
+    kv, transaction = KvStore.open("memory://").result(), Transaction()
     kv["a"] = kv["b"] = b"1"
     within = kv.with_transaction(transaction)
     within["a"] = b"2"
@@ -320,9 +302,8 @@ def test_transactions() -> None:
     assert (within / "c/").list().result() == [b"d"]
     assert within.read("a", byte_range=slice(0, 1)).result().value == b"2"
     assert within.read("a", if_not_equal=within.read("a").result().stamp.generation).result().state == "unspecified"
-    assert within.write("a", b"x", if_equal=b"bad").result().generation == b""
     assert kv.list().result() == [b"a", b"b"]
-    transaction.commit()
+    transaction.commit_sync()
     assert kv.list().result() == [b"a", b"c/d"]
     assert within.transaction is transaction
     within.transaction = None
@@ -330,23 +311,22 @@ def test_transactions() -> None:
 
 
 def test_transactions_that_came_too_late() -> None:
-    """What was read in a transaction and changed by others since makes the commit fail; nothing of it is written."""
-    kv, transaction = KvStore.open("memory://").result(), Gathered()
+    """What a write depends on and others have changed since makes the commit fail; nothing of it is written."""
+    kv, transaction = KvStore.open("memory://").result(), Transaction()
     kv["a"] = b"1"
     within = kv.with_transaction(transaction)
-    within["b"] = within["a"]
+    within["b"] = b"1"
+    within.write("a", b"3", if_equal=kv.read("a").result().stamp.generation).result()
     kv["a"] = b"2"
-    with pytest.raises(ConflictError, match="Generation mismatch"):
-        transaction.commit()
+    with pytest.raises(ConflictError, match='Error writing "a": Generation mismatch'):
+        transaction.commit_sync()
     assert kv.list().result() == [b"a"]
-    transaction = Gathered()
+    transaction = Transaction()
     within = kv.with_transaction(transaction)
     within.delete_range(KvStore.KeyRange()).result()
-    changes = next(iter(transaction.joined.values()))
-    assert isinstance(changes, KvChanges)
-    changes.abort()
-    transaction.commit()
-    assert kv.list().result() == [b"a"]
+    assert within.list().result() == []
+    transaction.abort()
+    assert kv["a"] == b"2"
 
 
 def test_wrong_calls() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.errors import SpecError
 from blizzarr.tensorstore import staging
 from blizzarr.transfer import write
-from tensorstore_face import ours, outcome, same, theirs
+from tensorstore_face import ours, outcome, same
 
 
 def _made(ts: Any, **more: Any) -> Any:
@@ -167,22 +167,33 @@ def test_adapters() -> None:
     assert int(store[0, 0].read().result()) == 5
 
 
-def test_what_transactions_cannot_do(tmp_path: Path) -> None:
-    """Shapes and documents are changed at once or not at all, and several chunks not in one step."""
-    store = _made(ours)
-    txn = ours.Transaction()
-    with pytest.raises(UnsupportedOperationError, match="within a transaction"):
-        store.with_transaction(txn).resize(exclusive_max=[2, 2]).result()
-    with pytest.raises(UnsupportedOperationError, match="created within a transaction"):
-        _made(ours, transaction=txn)
-    atomic = ours.Transaction(atomic=True)
-    store.with_transaction(atomic).write(1).result()
-    with pytest.raises(SpecError, match="single atomic transaction"):
-        atomic.commit_sync()
-    assert atomic.aborted
-    assert not store.read().result().any()
+def test_atomic_in_files(tmp_path: Path) -> None:
+    """What could be seen half committed is refused when it is asked for, and aborts; one value can be committed."""
+
+    def seen(ts: Any) -> Any:
+        kv = ts.KvStore.open(f"file://{tmp_path}/{ts.__name__}/").result()
+        found = []
+        for calls in (
+            (lambda kv: kv.write("a", b"1"), lambda kv: kv.write("b", b"1")),
+            (lambda kv: kv.write("a", b"1"), lambda kv: kv.write("a", b"2")),
+            (lambda kv: kv.delete_range(ts.KvStore.KeyRange("a", "b")),),
+        ):
+            txn = ts.Transaction(atomic=True)
+            bound = kv.with_transaction(txn)
+            found += [outcome(lambda call=call, bound=bound: call(bound).result() and None) for call in calls]
+            found.append((outcome(txn.commit_sync), txn.aborted, kv.list().result()))
+        return str(found).replace(ts.__name__, "")
+
+    same(seen)
+    spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/a/"}
+    layout = ours.ChunkLayout(chunk_shape=[2, 3])
+    store = ours.open(spec, dtype="int32", shape=[4, 6], chunk_layout=layout, create=True).result()
     atomic = ours.Transaction(atomic=True)
     store.with_transaction(atomic)[:2, :3].write(1).result()
-    atomic.commit_sync()
+    with pytest.raises(SpecError, match=r"Cannot read/write local file .* and read/write .* as single atomic transact"):
+        store.with_transaction(atomic)[:2, 3:].write(1).result()
+    assert atomic.aborted
+    assert not store.read().result().any()
+    with ours.Transaction(atomic=True) as atomic:
+        store.with_transaction(atomic)[:2, :3].write(1).result()
     assert store.read().result().sum() == 6
-    assert theirs.Transaction(atomic=True).atomic

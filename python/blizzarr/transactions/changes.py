@@ -1,0 +1,356 @@
+"""What a transaction has gathered for the values of one place."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Protocol
+
+from blizzarr.errors import BlizzarrError, ConflictError, SpecError
+from blizzarr.json_values import quote
+from blizzarr.stores import LocalStore, MemoryStore, Store
+from blizzarr.stores.generation import NO_VALUE, generation_of, unwrapped
+from blizzarr.stores.place import place_of
+from blizzarr.transactions.overlay import Overlay, Seen, View, behind, in_range
+from blizzarr.transactions.transaction import GenerationMismatchError, Outcome, Transaction
+
+__all__ = ["Changes", "Elements", "Operation", "changes_in", "place_in"]
+
+_ATTEMPTS = 100
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A change that can be made to a store, and to what a store will be."""
+
+    store: Store
+    apply: Callable[[Store], None]
+    """Makes it. May be called more than once, with whatever is at the same place as `store`."""
+    names: tuple[str, ...] = ()
+    """The values that are about it: they cannot be told when it fails."""
+    under: str | None = None
+    """Elements of an array with this name are nothing without it."""
+    checks: bool = False
+    """Whether it changes nothing, and only may fail."""
+
+
+class Elements(Protocol):
+    """Elements of an array that are to be written: over everything else that is to be stored."""
+
+    under: str
+    """The name of the array."""
+
+    def names(self) -> dict[str, Any]:
+        """The names of the values that they are in, and where these are."""
+        ...
+
+    def made(self, name: str) -> tuple[bytes | None] | None:
+        """The value that they are in as it is to be, in a tuple, if there are any."""
+        ...
+
+    def forget(self, least: str, end: str) -> None:
+        """Leave out those in values of a range of names."""
+
+    def put(self, store: Store) -> None:
+        """Write them to what is at the same place."""
+
+    def commit(self, outcome: Outcome) -> None:
+        """Write them."""
+
+    def locked(self) -> tuple[Store, str] | None:
+        """The store, and the key by which writers of the array exclude each other; None if there are no elements."""
+        ...
+
+
+class Changes:
+    """Changes of the values of one place: made in order to a copy of what is there, and again when it has changed.
+
+    Names are keys with what tells the stores of this place apart.
+    """
+
+    def __init__(self, transaction: Transaction, at_once: bool) -> None:
+        self._transaction = transaction
+        self.at_once = at_once
+        self.lock = threading.RLock()
+        self._operations: list[Operation] = []
+        self._overlay = Overlay()
+        self._seen: Seen = {}
+        self.needed: dict[str, tuple[Store, str, bytes | None]] = {}
+        """By name the generation that a value must be of when it is committed; None: that cannot be any more."""
+        self.watched: Seen = {}
+        """What was read, in a transaction where that must not change."""
+        self._elements: dict[str, Elements] = {}
+        self._stamps: dict[str, int] = {}
+        self._count = count(1)
+
+    # What is to be
+
+    def view(self, store: Store, elements: bool = True) -> View:
+        """A store as it is to be."""
+        with self.lock:
+            self._update()
+            return View(store, place_in(store)[1], self._overlay, None, self if elements and self._elements else None)
+
+    @property
+    def overlay(self) -> Overlay:
+        """What is to be, as of now."""
+        with self.lock:
+            self._update()
+            return self._overlay
+
+    def _update(self) -> None:
+        """Do everything over where what it was made from has changed."""
+        if any(generation_of(store, key) != before for store, key, before in self._seen.values()):
+            self._overlay, self._seen = self._played()
+
+    def _played(self) -> tuple[Overlay, Seen]:
+        overlay, seen = Overlay(), Seen()
+        for operation in self._operations:
+            overlay, _ = self._made(operation, overlay, seen)
+        return overlay, seen
+
+    def _made(self, operation: Operation, overlay: Overlay, seen: Seen) -> tuple[Overlay, BlizzarrError | None]:
+        after = overlay.copy()
+        try:
+            operation.apply(View(operation.store, place_in(operation.store)[1], after, seen))
+        except BlizzarrError as error:
+            overlay.errors.update(dict.fromkeys(operation.names, error))
+            return overlay, error
+        return after, None
+
+    def do(self, operation: Operation) -> None:
+        """Make a change; one that fails lets the transaction fail, unless that was so before."""
+        with self.lock:
+            self._transaction.check_open()
+            self._update()
+            self._overlay, error = self._made(operation, self._overlay, self._seen)
+            self._operations.append(operation)
+            if error is not None:
+                raise error
+            self._check_alone(operation.store)
+
+    def write(self, store: Store, key: str, value: bytes | None) -> None:
+        """Give a key a value, or none."""
+        name = place_in(store)[1] + key
+
+        def change(target: Store) -> None:
+            if value is None:
+                target.delete(key)
+            else:
+                target.set(key, value)
+
+        with self.lock:
+            self._forget(name, name + "\0")
+            self._stamps[name] = 0 if value is None else next(self._count)
+            self.do(Operation(store, change, (name,)))
+
+    def delete_range(self, store: Store, least: str, end: str) -> None:
+        """Let all keys of a range have no value."""
+        prefix = place_in(store)[1]
+        first, last = prefix + least, prefix + end if end else behind(prefix)
+
+        def change(target: Store) -> None:
+            if isinstance(target, View):
+                target.overlay.delete_range(first, last)
+                return
+            for key in list(target.list("")):
+                if in_range(prefix + key, first, last):
+                    target.delete(key)
+
+        with self.lock:
+            self._forget(first, last)
+            if self._transaction.atomic and not self.at_once:
+                what = f"delete range starting at {shown(store, least)}"
+                self._transaction.fail(SpecError(f"Cannot {what} as single atomic transaction"))
+            self.do(Operation(store, change))
+
+    def _forget(self, least: str, end: str) -> None:
+        """Values of a range are replaced: what was to become of them before does not matter any more."""
+        for elements in self._elements.values():
+            elements.forget(least, end)
+        self._operations = [
+            operation
+            for operation in self._operations
+            if operation.under is not None or not operation.names or not in_range(operation.names[0], least, end)
+        ]
+
+    def stamp(self, name: str, with_elements: bool) -> bytes:
+        """The generation of a change; that of elements is never twice the same."""
+        number = next(self._count) if with_elements else self._stamps.get(name, 0)
+        return b"\4" + number.to_bytes(8, "little")
+
+    def need(self, store: Store, key: str, generation: bytes | None) -> None:
+        """Refuse to be committed when a value is not of this generation then; None: in any case."""
+        name = place_in(store)[1] + key
+        before = self.needed.get(name, (store, key, generation))[2]
+        self.needed[name] = store, key, generation if before == generation else None
+
+    # Elements
+
+    def elements(self, name: str, make: Callable[[], Elements]) -> Elements:
+        """The elements of the array of this name, made by the first who asks."""
+        with self.lock:
+            if name not in self._elements:
+                self._elements[name] = make()
+            return self._elements[name]
+
+    def drop(self, name: str) -> None:
+        """Forget the elements of the array of this name, and of those below it."""
+        with self.lock:
+            for other in [other for other in self._elements if f"{other}/".startswith(f"{name}/")]:
+                del self._elements[other]
+
+    def touched(self, elements: Elements, store: Store) -> None:
+        """Note that there are more elements."""
+        if self._transaction.atomic and not self.at_once:
+            prefix = place_in(store)[1]
+            for name in elements.names():
+                self._transaction.need_alone(f"read/write {shown(store, name[len(prefix) :])}")
+
+    def _check_alone(self, store: Store) -> None:
+        if not self._transaction.atomic or self.at_once:
+            return
+        prefix = place_in(store)[1]
+        for name in [*(least for least, _ in self._overlay.ranges), *self._overlay.values]:
+            self._transaction.need_alone(f"read/write {shown(store, name[len(prefix) :])}")
+
+    def made(self, name: str) -> tuple[bytes | None] | None:
+        """The value of a name with the elements that are to be in it, if there are any."""
+        for elements in list(self._elements.values()):
+            found = elements.made(name)
+            if found is not None:
+                return found
+        return None
+
+    def names(self, prefix: str) -> dict[str, bool]:
+        """The names of values with elements that are to be written, and whether they have a value then."""
+        found = {}
+        for elements in list(self._elements.values()):
+            for name in elements.names():
+                made = elements.made(name) if name.startswith(prefix) else None
+                if made is not None:
+                    found[name] = made[0] is not None
+        return found
+
+    # Committing
+
+    def prepare(self) -> None:
+        """Refuse to be committed when something is not as it must be."""
+        for name, (store, key, generation) in self.needed.items():
+            self._refuse_changed(name, store, key, generation)
+        for name, (store, key, generation) in self.watched.items():
+            self._refuse_changed(name, store, key, generation)
+
+    def _refuse_changed(self, name: str, store: Store, key: str, generation: bytes | None) -> None:
+        if generation is None or generation_of(store, key) != generation:
+            raise GenerationMismatchError(f"Error writing {shown(store, key)}: Generation mismatch")
+
+    def commit(self, outcome: Outcome) -> None:
+        """Store everything: in memory in one step, elsewhere value by value."""
+        with self.lock:
+            if self.at_once:
+                self._commit_at_once(outcome)
+            else:
+                self._commit_each(outcome)
+
+    def shown(self) -> list[str]:
+        """What is to be stored."""
+        with self.lock:
+            there = {name: None for made in self._operations if not made.checks for name in made.names}
+            there.update({name: None for elements in self._elements.values() for name in elements.names()})
+            return list(there)
+
+    def _commit_each(self, outcome: Outcome) -> None:
+        for error in self._played()[0].errors.values():
+            # What cannot be is found out before anything is stored.
+            outcome.fail(self.shown(), error)
+            return
+        failed = set()
+        for operation in self._operations:
+            names = [] if operation.checks else list(operation.names)
+            try:
+                operation.apply(operation.store)
+            except Exception as error:
+                outcome.fail(names, error)
+                failed.add(operation.under)
+            else:
+                outcome.stored += names
+        for elements in self._elements.values():
+            if elements.under in failed:
+                outcome.not_stored += elements.names()
+            else:
+                elements.commit(outcome)
+        for store in {id(operation.store): operation.store for operation in self._operations}.values():
+            _publish(store)
+
+    def _commit_at_once(self, outcome: Outcome) -> None:
+        locked = [found for elements in self._elements.values() if (found := elements.locked()) is not None]
+        stores = [operation.store for operation in self._operations] + [store for store, _ in locked]
+        if not stores:
+            return
+        memory = unwrapped(stores[0])
+        assert isinstance(memory, MemoryStore), "what can be exchanged at once"
+        memory._check_writable("")
+        with ExitStack() as stack:
+            locks = memory.native.lock_for_deletion([key for _, key in locked])
+            stack.callback(locks.release)
+            for _ in range(_ATTEMPTS):
+                overlay, seen = self._played()
+                for error in overlay.errors.values():
+                    raise error
+                for elements in self._elements.values():
+                    elements.put(View(memory, "", overlay, seen))
+                hidden = [key for key in memory.list() if overlay.ranges and overlay.hides(key)]
+                changes = [*((key, None) for key in hidden if key not in overlay.values), *overlay.values.items()]
+                expected = [
+                    (key, None if generation == NO_VALUE else generation[1:])
+                    for _, key, generation in (*seen.values(), *self.watched.values(), *self.needed.values())
+                    if generation is not None
+                ]
+                if memory.native.exchange(expected, changes) is None:
+                    outcome.stored += [key for key, _ in changes]
+                    return
+                self.prepare()
+        raise ConflictError(f"somebody else changed what is to be changed {_ATTEMPTS} times in a row; try again")
+
+    def abort(self) -> None:
+        """Forget everything."""
+        with self.lock:
+            self._operations, self._overlay, self._seen = [], Overlay(), {}
+            self._elements, self.needed, self.watched = {}, {}, {}
+
+
+def changes_in(transaction: Transaction, store: Store) -> Changes:
+    """What a transaction has for the place of a store.
+
+    Raises
+    ------
+    SpecError
+        When the transaction is not open.
+    """
+    place, _ = place_in(store)
+    return transaction.join(place, lambda: Changes(transaction, isinstance(unwrapped(store), MemoryStore)))
+
+
+def place_in(store: Store) -> tuple[str, str]:
+    """The place that a store is in, and what its keys begin with there: all directories are in one."""
+    bare = unwrapped(store)
+    if isinstance(bare, LocalStore):
+        return "file", f"{bare.root}/".replace("//", "/")
+    return place_of(bare), ""
+
+
+def shown(store: Store, key: str) -> str:
+    """A value as errors show it."""
+    place, prefix = place_in(store)
+    return f"local file {quote(prefix + key)}" if place == "file" else quote(key)
+
+
+def _publish(store: Store) -> None:
+    """Let others see it, where that does not happen at once."""
+    flush: Callable[[], None] | None = getattr(store, "flush", None)
+    if flush is not None and not getattr(store, "shows_at_once", False):
+        flush()

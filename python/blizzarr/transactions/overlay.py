@@ -1,0 +1,216 @@
+"""Values as they are to be, over those that are stored."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from blizzarr.errors import BlizzarrError
+from blizzarr.stores import Store
+from blizzarr.stores.base import BaseStore
+from blizzarr.stores.generation import generation_of
+from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.protocol import ByteRange, Value
+from blizzarr.stores.ranges import slice_ranges
+
+__all__ = ["Overlay", "Seen", "View", "behind", "in_range"]
+
+Seen = dict[str, tuple[Store, str, bytes]]
+"""By name: the store and key of a value that was looked at, and its generation then."""
+
+
+def behind(prefix: str) -> str:
+    """The first name behind all that begin with this; empty if there is none."""
+    return prefix[:-1] + chr(ord(prefix[-1]) + 1) if prefix else ""
+
+
+def in_range(name: str, least: str, end: str) -> bool:
+    """Whether a name is in a range; an empty end is none."""
+    return least <= name and (not end or name < end)
+
+
+class Overlay:
+    """What is to be stored, by names that tell all places of one kind apart."""
+
+    __slots__ = ("errors", "ranges", "values")
+
+    def __init__(self) -> None:
+        self.values: dict[str, bytes | None] = {}
+        self.ranges: list[tuple[str, str]] = []
+        """What was stored there is hidden."""
+        self.errors: dict[str, BlizzarrError] = {}
+        """Values that cannot be told, as a change of them has failed."""
+
+    def copy(self) -> Overlay:
+        """One that can be changed by itself."""
+        other = Overlay()
+        other.values, other.ranges, other.errors = dict(self.values), builtins.list(self.ranges), dict(self.errors)
+        return other
+
+    def hides(self, name: str) -> bool:
+        """Whether what is stored under this name counts as gone."""
+        return any(in_range(name, least, end) for least, end in self.ranges)
+
+    def delete_range(self, least: str, end: str) -> None:
+        """Let all names of a range have no value."""
+        for name in [name for name in self.values if in_range(name, least, end)]:
+            del self.values[name]
+        self.ranges.append((least, end))
+
+    def touches(self, prefix: str, but: Iterable[str] = ()) -> bool:
+        """Whether anything below a prefix is not what is stored, leaving out some names."""
+        end = behind(prefix)
+        if any((not end or least < end) and (not stop or prefix < stop) for least, stop in self.ranges):
+            return True
+        left_out = set(but)
+        return any(name.startswith(prefix) and name not in left_out for name in self.values)
+
+
+class Above(Protocol):
+    """What lies over an overlay: values that are made when somebody asks for them."""
+
+    def made(self, name: str) -> tuple[bytes | None] | None:
+        """The value of a name, in a tuple, if it is one of these."""
+        ...
+
+    def names(self, prefix: str) -> dict[str, bool]:
+        """Those of its names that begin with a prefix, and whether they have a value."""
+        ...
+
+
+class View(BaseStore):
+    """A store as an overlay shows it.
+
+    Parameters
+    ----------
+    base
+        What is stored.
+    prefix
+        What makes names of its keys.
+    overlay
+        What is to be.
+    seen
+        Where to note what was looked at.
+    above
+        What lies over all that.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MemoryStore
+    >>> base = MemoryStore()
+    >>> base.set("a", b"1")
+    >>> view = View(base, "", Overlay())
+    >>> view.set("b", b"2")
+    >>> view.delete("a")
+    >>> view.list(), base.list()
+    (['b'], ['a'])
+    """
+
+    def __init__(
+        self, base: Store, prefix: str, overlay: Overlay, seen: Seen | None = None, above: Above | None = None
+    ) -> None:
+        self.base = base
+        self.prefix = prefix
+        self.overlay = overlay
+        self.seen = seen
+        self.above = above
+        self.read_only = bool(getattr(base, "read_only", False))
+        self.supports_delete = bool(getattr(base, "supports_delete", True))
+        self.supports_list = bool(getattr(base, "supports_list", True))
+
+    def __str__(self) -> str:
+        return str(self.base)
+
+    def get(self, key: str) -> Value | None:
+        """The value as it is to be."""
+        name = self.prefix + check_key(key)
+        made = None if self.above is None else self.above.made(name)
+        if made is not None:
+            return made[0]
+        return self._get(name, key)
+
+    def _get(self, name: str, key: str) -> Value | None:
+        overlay = self.overlay
+        if name in overlay.errors:
+            raise overlay.errors[name]
+        if name in overlay.values:
+            return overlay.values[name]
+        if overlay.hides(name):
+            return None
+        self._note(name, key)
+        return self.base.get(key)
+
+    def _note(self, name: str, key: str) -> None:
+        if self.seen is not None and name not in self.seen:
+            self.seen[name] = self.base, key, generation_of(self.base, key)
+
+    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
+        """Parts of the value as it is to be."""
+        name = self.prefix + check_key(key)
+        overlay = self.overlay
+        made = None if self.above is None else self.above.made(name)
+        if made is None and name not in overlay.values and name not in overlay.errors and not overlay.hides(name):
+            self._note(name, key)
+            return self.base.get_ranges(key, ranges)
+        value = made[0] if made is not None else self._get(name, key)
+        return None if value is None else slice_ranges(value, ranges)
+
+    def set(self, key: str, value: Value) -> None:
+        """Let it have this value."""
+        self.overlay.values[self.prefix + check_key(key)] = bytes(value)
+
+    def delete(self, key: str) -> object:
+        """Let it have no value."""
+        self.overlay.values[self.prefix + check_key(key)] = None
+        return None
+
+    def delete_prefix(self, prefix: str) -> None:
+        """Let nothing below a prefix have a value."""
+        below = self.prefix + check_prefix(prefix)
+        self.overlay.delete_range(below, behind(below))
+
+    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+        """Let it have this value, if it is as expected."""
+        found = self.get(key)
+        if (None if found is None else bytes(found)) != (None if expected is None else bytes(expected)):
+            return False
+        self.set(key, value)
+        return True
+
+    def discard(self, key: str, expected: Value) -> bool:
+        """Let it have no value, if it is as expected."""
+        found = self.get(key)
+        if found is None or bytes(found) != bytes(expected):
+            return False
+        self.delete(key)
+        return True
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        """The keys under the prefix that are to have values."""
+        below = self.prefix + check_prefix(prefix)
+        size = len(self.prefix)
+        hidden = self.overlay
+        found = {
+            key
+            for key in self.base.list(prefix)
+            if self.prefix + key not in hidden.values and not hidden.hides(self.prefix + key)
+        }
+        found.update(
+            name[size:] for name, value in hidden.values.items() if value is not None and name.startswith(below)
+        )
+        if self.above is not None:
+            for name, has_value in self.above.names(below).items():
+                (found.add if has_value else found.discard)(name[size:])
+        return sorted(found)
+
+    def others(self, prefix: str, limit: int) -> builtins.list[str]:
+        """Names under the prefix that are no keys, but of files that are there."""
+        others = getattr(self.base, "others", None)
+        below = self.prefix + check_prefix(prefix)
+        if others is None or any(
+            least <= below and (not end or behind(below) <= end) for least, end in self.overlay.ranges
+        ):
+            return []
+        found: builtins.list[str] = others(prefix, limit)
+        return found

@@ -1,0 +1,81 @@
+"""A store as a transaction will leave it."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+
+from blizzarr.stores import Store
+from blizzarr.stores.base import BaseStore
+from blizzarr.stores.protocol import ByteRange, Value
+from blizzarr.transactions.changes import Changes, changes_in
+from blizzarr.transactions.overlay import View
+from blizzarr.transactions.transaction import Transaction
+from blizzarr.transactions.watching import watched
+
+__all__ = ["StagedStore"]
+
+
+class StagedStore(BaseStore):
+    """What is stored, and over it what a transaction has gathered; what is set is gathered, too.
+
+    Parameters
+    ----------
+    transaction
+        The transaction, which must be open when something is asked for.
+    base
+        What is stored.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MemoryStore
+    >>> base, transaction = MemoryStore(), Transaction()
+    >>> staged = StagedStore(transaction, base)
+    >>> staged.set("a", b"1")
+    >>> staged.list(), base.list()
+    (['a'], [])
+    >>> transaction.commit_sync()
+    >>> base.list()
+    ['a']
+    """
+
+    def __init__(self, transaction: Transaction, base: Store) -> None:
+        self.transaction = transaction
+        self.base = base
+        self.read_only = bool(getattr(base, "read_only", False))
+        self.supports_delete = bool(getattr(base, "supports_delete", True))
+        self.supports_list = bool(getattr(base, "supports_list", True))
+
+    def __str__(self) -> str:
+        return str(self.base)
+
+    @property
+    def changes(self) -> Changes:
+        """What the transaction has for this place."""
+        return changes_in(self.transaction, self.base)
+
+    def _view(self) -> View:
+        changes = self.changes
+        base = watched(self.base, changes.watched) if self.transaction.repeatable_read else self.base
+        return changes.view(base)
+
+    def get(self, key: str) -> Value | None:
+        """The value as it is to be."""
+        return self._view().get(key)
+
+    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
+        """Parts of the value as it is to be."""
+        return self._view().get_ranges(key, ranges)
+
+    def set(self, key: str, value: Value) -> None:
+        """Have it stored with the transaction."""
+        self.changes.write(self.base, key, bytes(value))
+
+    def delete(self, key: str) -> object:
+        """Have it deleted with the transaction."""
+        self.changes.write(self.base, key, None)
+        return None
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        """The keys under the prefix that are to have values."""
+        return self._view().list(prefix)

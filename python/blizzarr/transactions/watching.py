@@ -1,0 +1,49 @@
+"""Stores that note what is read, and refuse to read it when it has changed."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+
+from blizzarr.stores import Store, StoreWrapper
+from blizzarr.stores.generation import generation_of
+from blizzarr.stores.protocol import ByteRange, Value
+from blizzarr.transactions.changes import place_in, shown
+from blizzarr.transactions.overlay import Seen
+from blizzarr.transactions.transaction import GenerationMismatchError
+
+__all__ = ["watched"]
+
+
+class _WatchedStore(StoreWrapper):
+    """Notes the generation of each value that is read."""
+
+    def __init__(self, store: Store, seen: Seen) -> None:
+        super().__init__(store)
+        self._seen = seen
+        self._prefix = place_in(store)[1]
+
+    def _note(self, key: str) -> None:
+        now = generation_of(self.store, key)
+        before = self._seen.setdefault(self._prefix + key, (self.store, key, now))[2]
+        if before != now:
+            raise GenerationMismatchError(f"Error reading {shown(self.store, key)}: Generation mismatch")
+
+    def get(self, key: str) -> Value | None:
+        """The value, which is the one that was read before."""
+        self._note(key)
+        return super().get(key)
+
+    def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
+        """The values under many keys."""
+        return [self.get(key) for key in keys]
+
+    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
+        """Parts of the value."""
+        self._note(key)
+        return super().get_ranges(key, ranges)
+
+
+def watched(store: Store, seen: Seen) -> Store:
+    """The store; what is read from it is noted, and must not have changed when it is read once more."""
+    return _WatchedStore(store, seen)
