@@ -13,7 +13,7 @@ from blizzarr.config import config
 from blizzarr.errors import NodeExistsError
 from blizzarr.stores import Store
 
-__all__ = ["foreign_files", "refuse_foreign_files"]
+__all__ = ["NAMED", "foreign_files", "refuse_foreign_files"]
 
 NAMED = 10
 """So many are named; of the others it is said how many they are."""

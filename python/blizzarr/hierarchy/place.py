@@ -22,7 +22,7 @@ from blizzarr.formats import (
 from blizzarr.hierarchy.belongings import chunk_names
 from blizzarr.hierarchy.documents import Node, ancestors, forget_consolidated, put
 from blizzarr.hierarchy.removal import REMOVAL, removal_key
-from blizzarr.hierarchy.remove import remove_chunks, remove_node
+from blizzarr.hierarchy.remove import remove_left_over, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import check_path
@@ -77,8 +77,7 @@ def place_node(
     if taken is not None:
         remove_node(store, path)
         if isinstance(meta, ArrayMeta):
-            # What an interrupted removal has left, without a document that would say that it is an array's.
-            remove_chunks(store, path, meta)
+            remove_left_over(store, path, meta)
     if before is not None:
         before()
     for key, value in form.entry_documents().items():

@@ -10,18 +10,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from blizzarr.errors import UnsupportedOperationError
-from blizzarr.formats import chunk_prefix, chunk_store
+from blizzarr.errors import NodeExistsError, UnsupportedOperationError
+from blizzarr.formats import FORMATS, chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import array_chunks, belongings
 from blizzarr.hierarchy.documents import forget_consolidated
-from blizzarr.hierarchy.foreign_files import refuse_foreign_files
+from blizzarr.hierarchy.foreign_files import NAMED, refuse_foreign_files
 from blizzarr.hierarchy.removal import REMOVAL, record, removal_key
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, StoreWrapper, check_writable
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
 
-__all__ = ["remove_chunks", "remove_node"]
+__all__ = ["remove_chunks", "remove_left_over", "remove_node"]
 
 
 LOCKED = 100
@@ -106,6 +106,32 @@ def nobody_writing(store: Store, documents: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         locks.release()
+
+
+def remove_left_over(store: Store, path: str, meta: ArrayMeta) -> None:
+    """Remove what an interrupted removal may have left where an array is to be: chunks that no document speaks of.
+
+    Raises
+    ------
+    NodeExistsError
+        When there are nodes among them: the blocks of a dataset of N5 called ``0`` have the names that those of an
+        array above it would have.
+    """
+    prefix = chunk_prefix(path, meta)
+    if array_chunks(chunk_store(store, path, meta), path, meta):
+        below = (key[len(prefix) :] for key in store.list(prefix))
+        nodes = sorted(key for key in below if "/" in key and key.rpartition("/")[2] in _DOCUMENTS)
+        if nodes:
+            raise NodeExistsError(
+                f"expected nothing but what an array that is gone has left, found nodes: {', '.join(nodes[:NAMED])}; "
+                "remove them first, or choose another place",
+                array="/" + path,
+                store=str(store),
+            )
+    remove_chunks(store, path, meta)
+
+
+_DOCUMENTS = frozenset(key.rpartition("/")[2] for form in FORMATS.values() for key in form.document_keys("node"))
 
 
 def remove_chunks(store: Store, path: str, meta: ArrayMeta) -> None:

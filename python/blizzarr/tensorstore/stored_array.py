@@ -19,7 +19,7 @@ from blizzarr.formats import FORMATS as BY_NAME
 from blizzarr.formats import Format, Found, encode, find_many, format_of, get_many
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
-from blizzarr.hierarchy.remove import remove_chunks, remove_node
+from blizzarr.hierarchy.remove import remove_left_over, remove_node
 from blizzarr.hierarchy.root_above import root_above
 from blizzarr.indexing import Lowered
 from blizzarr.json_values import dump, quote
@@ -365,7 +365,7 @@ def _put(place: _Place, meta: ArrayMeta) -> bool:
 def _delete(place: _Place, meta: ArrayMeta) -> None:
     """Remove what is there, and what an array that is gone may have left."""
     remove_node(place.store, place.path)
-    remove_chunks(place.store, place.path, meta)
+    remove_left_over(place.store, place.path, meta)
 
 
 def _publish(store: Store) -> None:

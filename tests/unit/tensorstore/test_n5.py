@@ -273,3 +273,22 @@ def test_drivers_that_there_are_not() -> None:
     with pytest.raises(SpecError, match=r'"foo" is not a registered TensorStore driver$') as other:
         ours.open({"driver": "foo"})
     assert not isinstance(other.value, UnsupportedOperationError)
+
+
+@pytest.mark.parametrize("attributes", [None, {"n5": "2.5.1"}], ids=["a directory", "a group"])
+def test_datasets_below_are_not_taken_for_blocks(attributes: Any, tmp_path: Path) -> None:
+    """Blocks of a dataset called `0` look like those of an array above it that has one more dimension."""
+    if attributes:
+        (tmp_path / "attributes.json").write_text(json.dumps(attributes))
+    made(tmp_path / "0")
+    above = {"dimensions": [1, 4, 5], "blockSize": [1, 3, 2], "dataType": "uint16", "compression": {"type": "raw"}}
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(NodeExistsError, match=r"0/attributes.json"):
+        ours.open(spec(tmp_path, metadata=above), create=True, delete_existing=True).result()
+    for zarr_format in ("n5", 2):
+        keys = {} if zarr_format == "n5" else {"chunk_key_encoding": ("v2", "/")}
+        with pytest.raises(NodeExistsError, match=r"0/attributes.json"):
+            blizzarr.create_array(
+                tmp_path, shape=(1, 4, 5), dtype="u2", zarr_format=zarr_format, overwrite=True, **keys
+            )
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
