@@ -137,6 +137,26 @@ def test_random_grids(block: int) -> None:
         assert gist(mine) == gist(their) or TOO_LONG.search(str(their[1])), seed
 
 
+@pytest.mark.parametrize("driver", ["zarr1", "zarr3_draft"])
+def test_formats_that_tensorstore_does_not_have(driver: str) -> None:
+    """Their chunks are those that ``zarr`` has with TensorStore: one grid, for what is read and what is written."""
+    for seed in range(GRIDS // 20):
+        random = Random(seed)
+        rank = random.randrange(1, 4)
+        schema = {"chunk_layout": layout(random, rank, ("chunk", "read_chunk", "write_chunk"))}
+        shape = lengths(random, rank)
+        their = outcome(lambda: theirs("zarr", {"shape": shape, "dtype": "|u1"}, schema)[0]["chunks"], list)  # noqa: B023
+        mine = outcome(lambda: chunks_of(driver, shape, schema), list)  # noqa: B023
+        assert mine == their or (mine[0] == their[0] == "ValueError"), seed
+
+
+def chunks_of(driver: str, shape: list[int], schema: dict[str, Any]) -> list[int]:
+    """The chunks of a new array of bytes."""
+    spec = {"driver": driver, "kvstore": "memory://", "schema": schema}
+    store = bts.open(spec, create=True, context=bts.Context(), dtype="uint8", shape=shape).result()
+    return list(store.chunk_layout.write_chunk.shape)
+
+
 def unbounded(library: Any, random: Random) -> Any:
     """The layout of an array whose elements are computed, whose domain may have no end."""
     rank = random.randrange(1, 4)

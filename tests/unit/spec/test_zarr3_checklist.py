@@ -178,6 +178,8 @@ def test_transpose() -> None:
 
     assert codecs(transpose("C")) == [transpose([0, 1]), LITTLE]
     assert codecs(transpose("F")) == codecs(transpose([1, 0])) == [transpose([1, 0]), LITTLE]
+    none = CodecSpec({"driver": "zarr3", "codecs": [transpose([])]})
+    assert new({"shape": [], "data_type": "int8", "codecs": [transpose("F")]}, codec=none)["codecs"][0] == transpose([])
     refused("{0, 0} is not a valid permutation", {"codecs": [transpose([0, 0])]})
 
 

@@ -53,11 +53,11 @@ def same_order(a: Any, b: Any) -> Any:
 
     Examples
     --------
-    >>> same_order("C", [0, 1]), same_order([1, 0], "F"), same_order([1, 0], "C")
-    ([0, 1], [1, 0], None)
+    >>> same_order("C", [0, 1]), same_order([1, 0], "F"), same_order([1, 0], "C"), same_order("C", [])
+    ([0, 1], [1, 0], None, [])
     """
     if isinstance(a, str) and isinstance(b, list):
-        return b if same_order(b, a) else None
+        return same_order(b, a)
     if isinstance(a, list) and isinstance(b, str):
         rank = len(a)
         return a if a == list(range(rank) if b == "C" else range(rank - 1, -1, -1)) else None
