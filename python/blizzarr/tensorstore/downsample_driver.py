@@ -201,7 +201,13 @@ class DownsampleDriver(Driver):
             else:
                 index = indices_of(form._replace(maps=(map_,)))[0]
                 blocks, axis = _distinct(map_, index, form)
-                own, begins = _scattered(blocks, factor, bounds, dim, len(form.maps))
+                first, last = int(blocks[0]), int(blocks[-1])
+                if 2 * len(blocks) > last - first:
+                    # Those between are read, too, rather than each wanted one alone.
+                    own, begins = _neighbours(first, last, factor, bounds)
+                    axis = _moved(axis, blocks - first)
+                else:
+                    own, begins = _scattered(blocks, factor, bounds, dim, len(form.maps))
                 axes.append(axis)
             as_is = as_is and axes[-1] == (dim, 0, 1)
             edges.append(begins)
@@ -279,6 +285,16 @@ def _scattered(
     extent = [1] * rank
     extent[dim] = len(elements)
     return ArrayMap(0, 1, elements.reshape(extent), (dim,), UNBOUNDED), edges
+
+
+def _moved(axis: Axis, places: npt.NDArray[np.int64]) -> Axis:
+    """How they make up the view where each is not next to the one before, but in its place."""
+    if isinstance(axis, int):
+        return int(places[axis])
+    if len(axis) == 2:
+        return axis[0], places[axis[1]]
+    dim, start, sign = axis
+    return dim, int(places[start]), sign * int(places[1] - places[0]) if len(places) > 1 else sign
 
 
 def _distinct(map_: Map, index: npt.NDArray[np.int64], form: Form) -> tuple[npt.NDArray[np.int64], Axis]:
