@@ -5,6 +5,7 @@ are what the rest of this library raises::
 
     SpecError (ValueError)
     ├── ConstraintError                         FAILED_PRECONDITION: what is stored is not as the spec demands
+    ├── InvalidArgumentError                    the spec itself cannot be meant
     ├── ArrayNotFoundError (NodeNotFoundError)  NOT_FOUND
     ├── ArrayExistsError (NodeExistsError)      ALREADY_EXISTS
     └── UnsupportedDriverError (UnsupportedOperationError)  what TensorStore has and this library has not
@@ -29,8 +30,10 @@ __all__ = [
     "ArrayExistsError",
     "ArrayNotFoundError",
     "ConstraintError",
+    "InvalidArgumentError",
     "UnsupportedDriverError",
     "failed_precondition",
+    "invalid_argument",
     "opening",
 ]
 
@@ -104,6 +107,32 @@ class UnsupportedDriverError(SpecError, UnsupportedOperationError):
     """A kind of array that TensorStore has and this library has not; the text names those that it has."""
 
 
+class InvalidArgumentError(SpecError):
+    """A spec says something of an array that cannot be meant, or of another kind of array, whatever is stored."""
+
+
+class invalid_argument:  # noqa: N801  # as a function
+    """Errors about what a spec says itself, also where it is held against what is stored.
+
+    Examples
+    --------
+    >>> with failed_precondition(), invalid_argument():
+    ...     raise SpecError("no")
+    Traceback (most recent call last):
+    ...
+    blizzarr.spec.status.InvalidArgumentError: no
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        """Nothing is done before there is an error."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, SpecError) and not isinstance(error, _StatusError):
+            raise InvalidArgumentError(error.reason) from error
+
+
 class failed_precondition:  # noqa: N801  # as a function
     """Errors about constraints, where what does not meet them is stored already."""
 
@@ -113,5 +142,6 @@ class failed_precondition:  # noqa: N801  # as a function
         """Nothing is done before there is an error."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, SpecError) and not isinstance(error, _StatusError) and not _ARGUMENTS.match(error.reason):
+        known = isinstance(error, _StatusError | InvalidArgumentError)
+        if isinstance(error, SpecError) and not known and not _ARGUMENTS.match(error.reason):
             raise ConstraintError(error.reason) from error

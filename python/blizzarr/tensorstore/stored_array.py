@@ -249,8 +249,14 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
 
 
 def _create(place: _Place, mode: OpenMode) -> StoredArray:
-    with prefixed(f"Error writing {place.key}"):
-        meta = _created(place)
+    try:
+        with prefixed(f"Error writing {place.key}"):
+            meta = _created(place)
+    except SpecError:
+        # That there is one already comes first.
+        if mode.delete_existing or _found(place) is None:
+            raise
+        raise ArrayExistsError(f"Error writing {place.key}") from None
     store = place.store
     if isinstance(store, StagedStore):
 

@@ -11,6 +11,7 @@ from blizzarr.spec.n5.codec import N5Codec
 from blizzarr.spec.n5.effective import domain_of, layout_with, units_shown
 from blizzarr.spec.n5.metadata import Metadata
 from blizzarr.spec.schema import Schema
+from blizzarr.spec.status import invalid_argument
 
 __all__ = ["check_metadata", "check_schema"]
 
@@ -49,7 +50,8 @@ def check_schema(stored: Metadata, schema: Schema) -> None:
             f"Rank specified by schema ({schema.rank}) does not match rank specified by metadata ({stored.rank})"
         )
     if schema.domain is not None:
-        domain_of(stored, schema)
+        with invalid_argument():
+            domain_of(stored, schema)
     if schema.dtype is not None and schema.dtype != dtype:
         raise SpecError(f"dtype from metadata ({dtype.name}) does not match dtype in schema ({schema.dtype.name})")
     if schema.codec is not None:

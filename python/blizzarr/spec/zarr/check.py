@@ -14,7 +14,7 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.element_type import Field
 from blizzarr.spec.fill_value import shown
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.status import ConstraintError
+from blizzarr.spec.status import ConstraintError, invalid_argument
 from blizzarr.spec.zarr.effective import codec_stored, domain_of, layout_with, ranks_of
 from blizzarr.spec.zarr.elements import Element, fill_bytes
 from blizzarr.spec.zarr.metadata import Metadata
@@ -64,9 +64,10 @@ def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = 
         with prefixed("domain from metadata does not match domain in schema"):
             domain_of(stored, schema, field)
     if schema.codec is not None:
-        with prefixed("codec from metadata does not match codec in schema"):
+        with invalid_argument(), prefixed("codec from metadata does not match codec in schema"):
             CodecSpec.of("zarr", codec_stored(stored)).merged(schema.codec)
-    _check_fill(stored, schema, name, void)
+    with invalid_argument():
+        _check_fill(stored, schema, name, void)
     layout = schema.chunk_layout
     if layout.rank != -1 and layout_with(layout, stored, ranks, field).grid("codec").shape.hard:
         raise SpecError("codec_chunk_shape not supported")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from blizzarr.errors import SpecError
@@ -10,6 +11,7 @@ from blizzarr.json_values import alike, dump, quote
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.schema import Schema
+from blizzarr.spec.status import invalid_argument
 from blizzarr.spec.zarr3.codec import Zarr3Codec
 from blizzarr.spec.zarr3.effective import domain_of, layout_with, units_of
 from blizzarr.spec.zarr3.fill_value import converted, element_to_json, same_bits
@@ -77,6 +79,8 @@ def _check_units(constraints: Metadata, stored: Metadata) -> None:
     if constraints.dimension_units is None:
         return
     known = stored.dimension_units or (None,) * len(constraints.dimension_units)
+    if len(known) != len(constraints.dimension_units):
+        raise _mismatch("dimension_units", units_json(constraints.dimension_units), units_json(known))
     for wanted, unit in zip(constraints.dimension_units, known, strict=True):
         if wanted is not None and (unit is None or unit != wanted):
             raise _mismatch(
@@ -101,14 +105,16 @@ def check_schema(stored: Metadata, schema: Schema) -> None:
     if layout.rank != -1 and layout_with(layout, stored, stored.rank).codec_chunk.constraints.shape.hard:
         raise SpecError("codec_chunk_shape not supported")
     if schema.fill_value is not None and schema.fill_dtype is not None:
-        wanted = converted(schema.fill_value, schema.fill_dtype, dtype)
+        with invalid_argument():
+            wanted = converted(schema.fill_value, schema.fill_dtype, dtype)
         if not same_bits(wanted, stored.fill_value):
             raise SpecError(
                 f"Invalid fill_value: schema requires fill value of {dump(element_to_json(wanted, dtype))}, but "
                 f"metadata specifies fill value of {dump(element_to_json(stored.fill_value, dtype))}"
             )
     if schema.codec is not None:
-        with prefixed("codec from metadata does not match codec in schema"):
+        other = nullcontext() if schema.codec.driver == "zarr3" else invalid_argument()
+        with other, prefixed("codec from metadata does not match codec in schema"):
             CodecSpec.of("zarr3", Zarr3Codec(stored.codecs)).merged(schema.codec)
     if schema.dimension_units is not None:
         with prefixed("dimension_units from metadata does not match dimension_units in schema"):
