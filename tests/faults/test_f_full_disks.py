@@ -152,6 +152,7 @@ def test_row_091_out_of_threads() -> None:
         os.chmod(folder, 0o777)
         facts = answer(
             """
+            import blizzarr.tensorstore as tensorstore
             noise = np.random.default_rng(0).integers(0, 256, (64, 4096), "uint8")
             blizzarr.create_array(ARGUMENTS["root"] + "/first", data=noise[:1, :1], chunks=(1, 1))[0] = 1  # imports
             if os.geteuid() == 0:
@@ -168,8 +169,18 @@ def test_row_091_out_of_threads() -> None:
             with blizzarr.config.set(threads=8, durability="full"):
                 array = blizzarr.create_array(ARGUMENTS["root"] + "/second", data=noise, chunks=(1, 4096))
                 array[:, 5] = 7
-                tell(whole=bool((np.delete(array[...], 5, 1) == np.delete(noise, 5, 1)).all()))
+                whole = bool((np.delete(array[...], 5, 1) == np.delete(noise, 5, 1)).all())
+            root = ARGUMENTS["root"]
+            copied = blizzarr.copy(array, root + "/third")
+            facts = {"whole": whole, "same": blizzarr.diff(array, copied).same}
+            facts["found"] = blizzarr.check(copied, record=root + "/sums").kinds()
+            face = tensorstore.open({"driver": "zarr3", "kvstore": {"driver": "file", "path": root + "/third"}})
+            facts["read"] = int(face.result(timeout=20)[3].read().result(timeout=20)[5])
+            tell(**facts)
             """,
             root=folder,
         )
     assert facts["whole"]
+    assert facts["same"]
+    assert facts["found"] == {}
+    assert facts["read"] == 7

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -21,6 +20,7 @@ from blizzarr.copying.regions import Region, Regions, plan_regions
 from blizzarr.copying.stored import same_layout, stored_objects
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import chunk_prefix, chunk_store
+from blizzarr.stores.threads import Threads
 
 __all__ = ["Parts", "cut", "plan", "stored_alike"]
 
@@ -136,7 +136,7 @@ def stored_alike(a: Array, b: Array, cells: list[Cell]) -> Iterator[tuple[Cell, 
             return False
         return one is not None and other is not None and memoryview(one) == memoryview(other)
 
-    with ThreadPoolExecutor(min(16, 2 * (os.cpu_count() or 1))) as pool:
+    with Threads(min(16, 2 * (os.cpu_count() or 1))) as pool:
         for start in range(0, len(cells), BATCH):
             batch = cells[start : start + BATCH]
             yield from zip(batch, pool.map(alike, batch), strict=True)

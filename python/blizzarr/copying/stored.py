@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 from blizzarr.array import Array
 from blizzarr.array.info import stored_chunks
@@ -15,6 +14,7 @@ from blizzarr.durability import as_durable_as_here
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.model import ArrayMeta
+from blizzarr.stores.threads import Threads
 
 __all__ = ["copy_stored", "same_layout", "stored_objects"]
 
@@ -64,7 +64,7 @@ def copy_stored(
         if value is not None:
             there.set(new_prefix + new.chunk_keys.key(position), value)
 
-    with ThreadPoolExecutor(min(16, 2 * (os.cpu_count() or 1))) as pool:
+    with Threads(min(16, 2 * (os.cpu_count() or 1))) as pool:
         for start in range(done, len(positions), BATCH):
             batch = positions[start : start + BATCH]
             list(pool.map(as_durable_as_here(one), batch))

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeGuard
 
@@ -21,6 +20,7 @@ from blizzarr.formats.v2_names import ARRAY
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.stores.glimpse import glimpse
+from blizzarr.stores.threads import Threads
 
 __all__ = ["as_documented", "is_unsaid", "settled", "settled_many", "warn_of_slashes"]
 
@@ -61,7 +61,7 @@ def settled(store: Any, path: str, meta: ArrayMeta) -> ArrayMeta:
 def settled_many(store: Any, arrays: Sequence[tuple[str, ArrayMeta]]) -> list[ArrayMeta]:
     """The same for many arrays, each with its path; several at a time where each may take a request."""
     if len(arrays) > 1 and not _is_near(store):
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
+        with Threads(_AT_ONCE) as pool:
             return list(pool.map(lambda array: settled(store, *array), arrays))
     return [settled(store, path, meta) for path, meta in arrays]
 

@@ -11,7 +11,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from blizzarr.errors import ConflictError
@@ -50,7 +50,15 @@ class Pool:
                 return
             self._active += 1
         # Not waited for when Python ends: what they wait for may never come.
-        threading.Thread(target=self._work, name="blizzarr", daemon=True).start()
+        try:
+            threading.Thread(target=self._work, name="blizzarr", daemon=True).start()
+        except RuntimeError:
+            # The system gives none.
+            with self._lock:
+                self._active -= 1
+                others = self._active
+            if not others:
+                self._work_here()
 
     def _work(self) -> None:
         self._mine.worker = True
@@ -74,6 +82,14 @@ class Pool:
                     # There were more because some were waiting.
                     self._active -= 1
                     return
+
+    def _work_here(self) -> None:
+        """Do what nobody else will do."""
+        with contextlib.suppress(Empty):
+            while True:
+                future = self._queue.get_nowait()
+                with contextlib.suppress(Exception):
+                    future.run()
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TypeAlias
 
 from blizzarr.errors import StoreError
 from blizzarr.stores import Store
+from blizzarr.stores.threads import Threads
 
 __all__ = ["Told", "digests"]
 
@@ -34,7 +34,7 @@ def digests(
         return key, None if value is None else hashlib.sha256(value).hexdigest()
 
     waiting, done = iter(keys), 0
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with Threads(os.cpu_count() or 1) as pool:
         while batch := list(islice(waiting, AHEAD)):
             yield from pool.map(one, batch)
             done += len(batch)

@@ -6,11 +6,11 @@ In what order they are changed is not said; after an error some are and some are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from blizzarr.durability import as_durable_as_here
 from blizzarr.stores.protocol import Store, Value
+from blizzarr.stores.threads import Threads
 
 __all__ = ["delete_many", "duplicate_many", "set_many"]
 
@@ -90,6 +90,6 @@ def _each(work: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Non
     def one(some: tuple[Any, ...]) -> None:
         work(*some)
 
-    with ThreadPoolExecutor(_THREADS) as pool:
+    with Threads(_THREADS) as pool:
         for _ in pool.map(as_durable_as_here(one), arguments):
             pass

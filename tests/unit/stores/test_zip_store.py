@@ -347,3 +347,22 @@ def test_a_chunk_that_becomes_fill_is_overwritten(tmp_path: Path) -> None:
         array[:5] = 0
         np.testing.assert_array_equal(array[:], [0] * 5 + [6, 7, 8, 9, 10])
     np.testing.assert_array_equal(api.load(tmp_path / "x.zip", path="a"), [0] * 5 + [6, 7, 8, 9, 10])
+
+
+def test_closing_goes_on_when_the_name_was_not_made_sure_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row 86: the file has its name already; the next attempt must not look for it under the old one."""
+    store = ZipStore(tmp_path / "a.zip", mode="w")
+    store.set("a", b"value")
+
+    def fails(directory: Path) -> None:
+        raise OSError(24, "Too many open files")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("blizzarr.stores.zip.archive.sync_directory", fails)
+        with pytest.raises(StoreError, match="Too many open files"):
+            store.close()
+    store.set("b", b"more")
+    store.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.zip"]
+    with ZipStore(tmp_path / "a.zip", mode="r") as read:
+        assert [bytes(read.get(key) or b"") for key in ("a", "b")] == [b"value", b"more"]

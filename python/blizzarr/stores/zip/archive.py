@@ -32,6 +32,7 @@ class Archive:
         self.complaints: tuple[str, ...] = ()
         self._file = file
         self._final = final  # where the file goes on the first flush, when it is written under another name
+        self._renamed = False  # to where it goes, which is not known to be on the device yet
         self._changed = False
         self._closed = False
         self._reads_only = False  # as long as nothing is added, so that nobody else is kept from adding
@@ -97,9 +98,10 @@ class Archive:
         file.sync()
         if self._final is not None:
             os.replace(file.path, self._final)
-            sync_directory(self._final.parent)
-            file.path = self._final
-            self._final = None
+            file.path, self._final, self._renamed = self._final, None, True
+        if self._renamed:
+            sync_directory(file.path.parent)
+            self._renamed = False
         self._changed = False
 
     def close(self) -> None:

@@ -1,0 +1,82 @@
+"""Threads that wait for stores, of which the system may give fewer than are wanted, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Generic, Self, TypeVar
+
+__all__ = ["Threads"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Threads:
+    """A pool of threads; where none can be started, who has work for them does it alone (fault rows 91 and 94).
+
+    Examples
+    --------
+    >>> with Threads(2) as pool:
+    ...     list(pool.map(str.upper, "ab"))
+    ['A', 'B']
+    """
+
+    def __init__(self, count: int) -> None:
+        self._pool = ThreadPoolExecutor(count)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown()
+
+    def map(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """The results in the order of the items; all of them are begun before the first result is asked for."""
+        tasks = [_Task(work, item) for item in items]
+        alone = False
+        for task in tasks:
+            try:
+                self._pool.submit(task)
+            except RuntimeError:
+                # Too many threads, too little memory for another one, or the interpreter is ending. This task may be
+                # among those that wait all the same.
+                alone = True
+                break
+        return _results(tasks, alone=alone)
+
+
+class _Task(Generic[R]):
+    """Something to be done once, by whoever comes first."""
+
+    def __init__(self, work: Callable[[T], R], item: T) -> None:
+        self._left: list[tuple[Callable[[Any], R], Any]] = [(work, item)]
+        self._future: Future[R] = Future()
+
+    def __call__(self) -> None:
+        try:
+            work, item = self._left.pop()
+        except IndexError:
+            return
+        try:
+            self._future.set_result(work(item))
+        except BaseException as error:
+            self._future.set_exception(error)
+
+    def result(self) -> R:
+        return self._future.result()
+
+    def give_up(self) -> None:
+        self._left.clear()
+
+
+def _results(tasks: list[_Task[R]], *, alone: bool) -> Iterator[R]:
+    try:
+        for task in tasks:
+            if alone:
+                task()
+            yield task.result()
+    finally:
+        # What has not begun when one of them failed is not done any more.
+        for task in tasks:
+            task.give_up()
