@@ -140,7 +140,11 @@ class Future(Generic[T]):
                 callback = self._callbacks.pop(0)
             except IndexError:
                 return
-            callback(self)
+            try:
+                callback(self)
+            except Exception as error:
+                # No concern of whoever finishes it, nor of the other callbacks.
+                _tell_of(error)
 
     def _run_coroutine(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop | None) -> None:
         import asyncio
@@ -316,8 +320,17 @@ class Future(Generic[T]):
         raise TypeError("a future cannot be pickled; wait for its result")
 
 
+def _tell_of(error: Exception) -> None:
+    """Say that a callback has failed, as Python does of a thread in which nobody can catch it."""
+    told = threading.ExceptHookArgs((type(error), error, error.__traceback__, threading.current_thread()))
+    threading.excepthook(told)
+
+
 def _seconds(timeout: float | None, deadline: float | None) -> float | None:
     """How long to wait; None for as long as it takes."""
+    for given in (timeout, deadline):
+        if isinstance(given, str | bytes):
+            raise TypeError(f"expected seconds, found {given!r}")
     left = [] if timeout is None else [float(timeout)]
     if deadline is not None:
         left.append(float(deadline) - time.time())

@@ -21,11 +21,25 @@ from blizzarr.views.compose import compose
 if TYPE_CHECKING:
     from blizzarr.tensorstore.store import TensorStore
 
-__all__ = ["as_source", "check_source", "copy_view", "pieces"]
+__all__ = ["as_source", "check_source", "copy_view", "fitted", "pieces"]
 
 
 def as_source(value: Any, target: TensorStore) -> Elements:
-    """What a user gives, as elements in the shape of a view.
+    """What a user gives, as elements of the data type of a view.
+
+    Raises
+    ------
+    SpecError, TypeError, OverflowError
+        When it does not convert.
+    """
+    shape = target.shape
+    if type(value) is np.ndarray and value.shape == shape and value.dtype == target.dtype.element_dtype:
+        return value if value.dtype.kind != "O" else as_elements(value, target.dtype)
+    return as_elements(value, target.dtype, len(shape))
+
+
+def fitted(found: Elements, target: TensorStore) -> Elements:
+    """Elements in the shape of a view.
 
     Raises
     ------
@@ -33,9 +47,6 @@ def as_source(value: Any, target: TensorStore) -> Elements:
         When a length does not fit.
     """
     shape = target.shape
-    if type(value) is np.ndarray and value.shape == shape and value.dtype == target.dtype.element_dtype:
-        return value if value.dtype.kind != "O" else as_elements(value, target.dtype)
-    found = as_elements(value, target.dtype, len(shape))
     if found.shape == shape:
         return found
     align(IndexDomain(shape=found.shape)._form, target._form)

@@ -46,7 +46,8 @@ def staged_in(
 
     found = changes.elements(name, make)
     assert isinstance(found, Staged), "what was made"
-    return found.adopt(array.metadata)
+    found.adopt(array.metadata).check()
+    return found
 
 
 def do_later(
@@ -119,6 +120,14 @@ class Staged:
         self._meta = meta
         self._binding = None
         return self
+
+    def check(self) -> None:
+        """Refuse to go on with an array whose documents cannot be told, as a change of them has failed."""
+        errors = self._changes.overlay.errors
+        if errors:
+            for key in document_keys(self._path, self._meta):
+                if self._prefix + key in errors:
+                    raise errors[self._prefix + key]
 
     def shrink(self, shape: tuple[int, ...]) -> None:
         """Forget what is outside of a shape."""

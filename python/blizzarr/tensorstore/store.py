@@ -13,7 +13,7 @@ from blizzarr.futures import Batch, Future, Pace, WriteFutures, at_once, submit
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.pretty import pretty
 from blizzarr.tensorstore.casting import cast_driver
-from blizzarr.tensorstore.copying import as_source, check_source, copy_view
+from blizzarr.tensorstore.copying import as_source, check_source, copy_view, fitted
 from blizzarr.tensorstore.driver import Driver, Shared
 from blizzarr.tensorstore.facts import StoreFacts
 from blizzarr.tensorstore.storage_statistics import StorageStatistics as Statistics
@@ -202,10 +202,15 @@ class TensorStore(StoreFacts):
             return _refusing(SpecError("Destination does not support writing."))
         try:
             view = self._now()
-            elements = as_source(source, view)
         except BlizzarrError as error:
             return _refusing(error)
-        return lambda: driver.write(view, elements)
+        # What cannot be converted is an error at once, what does not fit one of the result.
+        elements = as_source(source, view)
+        try:
+            fitting = fitted(elements, view)
+        except BlizzarrError as error:
+            return _refusing(error)
+        return lambda: driver.write(view, fitting)
 
     def _copying(self, source: TensorStore) -> Callable[[], None]:
         def copy() -> None:

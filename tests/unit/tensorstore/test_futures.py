@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
+import sys
 import threading
 import time
 import types
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -82,6 +84,7 @@ def test_waiting_ends(ts: Any) -> None:
     for limit in ({"timeout": 0.01}, {"timeout": -1}, {"deadline": begun}, {"timeout": 99, "deadline": begun + 0.02}):
         assert outcome(lambda limit=limit: future.result(**limit))[0] == "TimeoutError"
         assert outcome(lambda limit=limit: future.exception(**limit))[0] == "TimeoutError"
+    assert outcome(lambda: future.result(timeout="1"))[0] == "TypeError"
     promise.set_result(5)
     assert future.result(0, 0) == 5
 
@@ -100,6 +103,57 @@ def test_callbacks(ts: Any) -> None:
     assert found == [future]
     future.add_done_callback(found.append)
     assert found == [future, future]
+
+
+def test_callbacks_that_fail(ts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever gives the result and the other callbacks are not concerned; a hook is told. At once it is the caller."""
+    told: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    promise, future = ts.Promise.new()
+    found: list[Any] = []
+
+    def wrong(future: Any) -> None:
+        raise KeyError("wrong")
+
+    for callback in (wrong, found.append, wrong, found.append):
+        future.add_done_callback(callback)
+    promise.set_result(5)
+    assert found == [future, future]
+    assert [each.exc_type for each in told] == [KeyError] * 2
+    with pytest.raises(KeyError):
+        future.add_done_callback(wrong)
+
+
+def test_writes(ts: Any) -> None:
+    """Both of their futures; what cannot be converted is an error at once, what does not fit one of the futures."""
+    spec = {"driver": "zarr3", "kvstore": "memory://"}
+    store = ts.open(spec, dtype="int32", shape=[4, 6], create=True).result()
+    futures = store.write(7)
+    assert (futures.result(), futures.copy.result(), futures.commit.result(), futures.done()) == (
+        None,
+        None,
+        None,
+        True,
+    )
+    assert (futures.cancelled(), futures.cancel(), futures.exception()) == (False, False, None)
+    found: list[Any] = []
+    futures.add_done_callback(found.append)
+    assert isinstance(found[0], ts.Future)
+    assert outcome(lambda: store.write("abc"))[1] == "invalid literal for int() with base 10: 'abc'"
+    assert outcome(lambda: store.write([2**40]))[0] == "OverflowError"
+    wrong = store.write([[1, 2]] * 2)
+    for each in (wrong, wrong.copy, wrong.commit):
+        assert str(each.exception()) == (
+            "Error aligning dimensions: source dimension 0 [0, 2) mismatch with target dimension 0 [0, 4), "
+            "source dimension 1 [0, 2) mismatch with target dimension 1 [0, 6)"
+        )
+    store.write(9)  # and nobody waits
+    for _ in range(100):
+        if int(store[0, 0].read().result()) == 9:
+            break
+        time.sleep(0.02)
+    assert store.read().result().tolist() == [[9] * 6] * 4
 
 
 def test_future_of_a_value(ts: Any) -> None:
@@ -135,6 +189,36 @@ def test_awaiting(ts: Any) -> None:
         return found
 
     assert asyncio.run(run()) == [7, True]
+
+
+def test_many_tasks(ts: Any) -> None:
+    """One that is cancelled cancels it for all; each thread may have its own loop, and what asyncio combines works."""
+    store = ts.array([1, 2, 3])
+
+    async def cancel_one() -> Any:
+        promise, future = ts.Promise.new()
+
+        async def wait() -> Any:
+            return await future
+
+        tasks = [asyncio.ensure_future(wait()) for _ in range(3)]
+        await asyncio.sleep(0)
+        tasks[0].cancel()
+        await asyncio.sleep(0.02)
+        promise.set_result(3)
+        return future.cancelled(), [task.cancelled() for task in tasks]
+
+    async def combine() -> Any:
+        _, late = ts.Promise.new()
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(late, 0.01)
+        both = await asyncio.gather(store[0].read(), store[1:].read())
+        return late.cancelled(), [found.tolist() for found in both], await store[2].write(5)
+
+    assert asyncio.run(cancel_one()) == (True, [True] * 3)
+    store[2] = 5
+    with ThreadPoolExecutor(3) as threads:
+        assert list(threads.map(lambda _: asyncio.run(combine()), range(3))) == [(True, [1, [2, 5]], None)] * 3
 
 
 def test_coroutines(ts: Any) -> None:
