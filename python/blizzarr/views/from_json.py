@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from blizzarr.errors import SpecError
+from blizzarr.number_text import integer_of_text
 from blizzarr.views.components import Upper, complete
 from blizzarr.views.form import Form, IndexArray
 from blizzarr.views.interval import INF, INT64_MAX, INT64_MIN, UNBOUNDED, Bounds, closed
@@ -103,13 +104,19 @@ def _integer(value: Any, lower: int = INT64_MIN, upper: int = INT64_MAX) -> int:
     return found
 
 
+def _of_text(value: Any) -> Any:
+    """The integer that a text says; other values, and other texts, as they are."""
+    number = integer_of_text(value) if isinstance(value, str) else None
+    return value if number is None else number
+
+
 def _bound(value: Any, infinite: dict[str, int]) -> int:
     if isinstance(value, str) and value in infinite:
         return infinite[value]
     # Nothing is beyond infinity.
     ((_, limit),) = infinite.items()
     try:
-        return _integer(value, *((INT64_MIN, limit) if limit > 0 else (limit, INT64_MAX)))
+        return _integer(_of_text(value), *((INT64_MIN, limit) if limit > 0 else (limit, INT64_MAX)))
     except SpecError:
         names = " or ".join(map(quoted, infinite))
         raise SpecError(f"Expected 64-bit signed integer or {names}, but received: {_shown(value)}") from None
@@ -242,7 +249,7 @@ def _gather(part: Any, shape: list[int], place: tuple[int, ...], integers: list[
         if is_array:
             raise SpecError(f"Expected rank-{len(shape)} array, but found array element {_shown(part)} at {at}.")
         try:
-            integers.append(_integer(part))
+            integers.append(_integer(_of_text(part)))
         except SpecError as error:
             raise SpecError(f"Error parsing array element at {at}: {error}") from None
         return

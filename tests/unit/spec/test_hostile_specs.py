@@ -57,3 +57,26 @@ def test_numbers_that_are_texts(dtype: str) -> None:
 def test_fill_values_that_are_no_texts(dtype: str, value: Any) -> None:
     expected = outcome(lambda: theirs.Schema(dtype=dtype, fill_value=value).fill_value)
     assert outcome(lambda: ours.Schema(dtype=dtype, fill_value=value).fill_value)[:2] == expected[:2]
+
+
+@pytest.mark.parametrize("text", [*_INTEGERS, "-inf", "+inf", "inf", "3.0", "9223372036854775808"])
+def test_bounds_that_are_texts(text: str) -> None:
+    for document in (
+        *({"inclusive_min": [text]}, {"exclusive_max": [text]}, {"inclusive_max": [[text]]}, {"shape": [text]}),
+        {"rank": text},
+    ):
+        expected, found = (outcome(lambda: library.IndexDomain(json=document)) for library in (theirs, ours))  # noqa: B023
+        assert found[:2] == expected[:2], document
+    for output in (
+        *({"index_array": [text]}, {"index_array": [1], "index_array_bounds": ["-inf", text]}),
+        *({"offset": text}, {"input_dimension": text}),
+    ):
+        document = {"input_rank": 1, "output": [output]}
+        expected, found = (outcome(lambda: library.IndexTransform(json=document)) for library in (theirs, ours))  # noqa: B023
+        assert found[:2] == expected[:2], document
+
+
+def test_arrays_without_elements() -> None:
+    spec = {"driver": "cast", "dtype": "int8", "base": {"driver": "array", "dtype": "int16"}}
+    with pytest.raises(BlizzarrError, match="member is missing"):
+        ours.Spec(spec)

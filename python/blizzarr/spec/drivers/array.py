@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import plain
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -32,7 +31,7 @@ class ArrayDriver(Driver):
         dtype, rank = node.schema.dtype, node.schema.rank
         if dtype is None:
             raise SpecError("dtype must be specified")
-        array = members.take("array", lambda value: array_from_json(plain(value), dtype, rank))
+        array = members.take("array", lambda value: array_from_json(value, dtype, rank))
         schema = node.schema.copy()
         schema.update(rank=array.ndim)
         return altered(node, schema=schema, options={"array": array})
