@@ -1,7 +1,7 @@
 //! One row of blocks from its rows of elements.
 
 use super::element::{Element, Sum};
-use super::sorted::{commonest, middle};
+use super::sorted::{commonest, middle, middles, most_common};
 use super::{Method, Run};
 
 /// Memory that is used again for the next row.
@@ -46,8 +46,8 @@ pub fn row<T: Element>(
             let greatest = |found: T, element: T| if element > found { element } else { found };
             fold(inputs, runs, &mut made[first..], greatest);
         }
-        Method::Median => each_block(inputs, runs, made, &mut room.block, middle),
-        Method::Mode => each_block(inputs, runs, made, &mut room.block, commonest),
+        Method::Median => each_block(inputs, runs, made, &mut room.block, middle, middles),
+        Method::Mode => each_block(inputs, runs, made, &mut room.block, commonest, most_common),
     }
 }
 
@@ -92,22 +92,45 @@ fn fold_row<T: Element, A: Copy, const LENGTH: usize>(elements: &[u8], found: &m
     }
 }
 
+/// Blocks of so few elements are put in order side by side, many at once.
+const SMALL: usize = 16;
+/// How many, so that they stay in the cache.
+const AT_ONCE: usize = 512;
+
 fn each_block<T: Element>(
     inputs: &[&[u8]],
     runs: &[Run],
     made: &mut Vec<T>,
-    block: &mut Vec<T>,
+    room: &mut Vec<T>,
     one: impl Fn(&mut [T]) -> T,
+    many: impl Fn(&mut [T], usize, &mut Vec<T>),
 ) {
     for run in runs {
-        for number in 0..run.count {
-            let start = (run.start + number * run.length) * T::SIZE;
-            block.clear();
+        let size = run.length * inputs.len();
+        let at_once = if size <= SMALL { AT_ONCE } else { 1 };
+        let mut done = 0;
+        while done < run.count {
+            let count = at_once.min(run.count - done);
+            let start = (run.start + done * run.length) * T::SIZE;
+            room.clear();
             for input in inputs {
-                let elements = &input[start..start + run.length * T::SIZE];
-                block.extend(elements.chunks_exact(T::SIZE).map(T::load));
+                let elements = &input[start..start + count * run.length * T::SIZE];
+                if at_once == 1 {
+                    room.extend(elements.chunks_exact(T::SIZE).map(T::load));
+                    continue;
+                }
+                // The elements at one place of all blocks, then those at the next.
+                for place in 0..run.length {
+                    let own = &elements[place * T::SIZE..];
+                    room.extend(own.chunks(run.length * T::SIZE).map(|block| T::load(&block[..T::SIZE])));
+                }
             }
-            made.push(one(block));
+            if at_once == 1 {
+                made.push(one(room));
+            } else {
+                many(room, count, made);
+            }
+            done += count;
         }
     }
 }

@@ -4,9 +4,6 @@ use std::cmp::Ordering;
 
 use super::element::Element;
 
-/// So few elements are put in order one by one.
-const FEW: usize = 20;
-
 fn order<T: Element>(one: &T, other: &T) -> Ordering {
     match (one.before(*other), other.before(*one)) {
         (true, _) => Ordering::Less,
@@ -15,36 +12,16 @@ fn order<T: Element>(one: &T, other: &T) -> Ordering {
     }
 }
 
-/// Equal elements stay as they were.
-fn sort<T: Element>(block: &mut [T]) {
-    if block.len() > FEW {
-        block.sort_by(order);
-        return;
-    }
-    for next in 1..block.len() {
-        let element = block[next];
-        let mut place = next;
-        while place > 0 && element.before(block[place - 1]) {
-            block[place] = block[place - 1];
-            place -= 1;
-        }
-        block[place] = element;
-    }
-}
-
 /// The element in the middle; of two the one before.
 pub fn middle<T: Element>(block: &mut [T]) -> T {
     let place = (block.len() - 1) / 2;
-    if block.len() <= FEW {
-        sort(block);
-        return block[place];
-    }
     *block.select_nth_unstable_by(place, order).1
 }
 
 /// The element that is there most often, and of several the first in order.
 pub fn commonest<T: Element>(block: &mut [T]) -> T {
-    sort(block);
+    // Equal elements stay as they were.
+    block.sort_by(order);
     let (mut best, mut longest, mut length) = (0, 0, 0);
     for place in 0..block.len() {
         length = if place > 0 && block[place] == block[place - 1] { length + 1 } else { 1 };
@@ -53,4 +30,46 @@ pub fn commonest<T: Element>(block: &mut [T]) -> T {
         }
     }
     block[best]
+}
+
+/// The middle of each of `count` blocks, of which the elements at one place lie side by side.
+pub fn middles<T: Element>(blocks: &mut [T], count: usize, made: &mut Vec<T>) {
+    sort_side_by_side(blocks, count);
+    let place = (blocks.len() / count - 1) / 2;
+    made.extend_from_slice(&blocks[place * count..(place + 1) * count]);
+}
+
+/// What is there most often in each of them.
+pub fn most_common<T: Element>(blocks: &mut [T], count: usize, made: &mut Vec<T>) {
+    sort_side_by_side(blocks, count);
+    let first = made.len();
+    made.extend_from_slice(&blocks[..count]);
+    let best = &mut made[first..];
+    let (mut longest, mut length) = (vec![1u8; count], vec![1u8; count]);
+    for place in 1..blocks.len() / count {
+        let before = &blocks[(place - 1) * count..place * count];
+        let now = &blocks[place * count..(place + 1) * count];
+        for column in 0..count {
+            length[column] = if now[column] == before[column] { length[column] + 1 } else { 1 };
+            let more = length[column] > longest[column];
+            longest[column] = if more { length[column] } else { longest[column] };
+            best[column] = if more { now[column] } else { best[column] };
+        }
+    }
+}
+
+/// Neighbours are compared and change places until all are in order: the same steps whatever the elements are, so that
+/// many blocks take them at once. Equal elements stay as they were.
+fn sort_side_by_side<T: Element>(blocks: &mut [T], count: usize) {
+    let size = blocks.len() / count;
+    for round in 0..size {
+        for place in (round % 2 + 1..size).step_by(2) {
+            let (before, after) = blocks.split_at_mut(place * count);
+            for (one, other) in before[(place - 1) * count..].iter_mut().zip(&mut after[..count]) {
+                let wrong = other.before(*one);
+                let (low, high) = if wrong { (*other, *one) } else { (*one, *other) };
+                (*one, *other) = (low, high);
+            }
+        }
+    }
 }

@@ -52,6 +52,25 @@ fn what_cannot_be_compared_is_last() {
 }
 
 #[test]
+fn blocks_side_by_side_are_like_single_ones() {
+    let mut state = 7u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8 % 5
+    };
+    for size in 1..=18 {
+        let elements: Vec<u8> = (0..size * 600).map(|_| next()).collect();
+        let edges: Vec<usize> = (0..=600).map(|block| block * size).collect();
+        let median = reduced(&elements, &[size * 600], &[&edges], Of::U8, 1, Method::Median);
+        let mode = reduced(&elements, &[size * 600], &[&edges], Of::U8, 1, Method::Mode);
+        for (number, block) in elements.chunks_exact(size).enumerate() {
+            assert_eq!(median[number], sorted::middle(&mut block.to_vec()));
+            assert_eq!(mode[number], sorted::commonest(&mut block.to_vec()));
+        }
+    }
+}
+
+#[test]
 fn truth_values() {
     let made = reduced(&[1, 0, 1, 2, 1, 0], &[6], &[&[0, 2, 4, 6]], Of::Bool, 1, Method::Mean);
     assert_eq!(made, [0, 1, 0]);
