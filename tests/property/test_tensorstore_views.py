@@ -107,7 +107,7 @@ def test_the_short_way_agrees_with_the_long_one() -> None:
     """Wherever the code for simple keys answers, it answers as the general code does."""
     random = Random(5)
     answered = 0
-    for _ in range(1500):
+    for _ in range(3000):
         view = eval(first_view(random), {"ts": views})
         for _ in range(3):
             view, _ = done(operation(random, view), views, view)
@@ -118,17 +118,25 @@ def test_the_short_way_agrees_with_the_long_one() -> None:
             bounds = sorted(
                 random.choice([None, random.randint(lower - 1, max(lower, upper) + 1)]) or lower for _ in range(2)
             )
+            if random.random() < 0.3:
+                bounds.reverse()
             start, stop = (random.choice([None, bound, bound]) for bound in bounds)
             terms.append(
                 random.choice(
-                    [bounds[0], Ellipsis, slice(start, stop), slice(start, stop, random.choice([1, 2, 3, -1]))]
+                    [
+                        bounds[0],
+                        Ellipsis,
+                        slice(start, stop),
+                        slice(start, stop, random.choice([1, 2, 3, -1, -1, -2])),
+                        None,
+                    ]
                 )
             )
         found = index_basic(form, tuple(terms))
         if found is not None:
             answered += 1
             assert found == index_any(form, tuple(terms), Mode.DEFAULT), (view, terms)
-    assert answered > 300
+    assert answered > 700
 
 
 @pytest.mark.parametrize("mode", Mode)
@@ -144,6 +152,27 @@ def test_the_short_way_for_arrays_agrees_with_the_long_one(mode: Mode) -> None:
             answered += 1
             assert found == index_any(view._form, some, mode), (view, some)
     assert answered > 150
+
+
+def test_the_short_way_for_masks_agrees_with_the_long_one() -> None:
+    """Masks along one dimension, of its length or another."""
+    random = Random(9)
+    answered = 0
+    for _ in range(1500):
+        shape = [random.randint(1, 6) for _ in range(random.randint(1, 4))]
+        view = views.IndexTransform(input_shape=shape).translate_by[tuple(random.randint(-2, 2) for _ in shape)]
+        terms: list[Any] = []
+        for length in shape[: random.randint(1, len(shape))]:
+            mask = np.array([random.random() < 0.5 for _ in range(random.choice([length, length, 4]))])
+            terms.append(random.choice([slice(None), 0, mask, mask, np.array([0, 0, 1])]))
+        if random.random() < 0.3:
+            terms.insert(random.randint(0, len(terms)), Ellipsis)
+        for mode in Mode:
+            found = index_points(view._form, tuple(terms), mode)
+            if found is not None:
+                answered += 1
+                assert found == index_any(view._form, tuple(terms), mode), (view, terms)
+    assert answered > 1000
 
 
 def test_what_the_engine_is_told_picks_what_the_transform_says() -> None:

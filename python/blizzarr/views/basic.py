@@ -1,4 +1,4 @@
-"""The short way for the keys that almost every call has: integers, slices and `...`.
+"""The short way for the keys that almost every call has: integers, slices, `...` and `newaxis`.
 
 It changes the form of a view directly, in straight lines. It knows no errors: any key that it does not take, for
 whatever reason, goes the long way, which decides the meaning of all keys (`numpy_index` and `compose`). Tests prove
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from blizzarr.views.form import Form, Map
+from blizzarr.views.form import ArrayMap, Form, Map
 from blizzarr.views.interval import INF
+from blizzarr.views.values import MAX_RANK
 
 __all__ = ["index_basic"]
 
@@ -41,6 +42,7 @@ def index_basic(form: Form, key: Any) -> Form | None:
     became: list[int | tuple[int, int, int]] = []
     dim = 0
     spread = False
+    added = sum([item is None for item in items])
     for item in items:
         kind = type(item)
         if kind is int:
@@ -62,6 +64,25 @@ def index_basic(form: Form, key: Any) -> Form | None:
                 if type(stop) is not int or not first <= stop <= end or stop >= INF:
                     return None
                 end, open_above = stop, False
+            if step is not None and type(step) is int and step < 0:
+                # Counted down from the start to behind the stop.
+                if start is None:
+                    first = all_upper[dim] - 1
+                last = all_lower[dim] if stop is None else stop + 1
+                # An implicit bound moves with that of the view, and so does what is counted from it.
+                if (open_above and start is not None) or (open_below and stop is not None):
+                    return None
+                if last > first or first >= all_upper[dim] or last < 0 or first >= INF:
+                    return None
+                origin = -(-first // step)
+                became.append((len(lower), first - origin * step, step))
+                lower.append(origin)
+                upper.append(origin - (last - first - 1) // -step)
+                implicit_lower.append(open_above)
+                implicit_upper.append(open_below)
+                labels.append(all_labels[dim])
+                dim += 1
+                continue
             if first >= end:
                 return None
             if step is None or step == 1:
@@ -79,7 +100,7 @@ def index_basic(form: Form, key: Any) -> Form | None:
             labels.append(all_labels[dim])
             dim += 1
         elif item is Ellipsis:
-            taken = len(items) - 1
+            taken = len(items) - 1 - added
             if taken > rank or spread:
                 return None
             spread = True
@@ -92,6 +113,12 @@ def index_basic(form: Form, key: Any) -> Form | None:
                 implicit_upper.append(all_implicit_upper[dim])
                 labels.append(all_labels[dim])
                 dim += 1
+        elif item is None:
+            lower.append(0)
+            upper.append(1)
+            implicit_lower.append(True)
+            implicit_upper.append(True)
+            labels.append("")
         else:
             return None
     while dim < rank:
@@ -102,6 +129,8 @@ def index_basic(form: Form, key: Any) -> Form | None:
         implicit_upper.append(all_implicit_upper[dim])
         labels.append(all_labels[dim])
         dim += 1
+    if len(lower) > MAX_RANK:
+        return None
     new_maps: list[Map] = []
     for map_ in maps:
         if type(map_) is int:
@@ -118,7 +147,43 @@ def index_basic(form: Form, key: Any) -> Form | None:
             if not -BEYOND < offset < BEYOND:
                 return None
         else:
-            return None
+            part = _part_of_array(map_, all_lower, became, lower, upper)
+            if part is None:
+                return None
+            new_maps.append(part)
     return Form(
         tuple(lower), tuple(upper), tuple(implicit_lower), tuple(implicit_upper), tuple(labels), tuple(new_maps)
     )
+
+
+def _part_of_array(
+    map_: ArrayMap,
+    origin: tuple[int, ...],
+    became: list[int | tuple[int, int, int]],
+    lower: list[int],
+    upper: list[int],
+) -> ArrayMap | None:
+    """An array of indices as a view picks of it; None if a single index is left."""
+    array = map_.array
+    key: list[Any] = []
+    dims: list[int] = []
+    shape = [1] * len(lower)
+    for dim, now in enumerate(became):
+        single = array.shape[dim] == 1
+        if isinstance(now, int):
+            key.append(0 if single else now - origin[dim])
+            continue
+        new, offset, stride = now
+        if dim in map_.dims:
+            dims.append(new)
+        if single:
+            key.append(0)
+            continue
+        count = shape[new] = upper[new] - lower[new]
+        start = offset + stride * lower[new] - origin[dim]
+        stop = start + stride * count
+        key.append(slice(start, None if stop < 0 else stop, stride))
+    values = array[tuple(key)]
+    if values.size == 1:
+        return None
+    return ArrayMap(map_.offset, map_.stride, values.reshape(shape), tuple(dims), map_.bounds)

@@ -20,6 +20,9 @@ def cut(form: Form, domain: Form) -> Form:
     SelectionError
         If dimensions cannot be matched, or the domain is not within the form's.
     """
+    simple = _cut_simply(form, domain)
+    if simple is not None:
+        return simple
     dims = _matched(form, domain)
     labels = form.labels
     if not any(labels):
@@ -47,6 +50,20 @@ def cut(form: Form, domain: Form) -> Form:
         for map_ in form.maps
     )
     return new._replace(maps=maps)
+
+
+def _cut_simply(form: Form, domain: Form) -> Form | None:
+    """The short way, where there are no labels, no arrays, and nothing is wrong; None else."""
+    lower, upper = domain.lower, domain.upper
+    if len(lower) != len(form.lower) or any(form.labels) or any(domain.labels):
+        return None
+    for dim, low in enumerate(lower):
+        if not form.lower[dim] <= low < upper[dim] <= form.upper[dim]:
+            return None
+    if any(isinstance(map_, ArrayMap) for map_ in form.maps):
+        return None
+    never = (False,) * len(lower)
+    return Form(lower, upper, never, never, form.labels, form.maps)
 
 
 def _shown(interval: Interval, label: str) -> str:

@@ -54,12 +54,25 @@ def _spread(vector: Vector, count: int) -> tuple[int | None, ...]:
     return vector
 
 
+_ORDINARY = 2**58
+"""Numbers that are smaller can be added without a thought."""
+
+
 def translate(form: Form, dims: list[int], vector: Vector, kind: Translation) -> Step:
     """Move domains; each index still means the same element."""
     lower, upper = list(form.lower), list(form.upper)
     moved = [0] * form.rank
     for dim, by in zip(dims, _spread(vector, len(dims)), strict=True):
         if by is None:
+            continue
+        if form.lower[dim] > -_ORDINARY and form.upper[dim] < _ORDINARY and -_ORDINARY < by < _ORDINARY:
+            if kind is Translation.TO:
+                by -= lower[dim]
+            elif kind is Translation.BACKWARD_BY:
+                by = -by
+            lower[dim] += by
+            upper[dim] += by
+            moved[dim] = by
             continue
         old = form.interval(dim).bounds
         if kind is Translation.TO:
@@ -72,8 +85,8 @@ def translate(form: Form, dims: list[int], vector: Vector, kind: Translation) ->
             by = -by
         lower[dim], upper[dim] = shift(old, by)
         moved[dim] = by
-    maps = tuple(_translated(map_, moved, output) for output, map_ in enumerate(form.maps))
-    return form._replace(lower=tuple(lower), upper=tuple(upper), maps=maps), dims
+    maps = tuple([_translated(map_, moved, output) for output, map_ in enumerate(form.maps)])
+    return Form(tuple(lower), tuple(upper), *form[2:5], maps), dims
 
 
 def _translated(map_: Map, moved: list[int], output: int) -> Map:
@@ -81,7 +94,7 @@ def _translated(map_: Map, moved: list[int], output: int) -> Map:
         return map_
     dim, offset, step = map_
     offset -= moved[dim] * step
-    if not fits_64_bits(offset):
+    if not -_ORDINARY < offset < _ORDINARY and not fits_64_bits(offset):
         raise SelectionError(f"Integer overflow computing output offset for dimension {output}.")
     return dim, offset, step
 
@@ -199,6 +212,7 @@ def take_diagonal(form: Form, dims: list[int]) -> Step:
 
 def permute(form: Form, order: Sequence[int]) -> Form:
     """The dimensions in another order: `order` has for each new one the old."""
+    order = list(order)
     new_of = {old: new for new, old in enumerate(order)}
     maps: list[Map] = []
     for map_ in form.maps:
@@ -209,7 +223,8 @@ def permute(form: Form, order: Sequence[int]) -> Form:
             maps.append(ArrayMap(map_.offset, map_.stride, map_.array.transpose(order), dims, map_.bounds))
         else:
             maps.append(map_)
-    return form.take(list(order))._replace(maps=tuple(maps))
+    lower, upper, implicit_lower, implicit_upper, labels = (tuple([own[dim] for dim in order]) for own in form[:5])
+    return Form(lower, upper, implicit_lower, implicit_upper, labels, tuple(maps))
 
 
 def added(form: Form, dim: int, at: int) -> Form:

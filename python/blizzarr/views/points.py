@@ -142,6 +142,10 @@ def index_points(form: Form, key: Any, mode: Mode) -> Form | None:
 def _plain_array(item: Any) -> IndexArray | None:
     """A copy of an index array of our own; None unless there is more than one index of an ordinary kind."""
     array = np.array(item) if type(item) is list else item
+    if array.dtype.kind == "b" and array.ndim == 1:
+        # A mask is what is true of it.
+        (array,) = array.nonzero()
+        return array if array.size > 1 else None
     if array.dtype.kind != "i" or array.ndim == 0 or array.size < 2 or 0 in array.strides:
         return None
     return array if type(item) is list and array.dtype == np.int64 else np.array(array, np.int64)
