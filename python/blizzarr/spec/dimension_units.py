@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.unit import Unit
 
-__all__ = ["DimensionUnits", "merge_units"]
+__all__ = ["DimensionUnits", "common_units", "merge_units"]
 
 DimensionUnits: TypeAlias = tuple[Unit | None, ...]
 """A unit for each dimension."""
@@ -32,6 +32,30 @@ def merge_units(known: DimensionUnits, new: DimensionUnits) -> DimensionUnits:
         if mine is not None and theirs is not None and mine != theirs:
             raise SpecError(f"Cannot merge dimension units {_shown(new)} and {_shown(known)}")
     return tuple(theirs if mine is None else mine for mine, theirs in zip(known, new, strict=True))
+
+
+def common_units(said: DimensionUnits | None, layers: Iterable[DimensionUnits | None]) -> DimensionUnits | None:
+    """What is said, and for other dimensions that which layers agree on; None for those of which nothing is known.
+
+    Examples
+    --------
+    >>> common_units((None, None, Unit("s")), [(Unit("nm"), None, Unit("m")), (None, Unit("m"), None)])
+    (Unit(1, "nm"), Unit(1, "m"), Unit(1, "s"))
+    >>> common_units(None, [(Unit("nm"),), (Unit("s"),), (Unit("nm"),)])
+    (None,)
+    """
+    found = list(said or ())
+    settled = {dim for dim, unit in enumerate(found) if unit is not None}
+    for units in layers:
+        found += [None] * (len(units or ()) - len(found))
+        for dim, unit in enumerate(units or ()):
+            if unit is None or dim in settled:
+                continue
+            if found[dim] is not None and found[dim] != unit:
+                settled.add(dim)
+                unit = None
+            found[dim] = unit
+    return tuple(found) or None
 
 
 def _shown(units: Sequence[Unit | None]) -> str:

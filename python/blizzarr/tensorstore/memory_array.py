@@ -113,6 +113,8 @@ class MemoryArray(Driver):
         else:
             # In JSON it is `[]`, whatever its rank.
             elements, kept, maps = array.reshape(-1), [0], (0,)
+        # What is written later is not in a spec that was told before.
+        elements = elements.copy()
         bare = form._replace(maps=maps)
         schema = Schema(dtype=self.dtype, rank=len(kept))
         if self._units is not None and len(kept) == self.rank == form.rank:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.context import Context
+from blizzarr.spec.dimension_units import common_units
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
@@ -143,7 +145,9 @@ def concat(
 
 def _layers(layers: Iterable[Any], context: Context | None) -> list[Layer]:
     shared = context or Context()
-    return [as_layer(layer, shared, lambda node: open_node(node, Request())) for layer in layers]
+    # No function of its own: stores are pickled with it.
+    opener = partial(open_node, request=Request())
+    return [as_layer(layer, shared, opener) for layer in layers]
 
 
 def _check_ranks(layers: Sequence[Layer]) -> None:
@@ -219,11 +223,9 @@ def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStor
     else:
         raise SpecError("domain must be specified")
     schema.copy().merge(Schema(rank=domain.rank))
-    units = schema.dimension_units
-    if units is None or not any(unit is not None for unit in units):
-        units = _units_of(layers, domain.rank)
+    units = common_units(schema.dimension_units, map(_units_of, layers)) or (None,) * domain.rank
     resource = (request.context or Context())["data_copy_concurrency"]
-    driver = limited(StackDriver(tuple(layers), domain, dtype, tuple(units), resource), request)
+    driver = limited(StackDriver(tuple(layers), domain, dtype, units, resource), request)
     transaction = _transaction_of(layers, request.transaction)
     return TensorStore.of(driver if transaction is None else driver.with_transaction(transaction))
 
@@ -239,24 +241,16 @@ def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) ->
     return transaction
 
 
-def _units_of(layers: Sequence[Layer], rank: int) -> tuple[Unit | None, ...]:
-    found: list[Unit | None] = [None] * rank
-    for layer in layers:
-        source = layer.source
-        if isinstance(source, TensorStore) and not any(source.driver.dimension_units):
-            continue
-        for dim, unit in enumerate(source.dimension_units or ()):
-            known = found[dim]
-            if unit is not None and known is not None and known != unit:
-                raise SpecError(f"Cannot merge dimension units {known!r} and {unit!r} of dimension {dim}")
-            found[dim] = known if unit is None else unit
-            found[dim] = unit
-    return tuple(found)
+def _units_of(layer: Layer) -> tuple[Unit | None, ...] | None:
+    source = layer.source
+    if isinstance(source, TensorStore) and not any(source.driver.dimension_units):
+        return None
+    return source.dimension_units
 
 
 def _open_stack(node: SpecNode, request: Request) -> TensorStore:
     layers = [
-        Layer(Spec.of(base), lambda node: open_node(node, Request(transaction=request.transaction)))
+        Layer(Spec.of(base), partial(open_node, request=Request(transaction=request.transaction)))
         for base in node.bases
     ]
     for number, layer in enumerate(layers):

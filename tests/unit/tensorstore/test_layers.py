@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -128,3 +129,27 @@ def test_indices_beyond_a_view(name: str) -> None:
 
     for first, last, some in [(0, 2, [2, 0]), (1, 2, [1, 0]), (0, 3, [0, 40]), (0, 2, [0, 1, -1]), (0, 2, [1, 0])]:
         assert gist(ours, first, last, some) == gist(theirs, first, last, some), (name, first, last, some)
+
+
+def test_units_of_stacks_are_those_that_layers_agree_on() -> None:
+    choices = [(None, None), ("nm", None), (None, "m"), ("nm", "m"), ("s", None)]
+    random = Random(7)
+    for _ in range(40):
+        layers = [random.choice(choices) for _ in range(random.randint(1, 4))]
+        said = random.choice([None, *choices])
+        found = []
+        for library in (theirs, ours):
+            stores = [
+                library.open(
+                    {"driver": "zarr3", "kvstore": "memory://"},
+                    create=True,
+                    dtype="int8",
+                    shape=[2, 2],
+                    dimension_units=list(units),
+                ).result()
+                for units in layers
+            ]
+            stack = library.overlay([store[:, :2] for store in stores], dimension_units=said)
+            specs = library.overlay([store.spec() for store in stores], dimension_units=said)
+            found.append([repr(each.dimension_units) for each in (stack, specs, stack.spec(), specs.spec())])
+        assert found[1] == found[0], (layers, said)

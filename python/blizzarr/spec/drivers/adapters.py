@@ -11,11 +11,13 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import dump
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.dimension_units import common_units
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 
 __all__ = ["DOWNSAMPLE_METHODS", "CastSpec", "DownsampleSpec", "StackSpec", "downsampled_domain"]
@@ -213,6 +215,12 @@ class StackSpec(Driver):
                 return None
             found = own if found is None else found.hull(own)
         return found
+
+    def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
+        """What is said, and what the layers agree on."""
+        from blizzarr.spec.spec import Spec
+
+        return common_units(node.schema.dimension_units, (Spec.of(layer).dimension_units for layer in node.bases))
 
 
 def _of_dtype(dtype: Any) -> Any:
