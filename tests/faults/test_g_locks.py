@@ -20,7 +20,7 @@ import blizzarr
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.hierarchy.documents import revise
 from blizzarr.stores import LocalStore
-from support.child import TESTS, Child
+from support.child import TESTS, Child, answer
 
 
 @pytest.fixture(scope="session")
@@ -223,3 +223,57 @@ def test_row_104_resizes_that_race(tmp_path: Path) -> None:
         thread.join(10)
     assert sum(isinstance(outcome, ConflictError) for outcome in outcomes) == 1
     assert blizzarr.open(tmp_path).shape[0] in outcomes
+
+
+def test_row_108_forks_at_moments_when_python_holds_a_lock(tmp_path: Path) -> None:
+    """In the middle of a change of shape, as the handler of a signal may; while another thread writes a zip file."""
+    facts = answer(
+        """
+        from blizzarr.array import exclusive
+        from blizzarr.stores import ZipStore
+
+        root = ARGUMENTS["root"]
+        array = blizzarr.create_array(root + "/a", data=np.arange(4), chunks=2)
+        archive = ZipStore(root + "/a.zip", mode="w")
+        archive.set("key", b"value")
+
+        def in_child(work):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(10)
+                os._exit(0 if work() else 1)
+            return os.waitpid(child, 0)[1]
+
+        def appends():
+            blizzarr.open(root + "/a").append([9])
+            return True
+
+        def uses_the_archive():
+            try:
+                archive.set("other", b"value")
+            except blizzarr.errors.ConflictError:
+                return list(archive.list()) == ["key"] and archive.get("key") == b"value"
+
+        signal.alarm(20)
+        with exclusive._held.changing:
+            ends = [in_child(appends)]
+            appends()
+        held, done = threading.Event(), threading.Event()
+
+        def holds():
+            with archive._lock:
+                held.set()
+                done.wait()
+
+        thread = threading.Thread(target=holds)
+        thread.start()
+        held.wait()
+        ends.append(in_child(uses_the_archive))
+        done.set()
+        thread.join()
+        archive.close()
+        tell(ends=ends, values=blizzarr.open(root + "/a")[...].tolist())
+        """,
+        root=str(tmp_path),
+    )
+    assert facts == {"ends": [0, 0], "values": [0, 1, 2, 3, 9, 9]}

@@ -80,7 +80,8 @@ class _Held:
 
     def __init__(self) -> None:
         self.descriptors: set[int] = set()
-        self.changing = threading.Lock()
+        # Reentrant, as what handles a signal, or is collected, may fork or append while this thread has it.
+        self.changing = threading.RLock()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
                 before=lambda: self.changing.acquire(),
@@ -89,7 +90,7 @@ class _Held:
             )
 
     def _forget(self) -> None:
-        self.changing = threading.Lock()
+        self.changing = threading.RLock()
         for descriptor in self.descriptors:
             os.close(descriptor)
         self.descriptors = set()

@@ -1,8 +1,10 @@
-"""What documents were decoded into, by their bytes, for when the same are read again."""
+"""What documents were decoded into, by their bytes, for when the same are read again.
+
+There is no lock, which a child forked at the wrong moment would wait for; each step is one of the dictionary's own.
+"""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
@@ -26,12 +28,11 @@ class Remembering(Generic[T]):
     4
     """
 
-    __slots__ = ("_decode", "_kept", "_lock")
+    __slots__ = ("_decode", "_kept")
 
     def __init__(self, decode: Callable[[bytes], T]) -> None:
         self._decode = decode
         self._kept: dict[bytes, T] = {}
-        self._lock = threading.Lock()
 
     def __call__(self, raw: bytes) -> T:
         try:
@@ -43,12 +44,11 @@ class Remembering(Generic[T]):
 
     def put(self, raw: bytes, found: T) -> None:
         """Say what the result for a document is."""
-        with self._lock:
-            while len(self._kept) >= _MOST:
-                del self._kept[next(iter(self._kept))]
-            self._kept[raw] = found
+        if len(self._kept) >= _MOST:
+            for old in list(self._kept)[: _MOST // 2]:
+                self._kept.pop(old, None)
+        self._kept[raw] = found
 
     def cache_clear(self) -> None:
         """Forget all of them."""
-        with self._lock:
-            self._kept.clear()
+        self._kept.clear()

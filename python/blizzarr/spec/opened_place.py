@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from typing import NamedTuple
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
@@ -13,6 +12,7 @@ from blizzarr.spec.context import ContextResource
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.places import PLACES
 from blizzarr.stores.local import LocalStore
+from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.zip import ZipStore
 
@@ -84,12 +84,12 @@ def _directory(node: KvNode, path: str) -> LocalStore:
 _archives: dict[str, ZipStore] = {}
 """The zip files that this process has open: one store for each file, as only one may write it."""
 
-_lock = threading.Lock()
+_locks = NamedLocks()
 
 
 def _archive(path: str) -> ZipStore:
     """The store of this zip file as it is now."""
-    with _lock:
+    with _locks[path]:
         store = _archives.get(path)
         if store is None or not store.is_current:
             store = _archives[path] = ZipStore(path, "a")

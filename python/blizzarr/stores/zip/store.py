@@ -88,6 +88,7 @@ class ZipStore(BaseStore):
         if complaints := self._archive.complaints:
             shown = "; ".join(complaints[:5]) + (f"; and {len(complaints) - 5} more" if len(complaints) > 5 else "")
             warnings.warn(f"{self.path}: {shown}", stacklevel=2)
+        _open.add(self)
         # Also when the program ends, so that forgetting `close` loses nothing.
         self._finish = weakref.finalize(self, self._archive.close)
 
@@ -174,3 +175,16 @@ class ZipStore(BaseStore):
             if self._sorted is None:
                 self._sorted = sorted(self._archive.entries)
             return self._sorted
+
+
+_open: weakref.WeakSet[ZipStore] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    """In a forked child there is no thread that would give them back."""
+    for store in _open:
+        store._lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
