@@ -146,7 +146,7 @@ def index_basic(form: Form, key: Any) -> Form | None:
                 new_maps.append(offset)
             if not -BEYOND < offset < BEYOND:
                 return None
-        else:
+        elif isinstance(map_, ArrayMap):
             part = _part_of_array(map_, all_lower, became, lower, upper)
             if part is None:
                 return None

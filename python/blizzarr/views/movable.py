@@ -10,7 +10,7 @@ from blizzarr.errors import SelectionError, SpecError
 from blizzarr.views.dim_expression import Subscript, given_flags, given_labels
 from blizzarr.views.dim_selection import as_dim_specs
 from blizzarr.views.form import Form
-from blizzarr.views.operations import Step, Translation, add_labels, mark_implicit, translate, transpose
+from blizzarr.views.operations import Step, Translation, add_labels, mark_implicit, permute, translate, transpose
 from blizzarr.views.values import index_vector
 
 __all__ = ["Movable"]
@@ -120,4 +120,5 @@ class Movable(ABC):
     @property
     def T(self) -> Self:  # noqa: N802
         """The same with its dimensions in reversed order."""
-        return self.transpose()
+        form = self._form
+        return self._with_form(permute(form, range(len(form.lower))[::-1]))

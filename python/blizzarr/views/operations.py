@@ -223,8 +223,14 @@ def permute(form: Form, order: Sequence[int]) -> Form:
             maps.append(ArrayMap(map_.offset, map_.stride, map_.array.transpose(order), dims, map_.bounds))
         else:
             maps.append(map_)
-    lower, upper, implicit_lower, implicit_upper, labels = (tuple([own[dim] for dim in order]) for own in form[:5])
-    return Form(lower, upper, implicit_lower, implicit_upper, labels, tuple(maps))
+    return Form(
+        tuple([form.lower[dim] for dim in order]),
+        tuple([form.upper[dim] for dim in order]),
+        tuple([form.implicit_lower[dim] for dim in order]),
+        tuple([form.implicit_upper[dim] for dim in order]),
+        tuple([form.labels[dim] for dim in order]),
+        tuple(maps),
+    )
 
 
 def added(form: Form, dim: int, at: int) -> Form:
