@@ -337,11 +337,14 @@ class Transaction:
         try:
             for part in parts:
                 part.prepare()
-            while left and not (self._atomic and outcome.error is not None):
-                part = left.pop(0)
-                part.commit(outcome)
         except BaseException as error:
             outcome.fail([], error)
+        while left and (outcome.error is None or (outcome.stored and not self._atomic)):
+            part = left.pop(0)
+            try:
+                part.commit(outcome)
+            except BaseException as error:
+                outcome.fail(part.shown(), error)
         for part in left:
             outcome.not_stored += part.shown()
         for part in parts:
