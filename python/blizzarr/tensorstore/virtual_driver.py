@@ -6,8 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import product
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +22,9 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores.generation import UNKNOWN
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
+from blizzarr.tensorstore.gridded import parts_in_chunks
 from blizzarr.tensorstore.picking import picked, put
-from blizzarr.tensorstore.regions import Box, Part, indices_of, moved, part_in
+from blizzarr.tensorstore.regions import Box, Part, moved
 from blizzarr.tensorstore.virtual_changes import VirtualChanges, shown_chunk
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform, lower
@@ -55,6 +54,20 @@ class VirtualChunkedWriteParameters:
 
     if_equal: bytes = b""
     """The generation that the chunk must still have; empty for any."""
+
+
+class ReturnedError(SpecError, RuntimeError):
+    """A function gave something that means nothing, such as the elements that it was to put into the chunk."""
+
+
+def _stamp(told: Any) -> TimestampedStorageGeneration | None:
+    """What a function returned, which may be nothing."""
+    if told is None or isinstance(told, TimestampedStorageGeneration):
+        return told
+    raise ReturnedError(
+        "expected None or KvStore.TimestampedStorageGeneration from a function of virtual chunks, which puts elements "
+        f"into the array that it is given; found {type(told).__name__}"
+    )
 
 
 _NOTHING: Future[Any] = Future.of(None)
@@ -127,17 +140,14 @@ class VirtualDriver(Driver):
         params = VirtualChunkedReadParameters(staleness_bound=time.time(), batch=None if batch is None else Batch())
         changes = self._changes()
         made: list[tuple[Part, Box, _Part | None, Elements, Future[Any]]] = []
-        for box in self._boxes(form):
-            part = part_in(form, box)
-            if part is None:
-                continue
+        for part, box in self._parts(form):
             changed = None if changes is None else changes.of(box)
             if changed is not None and changed[1].all():
                 made.append((part, box, changed, changed[0], _NOTHING))
             else:
                 made.append((part, box, changed, *self._begun(box, params)))
         for part, box, changed, chunk, future in made:
-            future.result()
+            _stamp(future.result())
             if changed is not None and chunk is not changed[0]:
                 np.copyto(chunk, changed[0], where=changed[1])
             found[part.where] = picked(chunk, lower(moved(part.form, _origin(box)), chunk.shape))
@@ -147,17 +157,15 @@ class VirtualDriver(Driver):
         """A chunk that is being made."""
         assert self._reader is not None, "checked before"
         chunk = self._room(box)
-        return chunk, Future(self._reader(self._domain_of(box), chunk, params), loop=self._loop)
+        returned = self._reader(self._domain_of(box), chunk, params)
+        return chunk, _NOTHING if returned is None else Future(returned, loop=self._loop)
 
     def write(self, view: View, source: Elements) -> None:
         """Hand over every chunk of the view; those of which the view is a part are made first."""
         form, changes = view._form, self._changes()
         gathered = VirtualChanges(self) if changes is None else changes
         touched = {}
-        for box in self._boxes(form):
-            part = part_in(form, box)
-            if part is None:
-                continue
+        for part, box in self._parts(form):
             if self._transaction is not None:
                 self._transaction.need_alone(f"write to {shown_chunk(box)}")
             chunk, mask = touched[box] = gathered.changed(box)
@@ -186,10 +194,14 @@ class VirtualDriver(Driver):
                     done.append((box, error))
             todo = []
             for box, part, writing in written:
-                failure = writing.exception()
+                failure, told = writing.exception(), None
+                if failure is None:
+                    try:
+                        told = _stamp(writing.result())
+                    except ReturnedError as error:
+                        failure = error
                 if isinstance(failure, Exception) or failure is None:
-                    told = None if failure is not None else writing.result()
-                    if isinstance(told, TimestampedStorageGeneration) and told.generation == UNKNOWN:
+                    if told is not None and told.generation == UNKNOWN:
                         # Somebody else was faster, and what he has made of the rest must stay.
                         todo.append((box, part))
                     else:
@@ -215,7 +227,8 @@ class VirtualDriver(Driver):
             raise SpecError("INTERNAL: No write function specified to virtual_chunked driver")
         if chunk is not part[0]:
             np.copyto(chunk, part[0], where=part[1])
-        known = told.generation if isinstance(told, TimestampedStorageGeneration) else UNKNOWN
+        stamp = _stamp(told)
+        known = UNKNOWN if stamp is None else stamp.generation
         done = self._writer(self._domain_of(box), chunk, VirtualChunkedWriteParameters(if_equal=known))
         return Future(done, loop=self._loop)
 
@@ -237,31 +250,23 @@ class VirtualDriver(Driver):
 
     def _room(self, box: Box) -> Elements:
         """An array for a chunk, whose elements lie as the layout says; of a whole one that is cut off."""
-        lengths = [self._chunks[dim] for dim in self._order]
-        whole = np.empty(lengths, self.dtype.element_dtype).transpose(np.argsort(self._order))
-        return whole[tuple(slice(0, high - low) for low, high in box)]
+        if self._order == tuple(range(len(box))):
+            whole = np.empty(self._chunks, self.dtype.element_dtype)
+        else:
+            lengths = [self._chunks[dim] for dim in self._order]
+            whole = np.empty(lengths, self.dtype.element_dtype).transpose(np.argsort(self._order))
+        shape = tuple([high - low for low, high in box])
+        return whole if shape == self._chunks else whole[tuple([slice(0, length) for length in shape])]
 
     def _domain_of(self, box: Box) -> IndexDomain:
-        return IndexDomain(
-            inclusive_min=[low for low, _ in box],
-            exclusive_max=[high for _, high in box],
-            labels=self._domain.labels,
-        )
+        never = (False,) * len(box)
+        lower, upper = tuple([low for low, _ in box]), tuple([high for _, high in box])
+        return IndexDomain._of(Form(lower, upper, never, never, self._domain.labels))
 
-    def _boxes(self, form: Form) -> Iterator[Box]:
-        """The chunks that a view may need, cut off where the domain ends."""
-        if not prod(form.shape):
-            return
-        bounds = list(zip(self._domain.inclusive_min, self._domain.exclusive_max, strict=True))
-        touched = [
-            np.unique((index - at) // length).tolist()
-            for index, at, length in zip(indices_of(form), self._origin, self._chunks, strict=True)
-        ]
-        for cell in product(*touched):
-            yield tuple(
-                (max(low, at + number * length), min(high, at + (number + 1) * length))
-                for number, at, length, (low, high) in zip(cell, self._origin, self._chunks, bounds, strict=True)
-            )
+    def _parts(self, form: Form) -> Iterator[tuple[Part, Box]]:
+        """What a view needs of each chunk."""
+        whole = self._domain._form
+        return parts_in_chunks(form, self._chunks, self._origin, tuple(zip(whole.lower, whole.upper, strict=True)))
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
         """Not known."""

@@ -101,6 +101,33 @@ def test_different_elements_written_to_many_layers(seed: int) -> None:
     same(written)
 
 
+def _virtual(face: Any, seed: int) -> Any:
+    """Chunks whose elements say where they are; the grid begins anywhere."""
+    rng = np.random.default_rng(seed)
+
+    def numbered(domain: Any, array: Any, _: Any) -> None:
+        places = [np.arange(low, high) for low, high in zip(domain.inclusive_min, domain.exclusive_max, strict=True)]
+        array[...] = 0
+        for place in np.meshgrid(*places, indexing="ij"):
+            array[...] = array * 100 + place
+
+    layout = face.ChunkLayout(
+        chunk_shape=rng.integers(1, 5, 3).tolist(),
+        grid_origin=rng.integers(-2, 3, 3).tolist(),
+        inner_order=rng.permutation(3).tolist(),
+    )
+    low = rng.integers(-3, 3, 3)
+    domain = face.IndexDomain(inclusive_min=low.tolist(), shape=rng.integers(1, 9, 3).tolist())
+    return face.virtual_chunked(numbered, dtype="int64", domain=domain, chunk_layout=layout)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_views_of_virtual_chunks(seed: int) -> None:
+    """K-41: each position is made by the chunk that it is in, whatever the view."""
+    same(lambda face: _view(_virtual(face, seed), face, np.random.default_rng(seed)).read().result())
+    same(lambda face: _virtual(face, seed)[face.d[0, 1].diagonal].read().result())
+
+
 def _made(face: Any) -> dict[str, Any]:
     arrays = [face.array(np.arange(6).reshape(2, 3) + 10 * number) for number in range(3)]
 

@@ -1,0 +1,118 @@
+"""A view taken apart along a grid of chunks: which of them it needs, and what of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.tensorstore.regions import Box, Part, indices_of, part_in
+from blizzarr.tensorstore.share import Place, picked_shares
+from blizzarr.views.form import ArrayMap, Form, Map
+
+__all__ = ["parts_in_chunks"]
+
+_Positions: TypeAlias = tuple[tuple[int, int], int, int, int]
+"""The bounds of a chunk along one dimension, the dimension of the view (-1 for none), and its positions in there."""
+
+
+def parts_in_chunks(
+    view: Form, chunks: Sequence[int], origin: Sequence[int], bounds: Box
+) -> Iterator[tuple[Part, Box]]:
+    """The parts of a view in each chunk that it needs, and the chunk, cut off where the domain ends.
+
+    Parameters
+    ----------
+    view
+        What is wanted.
+    chunks, origin
+        The lengths of chunks, and where one of them begins.
+    bounds
+        Where the domain begins and ends.
+
+    Examples
+    --------
+    >>> from blizzarr.views import IndexTransform
+    >>> view = IndexTransform(input_shape=[20])[3:12:2]
+    >>> [(part.where, box) for part, box in parts_in_chunks(view._form, [5], [0], ((0, 20),))]
+    [((slice(0, 1, None),), ((0, 5),)), ((slice(1, 4, None),), ((5, 10),)), ((slice(4, 5, None),), ((10, 15),))]
+    """
+    if 0 in view.shape:
+        return
+    if any(isinstance(map_, ArrayMap) for map_ in view.maps):
+        yield from _listed(view, chunks, origin, bounds)
+        return
+    axes = [_along(map_, view, *grid) for map_, grid in zip(view.maps, _zipped(chunks, origin, bounds), strict=True)]
+    dims = [axis[0][1] for axis in axes if axis and axis[0][1] >= 0]
+    if len(set(dims)) < len(dims):
+        for cell in product(*axes):
+            box = tuple([place[0] for place in cell])
+            part = part_in(view, box)
+            if part is not None:
+                yield part, box
+        return
+    never = (False,) * view.rank
+    whole = [slice(0, length) for length in view.shape]
+    for cell in product(*axes):
+        lower, upper, where = list(view.lower), list(view.upper), list(whole)
+        size = 1
+        for _, dim, low, high in cell:
+            if dim >= 0:
+                first = view.lower[dim]
+                lower[dim], upper[dim], where[dim] = low, high, slice(low - first, high - first)
+        for low, high in zip(lower, upper, strict=True):
+            size *= high - low
+        form = Form(tuple(lower), tuple(upper), never, never, view.labels, view.maps)
+        yield Part(form, tuple(where), size), tuple([place[0] for place in cell])
+
+
+def _zipped(chunks: Sequence[int], origin: Sequence[int], bounds: Box) -> Iterator[tuple[int, int, tuple[int, int]]]:
+    return zip(chunks, origin, bounds, strict=True)
+
+
+def _cut(number: int, length: int, at: int, bounds: tuple[int, int]) -> tuple[int, int]:
+    return max(bounds[0], at + number * length), min(bounds[1], at + (number + 1) * length)
+
+
+def _along(map_: Map, view: Form, length: int, at: int, bounds: tuple[int, int]) -> list[_Positions]:
+    """What a view needs along one dimension of the grid."""
+    if isinstance(map_, int):
+        return [(_cut((map_ - at) // length, length, at, bounds), -1, 0, 0)]
+    assert not isinstance(map_, ArrayMap), "asked before"
+    dim, offset, stride = map_
+    low, high = view.lower[dim], view.upper[dim]
+    one, other = offset + stride * low, offset + stride * (high - 1)
+    found: list[_Positions] = []
+    for number in range((min(one, other) - at) // length, (max(one, other) - at) // length + 1):
+        first, end = at + number * length, at + (number + 1) * length - 1
+        if stride < 0:
+            first, end = end, first
+        begin, stop = max(low, -((offset - first) // stride)), min(high, (end - offset) // stride + 1)
+        if begin < stop:
+            found.append((_cut(number, length, at, bounds), dim, begin, stop))
+    return found
+
+
+def _listed(view: Form, chunks: Sequence[int], origin: Sequence[int], bounds: Box) -> Iterator[tuple[Part, Box]]:
+    """The chunks of positions that are listed: those of one chunk are picked together."""
+    cells = [(index - at) // length for index, at, length in zip(indices_of(view), origin, chunks, strict=True)]
+    known: list[npt.NDArray[np.int64]] = []
+    numbers: npt.NDArray[np.int64] = np.zeros((1,) * view.rank, np.int64)
+    for cell in cells:
+        # Counted among those that are there, so that the product stays small.
+        distinct, place = np.unique(cell, return_inverse=True)
+        known.append(distinct)
+        numbers = numbers * len(distinct) + place.reshape(cell.shape)
+    shares = picked_shares(view, tuple(range(view.rank)), np.broadcast_to(numbers, view.shape))
+    assert shares is not None, "all dimensions are picked"
+    for share in reversed(shares):
+        assert isinstance(share.where, Place), "positions are picked"
+        places = np.unravel_index(share.number, [len(distinct) for distinct in known])
+        box = tuple(
+            _cut(int(distinct[place]), length, at, bound)
+            for distinct, place, (length, at, bound) in zip(known, places, _zipped(chunks, origin, bounds), strict=True)
+        )
+        yield Part(share.form, share.where.points, share.form.upper[0]), box
