@@ -109,6 +109,10 @@ class ChunkLayout:
 
     ndim = rank
 
+    def key(self) -> tuple[Any, ...]:
+        """What tells layouts apart."""
+        return self._rank, self._inner_order, self._inner_hard, self._origin, *self._grids.values()
+
     @property
     def is_unset(self) -> bool:
         """Whether nothing is said, not even the number of dimensions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -112,6 +113,22 @@ class Schema(Indexable):
         return None if self._rank == -1 else self._rank
 
     ndim = rank
+
+    def key(self) -> tuple[Any, ...] | None:
+        """What tells schemas apart, to find what follows from them; None where that takes too long."""
+        fill: tuple[Any, ...] | None = None
+        if self._fill is not None:
+            if self._fill.dtype.hasobject or self._fill_dtype is None:
+                return None
+            fill = self._fill_dtype.name, self._fill.shape, self._fill.tobytes()
+        try:
+            codec = None if self._codec is None else marshal.dumps(self._codec.to_json(), 2)
+        except ValueError:
+            return None
+        dtype = None if self._dtype is None else self._dtype.name
+        domain = None if self._domain is None else self._domain._form
+        units = tuple(None if unit is None else (unit.multiplier, unit.base_unit) for unit in self._units)
+        return self._rank, dtype, domain, self._layout.key(), codec, fill, units
 
     @property
     def is_unset(self) -> bool:

@@ -24,6 +24,7 @@ from blizzarr.tensorstore.store import TensorStore
 from blizzarr.tensorstore.stored_array import find_stored, open_stored
 from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
+from blizzarr.views.form import identity_maps
 
 __all__ = ["OPENERS", "Request", "limited", "open", "open_node"]
 
@@ -127,7 +128,10 @@ def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStor
     if request.transaction is not None and driver.transaction is None:
         driver = driver.with_transaction(request.transaction)
     driver = limited(driver, request)
-    form = opened._form if node.transform is None else compose(opened._form, node.transform._form)
+    form = opened._form
+    view = None if node.transform is None else node.transform._form
+    if view is not None and not (view == form and form.maps == identity_maps(len(form.maps))):
+        form = compose(form, view)
     return TensorStore._made(driver, form)
 
 

@@ -41,6 +41,7 @@ from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, Constrain
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.limited_array import LimitedArray
+from blizzarr.tensorstore.settled import check, created
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_statistics import first_missing
 from blizzarr.transactions import GenerationMismatchError, StagedStore, Transaction
@@ -334,21 +335,16 @@ def _refuse_unreadable(place: _Place) -> None:
 
 def _check(place: _Place, meta: ArrayMeta) -> None:
     with failed_precondition():
-        if place.constraints is getattr(DRIVERS[place.node.driver], "nothing", None) and _is_unset(place.node.schema):
+        nothing = getattr(DRIVERS[place.node.driver], "nothing", None)
+        if place.constraints is nothing and place.node.schema.is_unset:
             _schema_of(place.node, meta)  # which has to be one that the driver knows
             return
-        place.constraints.check(meta, place.node.schema, place.node.options)
-
-
-def _is_unset(schema: Schema) -> bool:
-    """Whether nothing is demanded."""
-    known = (schema.rank, schema.dtype, schema.domain, schema.codec, schema.fill_value)
-    return all(part is None for part in known) and schema.chunk_layout.is_unset
+        check(meta, place.constraints, place.node.schema, place.node.options)
 
 
 def _created(place: _Place) -> ArrayMeta:
     with prefixed('Cannot create using specified "metadata" and schema'):
-        return place.constraints.create(place.node.schema, place.node.options)
+        return created(place.constraints, place.node.schema, place.node.options)
 
 
 def _put(place: _Place, meta: ArrayMeta) -> bool:

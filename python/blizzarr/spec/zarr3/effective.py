@@ -69,6 +69,8 @@ def domain_of(metadata: Metadata, schema: Schema) -> IndexDomain | None:
     rank = max(metadata.rank, -1 if schema.rank is None else schema.rank)
     if metadata.rank not in (-1, rank):
         raise SpecError(f"Rank specified by schema ({rank}) is not compatible with metadata")
+    if labels is None and schema.domain is not None and (usual := _usual(schema.domain, metadata.shape)) is not None:
+        return usual
     if metadata.shape is None:
         domain = IndexDomain(rank, inclusive_min=[0] * rank, labels=labels)
     else:
@@ -77,6 +79,16 @@ def domain_of(metadata: Metadata, schema: Schema) -> IndexDomain | None:
         with failed_precondition(), prefixed("Mismatch between metadata and schema"):
             domain = schema.domain._merge(domain)
     return domain.mark_bounds_implicit[False:True]
+
+
+def _usual(said: IndexDomain, shape: tuple[int, ...] | None) -> IndexDomain | None:
+    """The domain, where no more than a shape is said, and it is the one that is known, if one is."""
+    form = said._form
+    if any(form.lower) or True in form.implicit_lower or True in form.implicit_upper:
+        return None
+    if shape is not None and form.upper != shape:
+        return None
+    return IndexDomain._of(form._replace(implicit_upper=(True,) * len(form.upper)))
 
 
 def layout_with(layout: ChunkLayout, metadata: Metadata, rank: int) -> ChunkLayout:
