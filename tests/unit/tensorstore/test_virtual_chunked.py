@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from blizzarr.errors import BlizzarrError
 from tensorstore_face import ours, outcome, same, theirs
 
 
@@ -148,3 +149,29 @@ def test_pickled() -> None:
     assert again.schema == store.schema
     assert copy.copy(store) is store
     assert outcome(lambda: again[5])[0] == "error"
+
+
+@pytest.mark.parametrize("library", [theirs, ours], ids=["theirs", "ours"])
+def test_functions_that_return_elements(library: Any) -> None:
+    """Were they taken for done, the store would read as whatever memory had."""
+
+    def read(domain: Any, array: Any, params: Any) -> Any:
+        return np.ones(array.shape)
+
+    written = []
+
+    def write(domain: Any, array: Any, params: Any) -> Any:
+        written.append(array.tolist())
+        return "done"
+
+    store = library.virtual_chunked(read, write, dtype="int8", shape=[2])
+    with pytest.raises(RuntimeError):
+        store.read().result()
+    with pytest.raises(RuntimeError):
+        store.write([1, 2]).result()
+    assert written == [[1, 2]]
+    if library is ours:
+        with pytest.raises(BlizzarrError, match=r"expected None or .*, which puts elements .*; found ndarray"):
+            store.read().result()
+        with pytest.raises(BlizzarrError, match="found str"), ours.Transaction() as transaction:
+            store.with_transaction(transaction).write([3, 4]).result()
