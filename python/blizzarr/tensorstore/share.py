@@ -68,40 +68,48 @@ def picked_shares(form: Form, dims: tuple[int, ...], numbers: npt.NDArray[np.int
             return None
     flat = numbers.reshape(-1)
     order = np.argsort(flat, kind="stable")
+    # Whoever is next to each other from here on belongs together.
+    places = np.unravel_index(order, numbers.shape)
+    listed = [_listed(map_, form, dims, rest, places) for map_ in form.maps]
     present, first = np.unique(flat[order], return_index=True)
     ends = [*first[1:].tolist(), len(order)]
+    column = (-1,) + (1,) * len(rest)
+    never = (False,) * (1 + len(rest))
+    labels = ("",) * (1 + len(rest))
+    lower, upper = tuple([form.lower[dim] for dim in rest]), tuple([form.upper[dim] for dim in rest])
     shares = []
     for number, begin, end in zip(present.tolist(), first.tolist(), ends, strict=True):
-        index = np.unravel_index(order[begin:end], numbers.shape)
-        part = _picked(form, dims, rest, index)
-        shares.append(Share(number, part, Place((*dims, *rest), index)))
+        maps: list[Map] = []
+        for one in listed:
+            if isinstance(one, ArrayMap) and one.dims == (0,):
+                own = one.array[begin:end].reshape(column)
+                maps.append(ArrayMap(one.offset, one.stride, own, (0,), one.bounds))
+            else:
+                maps.append(one)
+        part = Form((0, *lower), (end - begin, *upper), never, never, labels, tuple(maps))
+        shares.append(Share(number, part, Place((*dims, *rest), tuple([place[begin:end] for place in places]))))
     return shares[::-1]
 
 
-def _picked(form: Form, dims: tuple[int, ...], rest: tuple[int, ...], index: tuple[npt.NDArray[np.int64], ...]) -> Form:
-    count = len(index[0])
-    column = (count,) + (1,) * len(rest)
-    maps: list[Map] = []
-    for map_ in form.maps:
-        if isinstance(map_, int):
-            maps.append(map_)
-        elif isinstance(map_, tuple):
-            dim, offset, stride = map_
-            if dim in rest:
-                maps.append((1 + rest.index(dim), offset, stride))
-                continue
-            listed = (offset + stride * (form.lower[dim] + index[dims.index(dim)])).reshape(column)
-            maps.append(ArrayMap(0, 1, listed, (0,), UNBOUNDED))
-        elif set(map_.dims) <= set(dims):
-            array = map_.array.reshape([map_.array.shape[dim] for dim in dims])
-            at = tuple([np.int64(0) if length == 1 else one for length, one in zip(array.shape, index, strict=True)])
-            listed = np.broadcast_to(array[at], (count,)).reshape(column)
-            maps.append(ArrayMap(map_.offset, map_.stride, listed, (0,), map_.bounds))
-        else:
-            array = map_.array.reshape((1, *[map_.array.shape[dim] for dim in rest]))
-            own = tuple(1 + rest.index(dim) for dim in map_.dims)
-            maps.append(ArrayMap(map_.offset, map_.stride, array, own, map_.bounds))
-    never = (False,) * (1 + len(rest))
-    lower = (0, *[form.lower[dim] for dim in rest])
-    upper = (count, *[form.upper[dim] for dim in rest])
-    return Form(lower, upper, never, never, ("",) * (1 + len(rest)), tuple(maps))
+def _listed(
+    map_: Map,
+    form: Form,
+    dims: tuple[int, ...],
+    rest: tuple[int, ...],
+    places: tuple[npt.NDArray[np.int64], ...],
+) -> Map:
+    """A map for positions that are listed, as the first dimension: of arrays over that it is the only one yet."""
+    if isinstance(map_, int):
+        return map_
+    if isinstance(map_, tuple):
+        dim, offset, stride = map_
+        if dim in rest:
+            return 1 + rest.index(dim), offset, stride
+        return ArrayMap(0, 1, offset + stride * (form.lower[dim] + places[dims.index(dim)]), (0,), UNBOUNDED)
+    if set(map_.dims) <= set(dims):
+        array = map_.array.reshape([map_.array.shape[dim] for dim in dims])
+        at = tuple([np.int64(0) if length == 1 else one for length, one in zip(array.shape, places, strict=True)])
+        return ArrayMap(map_.offset, map_.stride, np.broadcast_to(array[at], (len(places[0]),)), (0,), map_.bounds)
+    array = map_.array.reshape((1, *[map_.array.shape[dim] for dim in rest]))
+    own = tuple([1 + rest.index(dim) for dim in map_.dims])
+    return ArrayMap(map_.offset, map_.stride, array, own, map_.bounds)
