@@ -114,10 +114,7 @@ def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDA
         raise SpecError(f"Cannot convert {source.name} -> {target.name}")
     one = _element_of(source, target)
     if one is not None:
-        made = np.empty(elements.shape, target.element_dtype)
-        for position, element in np.ndenumerate(elements):
-            made[position] = one(element)
-        return made
+        return _one_by_one(elements, one, source, target)
     if _kind(source) == "raw":
         return elements.view(target.element_dtype)
     if _kind(source) == "complex" and _kind(target) != "complex":
@@ -131,6 +128,25 @@ def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDA
             # Among the types that NumPy lacks there is a way only through one that it has.
             return elements.astype(np.float32).astype(target.numpy_dtype)
         return elements.astype(target.numpy_dtype)
+
+
+def _one_by_one(
+    elements: npt.NDArray[Any], one: Callable[[Any], Any], source: DType, target: DType
+) -> npt.NDArray[Any]:
+    """Elements that Python converts."""
+    # As a list they are Python's own numbers, which it knows best.
+    listed = elements.reshape(-1).tolist()
+    made = np.empty(len(listed), target.element_dtype)
+    if target.name == "string" and _kind(source) == "int":
+        made[:] = [b"%d" % value for value in map(int, listed)]
+    elif target.name == "string" and _kind(source) == "float":
+        made[:] = [b"%.6g" % value for value in map(float, listed)]
+    elif target.name == "json" and _kind(source) in ("int", "float", "bool"):
+        made[:] = list(map(one, listed))
+    else:
+        for number, element in enumerate(listed):
+            made[number] = one(element)
+    return made.reshape(elements.shape)
 
 
 def _is_native(dtype: DType) -> bool:

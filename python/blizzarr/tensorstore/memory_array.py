@@ -22,7 +22,7 @@ from blizzarr.tensorstore.elements import as_elements
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform, lower
-from blizzarr.views.form import Map, dims_of
+from blizzarr.views.form import Form, Map, dims_of
 
 __all__ = ["MemoryArray", "array_driver"]
 
@@ -86,7 +86,9 @@ class MemoryArray(Driver):
     @property
     def domain(self) -> IndexDomain:
         """From zero on."""
-        return IndexDomain(shape=self._array.shape)
+        shape = self._array.shape
+        never = (False,) * len(shape)
+        return IndexDomain._of(Form((0,) * len(shape), shape, never, never, ("",) * len(shape)))
 
     @property
     def chunk_layout(self) -> ChunkLayout:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -292,6 +293,8 @@ def _made_again(
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
     """The event loop that runs in this thread."""
+    if "asyncio" not in sys.modules:
+        return None
     import asyncio
 
     try:
