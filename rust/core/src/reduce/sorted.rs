@@ -61,13 +61,21 @@ pub fn most_common<T: Element>(blocks: &mut [T], count: usize, made: &mut Vec<T>
 /// Neighbours are compared and change places until all are in order: the same steps whatever the elements are, so that
 /// many blocks take them at once. Equal elements stay as they were.
 fn sort_side_by_side<T: Element>(blocks: &mut [T], count: usize) {
+    // Almost always all can be compared, which is then one step.
+    if blocks.iter().all(|element| element.partial_cmp(element).is_some()) {
+        sort_by_exchange(blocks, count, |one, other| other < one);
+    } else {
+        sort_by_exchange(blocks, count, |one, other| other.before(one));
+    }
+}
+
+fn sort_by_exchange<T: Element>(blocks: &mut [T], count: usize, wrong: impl Fn(T, T) -> bool) {
     let size = blocks.len() / count;
     for round in 0..size {
         for place in (round % 2 + 1..size).step_by(2) {
             let (before, after) = blocks.split_at_mut(place * count);
             for (one, other) in before[(place - 1) * count..].iter_mut().zip(&mut after[..count]) {
-                let wrong = other.before(*one);
-                let (low, high) = if wrong { (*other, *one) } else { (*one, *other) };
+                let (low, high) = if wrong(*one, *other) { (*other, *one) } else { (*one, *other) };
                 (*one, *other) = (low, high);
             }
         }
