@@ -46,6 +46,7 @@ METADATA: dict[str, list[dict[str, Any]]] = {
         {"shape": [10]},
         {"data_type": "uint16"},
         {"data_type": "foo"},
+        {"data_type": ["a"]},
         {"data_type": 5},
         {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [5, 5]}}},
         {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [5]}}},
@@ -67,7 +68,6 @@ METADATA: dict[str, list[dict[str, Any]]] = {
         {"attributes": {"a": 1}},
         {"attributes": 5},
         {"attributes": {"dimension_units": ["5 nm", None]}},
-        {"attributes": {"dimension_units": ["4 nm"]}},
         {"attributes": {"dimension_units": [4, None]}},
         {"codecs": ["bytes"]},
         {"codecs": ["bytes", "gzip"]},
@@ -256,6 +256,14 @@ def grid(driver: str) -> Iterator[tuple[dict[str, Any], dict[str, Any], dict[str
 def is_short(metadata: dict[str, Any]) -> bool:
     """Whether something has one dimension, which together with a domain of two TensorStore does not survive."""
     return re.search(r"\[[^\],]*\]", str(metadata)) is not None
+
+
+def test_units_of_another_rank() -> None:
+    """Without TensorStore, which compares with what lies behind the units of a spec, and says this or nothing."""
+    case: Any = ({"attributes": {"dimension_units": ["4 nm"]}}, {}, {})
+    kind, said = told(ours, "zarr3", document("zarr3"), case)
+    assert kind == "ValueError"
+    assert said.endswith('Expected "dimension_units" of ["4 nm"] but received: ["4 nm",null]')
 
 
 def document(driver: str) -> bytes:

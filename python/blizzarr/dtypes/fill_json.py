@@ -223,6 +223,9 @@ def _decode_struct(dtype: DataType, value: Any, path: str, problems: Problems, e
     if data is not None and len(data) == dtype.itemsize:
         stored: np.generic = np.frombuffer(in_order(data, dtype.swap, endian), dtype.numpy)[0]
         return stored
+    if type(value) is not dict and len(dtype.fields) == 1:
+        # TensorStore writes the value of an only field alone.
+        value = {dtype.fields[0].name: value}
     if type(value) is not dict:
         problems.add(path, "an object with a value for each field", value)
         return None

@@ -68,9 +68,11 @@ class ElementType:
 
     named: bool
     """Whether its fields have names."""
+    legacy: bool = False
+    """Whether v3 spells the fields as it once did, where fill values have other forms, too."""
 
     @classmethod
-    def of(cls, json: Any, fields: list[Field], named: bool) -> Self:
+    def of(cls, json: Any, fields: list[Field], named: bool, legacy: bool = False) -> Self:
         """Fields that lie one behind the other."""
         placed: list[Field] = []
         offset = 0
@@ -79,7 +81,7 @@ class ElementType:
                 raise SpecError(f"Field name {quote(field.name)} occurs more than once")
             placed.append(replace(field, offset=offset))
             offset += field.size
-        return cls(json, tuple(placed), offset, named)
+        return cls(json, tuple(placed), offset, named, legacy)
 
     @property
     def is_whole(self) -> bool:

@@ -51,12 +51,8 @@ class PartDriver(ZarrDriver):
         lowered = lower(view, self._shape)
         if self._must_be_stored:
             self._stored.refuse_missing(self._of_grid(lowered))
-        (shape, axes, scalar), wanted = of_bytes(lowered, self._part)
-        raw = np.empty(shape, np.uint8)
-        if self._transaction is None:
-            read(self._binding(batch), (shape, axes, scalar), raw)
-        else:
-            self._staged().read((shape, axes, scalar), raw)
+        chosen, wanted = of_bytes(lowered, self._part)
+        raw = read(self._binding(batch), chosen) if self._transaction is None else self._staged().read(chosen)
         found = from_stored(raw, self._part).reshape(wanted)
         if out is None:
             return found

@@ -13,9 +13,10 @@ from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.element_type import Field
 from blizzarr.spec.fill_value import shown
+from blizzarr.spec.ranks import ranks_of
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import ConstraintError, invalid_argument
-from blizzarr.spec.zarr.effective import codec_stored, domain_of, layout_with, ranks_of
+from blizzarr.spec.zarr.effective import codec_stored, domain_of, layout_with
 from blizzarr.spec.zarr.elements import Element, fill_bytes
 from blizzarr.spec.zarr.metadata import Metadata
 from blizzarr.spec.zarr3.fill_value import converted, same_bits
@@ -53,7 +54,7 @@ def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = 
     elements = stored.elements
     assert elements is not None
     field = elements.pick(name, void)
-    ranks = ranks_of(stored, Schema(), field)
+    ranks = ranks_of(stored.rank, Schema(), field)
     if schema.rank not in (None, ranks.full):
         raise ConstraintError(f"Rank is {ranks.full}, but schema specifies rank of {schema.rank}")
     if schema.dtype is not None and schema.dtype != field.dtype:

@@ -12,10 +12,11 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.constraint import braces
 from blizzarr.spec.element_type import ElementType, check_choice
 from blizzarr.spec.layout_solver import choose_shape
+from blizzarr.spec.ranks import Ranks, ranks_of
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.zarr.check import check_schema, field_fill
 from blizzarr.spec.zarr.compressor import DEFAULT_COMPRESSOR
-from blizzarr.spec.zarr.effective import Ranks, codec_of, domain_of, layout_with, order_of, ranks_of
+from blizzarr.spec.zarr.effective import codec_of, domain_of, layout_with, order_of
 from blizzarr.spec.zarr.elements import element_type, spell
 from blizzarr.spec.zarr.metadata import Metadata
 from blizzarr.views.interval import INF
@@ -44,7 +45,7 @@ def new_metadata(constraints: Metadata, schema: Schema, name: str = "", void: bo
     elements = constraints.elements or _elements(schema, name, void)
     field = elements.pick(name, void)
     constraints = replace(constraints, elements=elements)
-    ranks = ranks_of(constraints, schema, field)
+    ranks = ranks_of(constraints.rank, schema, field)
     with prefixed("Invalid domain"):
         domain = domain_of(constraints, schema, field)
     if domain is None or any(low == -INF for low in domain.origin) or any(high > INF for high in domain.exclusive_max):

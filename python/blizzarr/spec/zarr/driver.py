@@ -19,12 +19,13 @@ from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.element_type import Field, check_choice
 from blizzarr.spec.members import as_bool, as_text, one_of
 from blizzarr.spec.places import Option
+from blizzarr.spec.ranks import ranks_of
 from blizzarr.spec.remembered import Remembered
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.zarr.check import check_metadata, check_schema, fill_of
 from blizzarr.spec.zarr.compressor import is_shared
 from blizzarr.spec.zarr.create import new_metadata
-from blizzarr.spec.zarr.effective import codec_of, codec_stored, constrain, domain_of, layout_with, ranks_of
+from blizzarr.spec.zarr.effective import codec_of, codec_stored, constrain, domain_of, layout_with
 from blizzarr.spec.zarr.metadata import Metadata, metadata_from_json, stored_from_json
 from blizzarr.views import IndexDomain
 
@@ -103,7 +104,7 @@ class ZarrConstraints:
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
         """The layout, as far as it is known."""
         field = self._field(options)
-        return layout_with(schema.chunk_layout, self.metadata, ranks_of(self.metadata, schema, field), field)
+        return layout_with(schema.chunk_layout, self.metadata, ranks_of(self.metadata.rank, schema, field), field)
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec:
         """The codec, as far as it is known."""
@@ -192,7 +193,7 @@ def _read(document: Mapping[str, Any], shape: tuple[int, ...]) -> Metadata:
 def _schema(stored: Metadata, name: str, void: bool) -> Schema:
     assert stored.elements is not None
     field = stored.elements.pick(name, void)
-    ranks = ranks_of(stored, Schema(), field)
+    ranks = ranks_of(stored.rank, Schema(), field)
     layout = layout_with(ChunkLayout(), stored, ranks, field)
     layout.finalize()
     schema = Schema(rank=ranks.full, dtype=field.dtype)

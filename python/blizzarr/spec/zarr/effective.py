@@ -2,59 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from blizzarr.errors import SpecError
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.constraint import MAX_RANK
 from blizzarr.spec.element_type import Field
+from blizzarr.spec.ranks import Ranks, ranks_of
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.zarr.codec import ZarrCodec
 from blizzarr.spec.zarr.metadata import Metadata
 from blizzarr.views import IndexDomain
 from blizzarr.views.interval import INF
 
-__all__ = ["Ranks", "codec_of", "codec_stored", "constrain", "domain_of", "layout_with", "order_of", "ranks_of"]
-
-
-class Ranks(NamedTuple):
-    """How many dimensions there are, as far as it is known: all, those of the grid, and those of each element."""
-
-    full: int | None
-    grid: int | None
-    inner: int | None
-
-
-def ranks_of(metadata: Metadata, schema: Schema, field: Field | None) -> Ranks:
-    """The ranks that the metadata and the schema say, of this field of the elements.
-
-    Examples
-    --------
-    >>> from blizzarr.spec.dtype import DTYPES
-    >>> ranks_of(Metadata(rank=2), Schema(rank=3), None)
-    Ranks(full=3, grid=2, inner=1)
-    >>> ranks_of(Metadata(), Schema(rank=3), Field("", DTYPES["bool"]))
-    Ranks(full=3, grid=3, inner=0)
-    """
-    full, grid = schema.rank, None if metadata.rank == -1 else metadata.rank
-    inner = None if field is None else len(field.shape)
-    if full is None and grid is not None and inner is not None:
-        full = grid + inner
-        if full > MAX_RANK:
-            raise SpecError(f"{full} is not a valid rank")
-    known = [rank for rank in (grid, inner) if rank is not None]
-    if full is not None and (any(rank > full for rank in known) or (len(known) == 2 and sum(known) != full)):
-        raise SpecError(f"Rank specified by schema ({full}) is not compatible with metadata")
-    if full is not None:
-        grid = full - inner if grid is None and inner is not None else grid
-        inner = full - grid if inner is None and grid is not None else inner
-    return Ranks(full, grid, inner)
+__all__ = ["codec_of", "codec_stored", "constrain", "domain_of", "layout_with", "order_of"]
 
 
 def constrain(metadata: Metadata, schema: Schema, field: Field | None) -> None:
     """Add to the schema what the metadata say of data type and rank."""
-    full = ranks_of(metadata, schema, field).full
+    full = ranks_of(metadata.rank, schema, field).full
     if full is not None:
         schema.merge(Schema(rank=full))
     if field is not None:
@@ -73,7 +36,7 @@ def domain_of(metadata: Metadata, schema: Schema, field: Field | None) -> IndexD
     >>> domain_of(metadata_from_json({"shape": [2]}), Schema(), Field("", DTYPES["char"], shape=(3,)))
     { [0, 2*), [0, 3) }
     """
-    ranks = ranks_of(metadata, schema, field)
+    ranks = ranks_of(metadata.rank, schema, field)
     open_grid = ranks.grid != 0 and metadata.shape is None
     open_elements = ranks.inner != 0 and field is None
     if ranks.full is None or (schema.domain is None and (open_grid or open_elements)):

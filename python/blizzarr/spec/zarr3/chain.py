@@ -91,6 +91,27 @@ class Chain:
         """How many levels of shards there are."""
         return self.array_to_bytes.sharding_height if self.array_to_bytes else 0
 
+    @property
+    def _innermost(self) -> Codec | None:
+        """What makes bytes of the smallest chunks."""
+        codec = self.array_to_bytes
+        if codec is None or codec.name != "sharding_indexed":
+            return codec
+        inner = codec.options.get("codecs")
+        return None if inner is None else inner._innermost
+
+    @property
+    def is_big(self) -> bool:
+        """Whether stored values begin with what is most significant."""
+        codec = self._innermost
+        return codec is not None and codec.options.get("endian") == "big"
+
+    @property
+    def leaves_order_open(self) -> bool:
+        """Whether the codec that has a byte order is said without one."""
+        codec = self._innermost
+        return codec is not None and codec.name == "bytes" and "endian" not in codec.options
+
     def to_json(self, partial: bool = False) -> list[dict[str, Any]]:
         """The chain as JSON."""
         middle = () if self.array_to_bytes is None else (self.array_to_bytes,)

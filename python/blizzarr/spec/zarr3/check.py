@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import alike, dump, quote
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.element_type import Field
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import invalid_argument
+from blizzarr.spec.stored_values import to_stored
 from blizzarr.spec.zarr3.codec import Zarr3Codec
 from blizzarr.spec.zarr3.effective import domain_of, layout_with, units_of
-from blizzarr.spec.zarr3.fill_value import converted, element_to_json, same_bits
+from blizzarr.spec.zarr3.elements import fills_to_json
+from blizzarr.spec.zarr3.fill_value import Element, converted, element_to_json, same_bits
 from blizzarr.spec.zarr3.metadata import Metadata, encoding_json, units_json
 
-__all__ = ["check_metadata", "check_schema"]
+__all__ = ["check_metadata", "check_schema", "fill_of"]
 
 
 def check_metadata(stored: Metadata, constraints: Metadata) -> None:
@@ -30,13 +36,15 @@ def check_metadata(stored: Metadata, constraints: Metadata) -> None:
     ...
     blizzarr.errors.SpecError: Expected "shape" of [1,3] but received: [1,2]
     """
-    dtype = stored.dtype
-    if constraints.dtype is not None and dtype is not None and constraints.dtype != dtype:
+    elements = stored.elements
+    if constraints.elements is not None and elements is not None and constraints.elements.json != elements.json:
         # TensorStore quotes what it compares, JSON in JSON.
-        raise _mismatch("data_type", dump(constraints.dtype.name), dump(dtype.name))
-    fills = constraints.fill_value, stored.fill_value
-    if fills[0] is not None and fills[1] is not None and dtype is not None and not same_bits(fills[0], fills[1]):
-        raise _mismatch("fill_value", *(element_to_json(fill, dtype) for fill in fills if fill is not None))
+        raise _mismatch("data_type", dump(constraints.elements.json), dump(elements.json))
+    if constraints.fills is not None and stored.fills is not None and elements is not None:
+        pairs = zip(constraints.fills, stored.fills, strict=True)
+        if not all(same_bits(wanted, found) for wanted, found in pairs):
+            both = (fills_to_json(fills, elements) for fills in (constraints.fills, stored.fills))
+            raise _mismatch("fill_value", *both)
     for name in ("shape", "chunk_shape"):
         wanted, found = getattr(constraints, name), getattr(stored, name)
         if wanted is not None and wanted != found:
@@ -88,29 +96,31 @@ def _check_units(constraints: Metadata, stored: Metadata) -> None:
             )
 
 
-def check_schema(stored: Metadata, schema: Schema) -> None:
-    """Refuse metadata that do not have this schema."""
-    dtype = stored.dtype
-    assert dtype is not None
-    assert stored.fill_value is not None
-    if schema.rank not in (None, stored.rank):
+def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = False) -> None:
+    """Refuse metadata whose field with this name, or the bytes of whose elements if `void`, has another schema."""
+    elements = stored.elements
+    assert elements is not None
+    field = elements.pick(name, void)
+    rank = stored.rank + len(field.shape)
+    if schema.rank not in (None, rank):
+        raise SpecError(f"Rank specified by schema ({schema.rank}) does not match rank specified by metadata ({rank})")
+    if schema.dtype is not None and schema.dtype != field.dtype:
         raise SpecError(
-            f"Rank specified by schema ({schema.rank}) does not match rank specified by metadata ({stored.rank})"
+            f"data_type from metadata ({field.dtype.name}) does not match dtype in schema ({schema.dtype.name})"
         )
-    if schema.dtype is not None and schema.dtype != dtype:
-        raise SpecError(f"data_type from metadata ({dtype.name}) does not match dtype in schema ({schema.dtype.name})")
     if schema.domain is not None:
-        domain_of(stored, schema)
+        domain_of(stored, schema, field)
     layout = schema.chunk_layout
-    if layout.rank != -1 and layout_with(layout, stored, stored.rank).codec_chunk.constraints.shape.hard:
+    if layout.rank != -1 and layout_with(layout, stored, stored.rank, field).codec_chunk.constraints.shape.hard:
         raise SpecError("codec_chunk_shape not supported")
     if schema.fill_value is not None and schema.fill_dtype is not None:
         with invalid_argument():
-            wanted = converted(schema.fill_value, schema.fill_dtype, dtype)
-        if not same_bits(wanted, stored.fill_value):
+            wanted = converted(schema.fill_value, schema.fill_dtype, field.dtype, field.shape)
+        found = fill_of(stored, name, void)
+        if found is None or not same_bits(wanted, found):
             raise SpecError(
-                f"Invalid fill_value: schema requires fill value of {dump(element_to_json(wanted, dtype))}, but "
-                f"metadata specifies fill value of {dump(element_to_json(stored.fill_value, dtype))}"
+                f"Invalid fill_value: schema requires fill value of {_shown(wanted, field)}, but "
+                f"metadata specifies fill value of {_shown(found, field)}"
             )
     if schema.codec is not None:
         other = nullcontext() if schema.codec.driver == "zarr3" else invalid_argument()
@@ -119,3 +129,21 @@ def check_schema(stored: Metadata, schema: Schema) -> None:
     if schema.dimension_units is not None:
         with prefixed("dimension_units from metadata does not match dimension_units in schema"):
             units_of(stored, schema)
+
+
+def fill_of(metadata: Metadata, name: str, void: bool) -> Element | None:
+    """The fill value of the field with this name, or of the bytes of elements, in the byte order that is stored."""
+    elements = metadata.elements
+    if metadata.fills is None or elements is None:
+        return None
+    if not void:
+        return metadata.fills[elements.position(name)]
+    big = metadata.codecs is not None and metadata.codecs.is_big
+    pairs = zip(metadata.fills, elements.fields, strict=True)
+    return np.frombuffer(b"".join(to_stored(fill, replace(field, big=big)).tobytes() for fill, field in pairs), "V1")
+
+
+def _shown(fill: Element | None, field: Field) -> str:
+    if fill is None:
+        return "none"
+    return dump(fill.tobytes().hex() if field.dtype.name == "byte" else element_to_json(fill, field.dtype))

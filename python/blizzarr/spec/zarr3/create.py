@@ -4,59 +4,64 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from blizzarr.errors import SpecError
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.dtype import DType
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.element_type import ElementType, check_choice
 from blizzarr.spec.layout_solver import choose_read_write_shapes, choose_shape
 from blizzarr.spec.schema import Schema
+from blizzarr.spec.seen import layout_seen
 from blizzarr.spec.zarr3.chain import Chain, Codec
 from blizzarr.spec.zarr3.check import check_schema
 from blizzarr.spec.zarr3.effective import codec_of, domain_of, layout_with, units_of
-from blizzarr.spec.zarr3.fill_value import NAMES, Element, converted, zero
+from blizzarr.spec.zarr3.elements import of_dtype
+from blizzarr.spec.zarr3.fill_value import Element, converted
 from blizzarr.spec.zarr3.metadata import Metadata
 from blizzarr.spec.zarr3.resolve import Decoded, check_chain, resolve
-from blizzarr.views import IndexDomain
+from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.interval import INF
 
 __all__ = ["new_metadata"]
 
 
-def new_metadata(constraints: Metadata, schema: Schema) -> Metadata:
+def new_metadata(constraints: Metadata, schema: Schema, name: str = "", void: bool = False) -> Metadata:
     """The metadata of a new array: everything that is left open is chosen.
 
-    Shards are put in where what is read is smaller than what is written, and a transpose for another order.
+    The schema is one of the field with this name, or of the bytes of elements if `void`. Shards are put in where what
+    is read is smaller than what is written, and a transpose for another order.
 
     Examples
     --------
     >>> new_metadata(Metadata(), Schema(dtype="uint16", shape=[1000, 2000, 3000])).chunk_shape
     (101, 101, 101)
     """
-    dtype = constraints.dtype or schema.dtype
-    if dtype is None:
-        raise SpecError("dtype must be specified")
-    if dtype.name not in NAMES:
-        raise SpecError(f"Data type not supported: {dtype.name}")
-    domain = domain_of(constraints, schema)
+    check_choice(name, void)
+    elements = constraints.elements or _elements(schema, name)
+    field = elements.pick(name, void)
+    constraints = replace(constraints, elements=elements)
+    domain = domain_of(constraints, schema, field)
     if domain is None or any(bounds[0] == -INF or bounds[1] > INF for bounds in _bounds(domain)):
         raise SpecError("domain must be specified")
-    rank = domain.rank
-    fill_value = _fill(constraints, schema, dtype)
+    rank = domain.rank - len(field.shape)
+    fills = _fills(constraints, schema, elements)
     with prefixed("Invalid dimension_units"):
         units = units_of(replace(constraints, rank=rank), schema)
     found = Metadata(
         rank=rank,
         zarr_format=3,
-        dtype=dtype,
-        fill_value=fill_value,
-        shape=domain.shape,
-        dimension_names=_names(constraints, domain),
+        elements=elements,
+        fills=fills,
+        shape=domain.shape[:rank],
+        dimension_names=_names(constraints, domain.labels[:rank]),
         key_encoding=constraints.key_encoding or ("default", "/"),
         dimension_units=units if any(unit is not None for unit in units) else None,
         attributes=constraints.attributes,
         extra=constraints.extra,
     )
     codecs: Chain | None = codec_of(constraints, schema).value.codecs
-    layout = layout_with(schema.chunk_layout, constraints, rank)
+    layout = _of_grid(layout_with(schema.chunk_layout, constraints, rank, field), rank)
     bounds = [domain._form.interval(dim).bounds for dim in range(rank)]
     if constraints.codecs is not None and not constraints.codecs.sharding_height:
         # Chunks that are not cut into parts are read as they are written.
@@ -71,31 +76,57 @@ def new_metadata(constraints: Metadata, schema: Schema) -> Metadata:
     if read != write and (codecs is None or not codecs.sharding_height):
         inner = {} if codecs is None else {"codecs": codecs}
         codecs = Chain((), Codec("sharding_indexed", {"chunk_shape": list(read), **inner}))
-    itemsize = dtype.numpy_dtype.itemsize
-    resolved = resolve(codecs or Chain(), Decoded(rank, itemsize, read, layout.any_inner_order))
-    check_chain(resolved, write, itemsize)
+    unit = max(part.dtype.element_dtype.itemsize for part in elements.fields)
+    if elements.named and unit > 1 and codecs is not None and codecs.leaves_order_open:
+        raise SpecError(
+            'Zarr v3 "struct" data types with multi-byte fields require the innermost `bytes` codec to specify an '
+            'explicit `endian` ("little" or "big").'
+        )
+    # What has fields is compressed as bytes.
+    decoded = Decoded(rank, unit if elements.is_whole else 1, read, layout.any_inner_order, elements.named)
+    resolved = resolve(codecs or Chain(), decoded)
+    check_chain(resolved, write, unit)
     found = replace(found, chunk_shape=write, codecs=resolved)
-    check_schema(found, schema)
+    check_schema(found, schema, name, void)
     return found
+
+
+def _elements(schema: Schema, name: str) -> ElementType:
+    if name:
+        raise SpecError('"dtype" must be specified in "metadata" if "field" is specified')
+    if schema.dtype is None:
+        raise SpecError("dtype must be specified")
+    return of_dtype(schema.dtype)
+
+
+def _of_grid(layout: ChunkLayout, rank: int) -> ChunkLayout:
+    """The layout without the dimensions that elements have of their own."""
+    if layout.rank == rank:
+        return layout
+    inside = IndexTransform(input_rank=layout.rank)[(slice(None),) * rank + (0,) * (layout.rank - rank)]
+    return layout_seen(layout, inside._form)
 
 
 def _bounds(domain: IndexDomain) -> list[tuple[int, int]]:
     return list(zip(domain.inclusive_min, domain.exclusive_max, strict=True))
 
 
-def _fill(constraints: Metadata, schema: Schema, dtype: DType) -> Element:
-    if constraints.fill_value is not None:
-        return constraints.fill_value
+def _fills(constraints: Metadata, schema: Schema, elements: ElementType) -> tuple[Element, ...]:
+    if constraints.fills is not None:
+        return constraints.fills
     if schema.fill_value is None or schema.fill_dtype is None:
-        return zero(dtype)
+        return tuple(np.zeros(part.shape, part.dtype.element_dtype) for part in elements.fields)
+    if len(elements.fields) != 1:
+        raise SpecError("Cannot specify fill_value through schema for structured zarr data type")
+    (only,) = elements.fields
     with prefixed("Invalid fill_value"):
-        return converted(schema.fill_value, schema.fill_dtype, dtype)
+        return (converted(schema.fill_value, schema.fill_dtype, only.dtype, only.shape),)
 
 
-def _names(constraints: Metadata, domain: IndexDomain) -> tuple[str | None, ...]:
+def _names(constraints: Metadata, labels: tuple[str, ...]) -> tuple[str | None, ...]:
     """The labels; an empty one is no name, unless the metadata demand an empty name."""
-    said = constraints.dimension_names or (None,) * domain.rank
+    said = constraints.dimension_names or (None,) * len(labels)
     if len(set(filter(None, said))) < len(list(filter(None, said))):
         # Names that are no labels are not stored, which whoever demanded them is told of.
-        said = (None,) * domain.rank
-    return tuple(label or ("" if name == "" else None) for label, name in zip(domain.labels, said, strict=True))
+        said = (None,) * len(labels)
+    return tuple(label or ("" if name == "" else None) for label, name in zip(labels, said, strict=True))

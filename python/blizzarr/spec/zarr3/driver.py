@@ -14,11 +14,13 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
-from blizzarr.spec.element_type import WholeElements
+from blizzarr.spec.element_type import Field, check_choice
+from blizzarr.spec.members import as_bool, as_text
 from blizzarr.spec.places import Option
+from blizzarr.spec.ranks import ranks_of
 from blizzarr.spec.remembered import Remembered
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.zarr3.check import check_metadata, check_schema
+from blizzarr.spec.zarr3.check import check_metadata, check_schema, fill_of
 from blizzarr.spec.zarr3.codec import Zarr3Codec
 from blizzarr.spec.zarr3.create import new_metadata
 from blizzarr.spec.zarr3.effective import codec_of, constrain, domain_of, layout_with, units_of
@@ -32,7 +34,7 @@ __all__ = ["Zarr3Constraints"]
 Options = Mapping[str, Any]
 
 
-class Zarr3Constraints(WholeElements):
+class Zarr3Constraints:
     """What a spec demands of metadata.
 
     Examples
@@ -46,7 +48,10 @@ class Zarr3Constraints(WholeElements):
     dtype("int4")
     """
 
-    options: ClassVar[Mapping[str, Option]] = {}
+    options: ClassVar[Mapping[str, Option]] = {
+        "field": Option(as_text, ""),
+        "open_as_void": Option(as_bool, False),
+    }
 
     def __init__(self, metadata: Metadata) -> None:
         self.metadata = metadata
@@ -64,7 +69,7 @@ class Zarr3Constraints(WholeElements):
     @staticmethod
     def check_dtype(schema: Schema) -> None:
         """Refuse data types that the format does not have."""
-        if schema.dtype is not None:
+        if schema.dtype is not None and schema.dtype.name != "byte":
             check_dtype(schema.dtype)
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
@@ -73,16 +78,31 @@ class Zarr3Constraints(WholeElements):
 
     def constrain(self, schema: Schema, options: Options) -> None:
         """Add the data type and rank that are known to the schema."""
-        constrain(self.metadata, schema)
+        check_choice(*_chosen(options))
+        field = self._field(options)
+        if schema.dtype is not None and schema.dtype.name == "byte" and not _is_of_bytes(field, options):
+            check_dtype(schema.dtype)
+        constrain(self.metadata, schema, field)
+
+    def _field(self, options: Options) -> Field | None:
+        """What the options pick of each element, if that is known; what cannot be picked, opening tells."""
+        elements, (name, void) = self.metadata.elements, _chosen(options)
+        if elements is None or void:
+            return None if elements is None else elements.void
+        found = [field for field in elements.fields if field.name == name or (not name and len(elements.fields) == 1)]
+        return found[0] if found else None
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
         """The domain, as far as it is known."""
-        return domain_of(self.metadata, schema)
+        return domain_of(self.metadata, schema, self._field(options))
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
         """The layout, as far as it is known."""
-        rank = self.metadata.rank if schema.rank is None or self.metadata.rank != -1 else schema.rank
-        return layout_with(schema.chunk_layout, self.metadata, rank)
+        field = self._field(options)
+        ranks = ranks_of(self.metadata.rank, schema, field)
+        # Without a data type elements are taken for single values.
+        grid = ranks.full if ranks.grid is None else ranks.grid
+        return layout_with(schema.chunk_layout, self.metadata, -1 if grid is None else grid, field)
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec:
         """The codec, as far as it is known."""
@@ -90,7 +110,9 @@ class Zarr3Constraints(WholeElements):
 
     def fill_value(self, schema: Schema, options: Options) -> np.ndarray[Any, Any] | None:
         """The fill value, if it is known."""
-        return schema.fill_value if self.metadata.fill_value is None else self.metadata.fill_value
+        if self.metadata.fills is None or self.metadata.elements is None:
+            return schema.fill_value
+        return fill_of(self.metadata, *_chosen(options))
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
         """The units, as far as they are known."""
@@ -98,7 +120,7 @@ class Zarr3Constraints(WholeElements):
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
         """A new array that fulfils the constraints."""
-        document = new_metadata(self.metadata, schema).to_json()
+        document = new_metadata(self.metadata, schema, *_chosen(options)).to_json()
         raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
         meta = formats.format_named("v3").decode("", {"zarr.json": raw})
         assert isinstance(meta, ArrayMeta)
@@ -108,12 +130,36 @@ class Zarr3Constraints(WholeElements):
         """Refuse an array that does not fulfil them."""
         stored = _stored(meta)
         check_metadata(stored, self.metadata)
-        check_schema(stored, schema)
+        check_schema(stored, schema, *_chosen(options))
 
     @staticmethod
     def schema_of(meta: ArrayMeta, options: Options) -> Schema:
         """The schema of an array."""
-        return _SCHEMA.of(_document(meta), meta).copy()
+        return _schema(_stored(meta), *_chosen(options))
+
+    @staticmethod
+    def part(meta: ArrayMeta, options: Options) -> Field | None:
+        """What is seen of each element; None if it is one value, and all of it is."""
+        stored, (name, void) = _stored(meta), _chosen(options)
+        assert stored.elements is not None, "documents have it"
+        if stored.elements.is_whole and not void:
+            return None
+        assert stored.codecs is not None, "documents have them"
+        return replace(stored.elements.pick(name, void), big=stored.codecs.is_big)
+
+    @staticmethod
+    def options_of(meta: ArrayMeta, options: Options) -> Options:
+        """The options as they are said of an array that is open: the field by its name."""
+        part = Zarr3Constraints.part(meta, options)
+        return options if part is None or _chosen(options)[1] else {**options, "field": part.name}
+
+
+def _chosen(options: Options) -> tuple[str, bool]:
+    return options.get("field", ""), options.get("open_as_void", False)
+
+
+def _is_of_bytes(field: Field | None, options: Options) -> bool:
+    return _chosen(options)[1] or (field is not None and field.dtype.name == "byte")
 
 
 def _document(meta: ArrayMeta) -> Mapping[str, Any]:
@@ -132,20 +178,27 @@ def _read(document: Mapping[str, Any], shape: tuple[int, ...]) -> Metadata:
     stored = stored_from_json(document)
     assert stored.codecs is not None
     assert stored.chunk_shape is not None
-    assert stored.dtype is not None
-    check_chain(stored.codecs, stored.chunk_shape, stored.dtype.numpy_dtype.itemsize)
+    assert stored.elements is not None
+    unit = max(field.dtype.element_dtype.itemsize for field in stored.elements.fields)
+    check_chain(stored.codecs, stored.chunk_shape, unit)
     return replace(stored, shape=shape)
 
 
-def _schema(document: Mapping[str, Any], shape: tuple[int, ...]) -> Schema:
-    stored = _read(document, shape)
-    layout = layout_with(ChunkLayout(), stored, stored.rank)
+def _schema(stored: Metadata, name: str, void: bool) -> Schema:
+    assert stored.elements is not None
+    field = stored.elements.pick(name, void)
+    layout = layout_with(ChunkLayout(), stored, stored.rank, field)
     layout.finalize()
-    schema = Schema(rank=stored.rank, dtype=stored.dtype, domain=domain_of(stored, Schema()), chunk_layout=layout)
-    schema.update(codec=CodecSpec.of("zarr3", Zarr3Codec(stored.codecs)))
-    schema.update(fill_value=stored.fill_value, dimension_units=stored.dimension_units)
+    schema = Schema(
+        rank=stored.rank + len(field.shape),
+        dtype=field.dtype,
+        domain=domain_of(stored, Schema(), field),
+        chunk_layout=layout,
+    )
+    schema.update(codec=CodecSpec.of("zarr3", Zarr3Codec(stored.codecs)), fill_value=fill_of(stored, name, void))
+    if stored.dimension_units is not None:
+        schema.update(dimension_units=(*stored.dimension_units, *(None,) * len(field.shape)))
     return schema
 
 
 _METADATA = Remembered(_read)
-_SCHEMA = Remembered(_schema)

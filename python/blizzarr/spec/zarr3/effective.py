@@ -7,10 +7,11 @@ from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits, merge_units
+from blizzarr.spec.element_type import Field
+from blizzarr.spec.ranks import ranks_of
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import failed_precondition
 from blizzarr.spec.zarr3.codec import Zarr3Codec
-from blizzarr.spec.zarr3.fill_value import check_dtype
 from blizzarr.spec.zarr3.metadata import Metadata
 from blizzarr.spec.zarr3.resolve import layout_of
 from blizzarr.views import IndexDomain
@@ -18,30 +19,26 @@ from blizzarr.views import IndexDomain
 __all__ = ["codec_of", "constrain", "domain_of", "labels_of", "layout_with", "units_of"]
 
 
-def constrain(metadata: Metadata, schema: Schema) -> None:
-    """Add to the schema what the metadata say of data type and rank.
+def constrain(metadata: Metadata, schema: Schema, field: Field | None = None) -> None:
+    """Add to the schema what the metadata say of data type and rank, of this field of the elements.
 
     Examples
     --------
     >>> from blizzarr.spec.zarr3.metadata import metadata_from_json
-    >>> schema = Schema()
-    >>> constrain(metadata_from_json({"data_type": "int8", "shape": [2, 3]}), schema)
+    >>> metadata, schema = metadata_from_json({"data_type": "int8", "shape": [2, 3]}), Schema()
+    >>> constrain(metadata, schema, metadata.elements.fields[0])
     >>> schema
     Schema({'dtype': 'int8', 'rank': 2})
     """
-    if schema.dtype is not None:
-        check_dtype(schema.dtype)
-    rank = schema.rank
-    if (
-        rank is not None
-        and metadata.rank != -1
-        and (metadata.rank > rank or (metadata.dtype and metadata.rank != rank))
-    ):
-        raise SpecError(f"Rank specified by schema ({rank}) is not compatible with metadata")
-    if metadata.dtype is not None:
-        schema.merge(Schema(dtype=metadata.dtype))
-        if metadata.rank != -1:
-            schema.merge(Schema(rank=metadata.rank))
+    full = ranks_of(metadata.rank, schema, field).full
+    if field is not None:
+        schema.merge(Schema(dtype=field.dtype))
+    elif metadata.elements is not None and not metadata.elements.named:
+        schema.merge(Schema(dtype=metadata.elements.fields[0].dtype))
+    elif metadata.elements is not None and schema.dtype is not None:
+        raise SpecError("schema dtype must be unspecified for structured zarr3 data types unless a field is selected")
+    if full is not None:
+        schema.merge(Schema(rank=full))
 
 
 def labels_of(metadata: Metadata) -> tuple[str, ...] | None:
@@ -54,8 +51,8 @@ def labels_of(metadata: Metadata) -> tuple[str, ...] | None:
     return labels if len(set(used)) == len(used) else ("",) * len(labels)
 
 
-def domain_of(metadata: Metadata, schema: Schema) -> IndexDomain | None:
-    """The domain; upper bounds can be changed, so they are implicit.
+def domain_of(metadata: Metadata, schema: Schema, field: Field | None = None) -> IndexDomain | None:
+    """The domain; upper bounds of the grid can be changed, so they are implicit.
 
     Examples
     --------
@@ -64,21 +61,33 @@ def domain_of(metadata: Metadata, schema: Schema) -> IndexDomain | None:
     { "x": [0, 2*), "y": [0, 3*) }
     """
     labels = labels_of(metadata)
+    if labels is not None and field is not None:
+        labels = (*labels, *("",) * len(field.shape))
     if metadata.shape is None and labels is None and schema.domain is None:
         return IndexDomain(0) if schema.rank == 0 else None
-    rank = max(metadata.rank, -1 if schema.rank is None else schema.rank)
-    if metadata.rank not in (-1, rank):
+    inner = () if field is None else field.shape
+    rank = max(metadata.rank + len(inner), -1 if schema.rank is None else schema.rank)
+    if metadata.rank not in (-1, rank - len(inner)):
         raise SpecError(f"Rank specified by schema ({rank}) is not compatible with metadata")
-    if labels is None and schema.domain is not None and (usual := _usual(schema.domain, metadata.shape)) is not None:
+    plain = labels is None and not inner
+    if plain and schema.domain is not None and (usual := _usual(schema.domain, metadata.shape)) is not None:
         return usual
     if metadata.shape is None:
         domain = IndexDomain(rank, inclusive_min=[0] * rank, labels=labels)
     else:
-        domain = IndexDomain(shape=metadata.shape, implicit_upper_bounds=[True] * rank, labels=labels)
+        implicit = [True] * len(metadata.shape) + [False] * len(inner)
+        domain = IndexDomain(shape=(*metadata.shape, *inner), implicit_upper_bounds=implicit, labels=labels)
     if schema.domain is not None:
         with failed_precondition(), prefixed("Mismatch between metadata and schema"):
             domain = schema.domain._merge(domain)
-    return domain.mark_bounds_implicit[False:True]
+    if not inner:
+        return domain.mark_bounds_implicit[False:True]
+    return IndexDomain(
+        inclusive_min=domain.inclusive_min,
+        exclusive_max=domain.exclusive_max,
+        labels=domain.labels,
+        implicit_upper_bounds=[True] * (rank - len(inner)) + [False] * len(inner),
+    )
 
 
 def _usual(said: IndexDomain, shape: tuple[int, ...] | None) -> IndexDomain | None:
@@ -91,19 +100,21 @@ def _usual(said: IndexDomain, shape: tuple[int, ...] | None) -> IndexDomain | No
     return IndexDomain._of(form._replace(implicit_upper=(True,) * len(form.upper)))
 
 
-def layout_with(layout: ChunkLayout, metadata: Metadata, rank: int) -> ChunkLayout:
-    """The constraints on the layout together with those that follow from the metadata."""
+def layout_with(layout: ChunkLayout, metadata: Metadata, rank: int, field: Field | None = None) -> ChunkLayout:
+    """The constraints on the layout together with those that follow from the metadata, whose grid has this rank."""
     found = layout.copy()
     if rank == -1:
         return found
-    found.set_rank(rank)
-    found.merge(ChunkLayout(grid_origin=[0] * rank))
+    inner = () if field is None else field.shape
+    full = rank + len(inner)
+    found.set_rank(full)
+    found.merge(ChunkLayout(grid_origin=[0] * full))
     if metadata.chunk_shape is not None:
-        found.merge(ChunkLayout(write_chunk_shape=metadata.chunk_shape))
+        found.merge(ChunkLayout(write_chunk_shape=(*metadata.chunk_shape, *inner)))
     if metadata.codecs is not None:
         order, read = layout_of(metadata.codecs, rank, metadata.chunk_shape)
-        found.merge(ChunkLayout(inner_order=order))
-        found.merge(ChunkLayout(read_chunk_shape=read))
+        found.merge(ChunkLayout(inner_order=None if order is None else (*order, *range(rank, full))))
+        found.merge(ChunkLayout(read_chunk_shape=None if read is None else (*read, *inner)))
     return found
 
 

@@ -9,14 +9,14 @@ from typing import Any, Final
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import MISSING, dump, expected, plain, quote
+from blizzarr.json_values import MISSING, expected, plain, quote
 from blizzarr.spec.constraint import MAX_RANK
 from blizzarr.spec.dimension_units import DimensionUnits
-from blizzarr.spec.dtype import DType
+from blizzarr.spec.element_type import ElementType
 from blizzarr.spec.members import Members, as_integer, as_list, as_object, as_text, one_of
 from blizzarr.spec.unit import Unit
 from blizzarr.spec.zarr3.chain import Chain, chain_from_json
-from blizzarr.spec.zarr3.fill_value import NAMES, check_dtype, element_json, element_to_json
+from blizzarr.spec.zarr3.elements import element_type, fills_json, fills_to_json
 
 __all__ = ["Metadata", "RankedLists", "metadata_from_json", "stored_from_json"]
 
@@ -31,14 +31,15 @@ class Metadata:
     Examples
     --------
     >>> metadata = metadata_from_json({"shape": [5], "data_type": "uint8", "fill_value": 3})
-    >>> metadata.rank, metadata.shape, metadata.fill_value, metadata.codecs
-    (1, (5,), array(3, dtype=uint8), None)
+    >>> metadata.rank, metadata.shape, metadata.fills, metadata.codecs
+    (1, (5,), (array(3, dtype=uint8),), None)
     """
 
     rank: int = -1
     zarr_format: int | None = None
-    dtype: DType | None = None
-    fill_value: np.ndarray[Any, Any] | None = None
+    elements: ElementType | None = None
+    fills: tuple[np.ndarray[Any, Any], ...] | None = None
+    """The fill value of each field."""
     shape: tuple[int, ...] | None = None
     dimension_names: tuple[str | None, ...] | None = None
     key_encoding: tuple[str, str] | None = None
@@ -61,10 +62,10 @@ class Metadata:
         found: dict[str, Any] = {"node_type": "array", **self.extra}
         if self.zarr_format is not None:
             found["zarr_format"] = self.zarr_format
-        if self.dtype is not None:
-            found["data_type"] = self.dtype.name
-            if self.fill_value is not None:
-                found["fill_value"] = element_to_json(self.fill_value, self.dtype)
+        if self.elements is not None:
+            found["data_type"] = self.elements.json
+            if self.fills is not None:
+                found["fill_value"] = fills_to_json(self.fills, self.elements)
         if self.shape is not None:
             found["shape"] = list(self.shape)
         if self.dimension_names is not None and self.names_said:
@@ -141,8 +142,9 @@ def _read(value: Any, partial: bool) -> Metadata:
     rank = RankedLists()
     found: dict[str, Any] = {"zarr_format": members.take("zarr_format", as_integer(3, 3), default)}
     members.take("node_type", _exactly("array"), default)
-    dtype = found["dtype"] = members.take("data_type", _dtype, default)
-    found["fill_value"] = members.take("fill_value", lambda said: _fill(said, dtype), default)
+    elements = found["elements"] = members.take("data_type", element_type, default)
+    big = not partial and _is_big(members.left.get("codecs"))
+    found["fills"] = members.take("fill_value", lambda said: _fills(said, elements, big), default)
     found["shape"] = members.take("shape", rank.of(as_integer(0, _LONGEST)), default)
     found["dimension_names"] = members.take("dimension_names", rank.of(_or_none(as_text)), None)
     found["key_encoding"] = members.take("chunk_key_encoding", _encoding, default)
@@ -171,25 +173,19 @@ def _exactly(text: str) -> Any:
     return take
 
 
-def _dtype(value: Any) -> DType:
-    name = value
-    if isinstance(value, dict):
-        if not {"name", "configuration"} <= value.keys():
-            raise SpecError(
-                "Expected string, array, or object with 'name' and 'configuration', but received: " + dump(value)
-            )
-        name = as_text(value["name"])
-    if not isinstance(name, str):
-        raise expected(value, "array" if value is not MISSING else "string")
-    if name not in NAMES:
-        raise SpecError(f"{name} data type is not one of the supported data types: {', '.join(NAMES)}, r<N>")
-    return check_dtype(DType(name))
+def _is_big(codecs: Any) -> bool:
+    """Whether stored values begin with what is most significant, by the innermost codec of a document that says so."""
+    for codec in codecs if isinstance(codecs, list) else ():
+        options = codec.get("configuration") if isinstance(codec, dict) else None
+        if isinstance(options, dict) and (options.get("endian") == "big" or _is_big(options.get("codecs"))):
+            return True
+    return False
 
 
-def _fill(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
-    if dtype is None:
+def _fills(value: Any, elements: ElementType | None, big: bool) -> tuple[np.ndarray[Any, Any], ...]:
+    if elements is None:
         raise SpecError('must be specified in conjunction with "data_type"')
-    return element_json(value, dtype)
+    return fills_json(value, elements, big)
 
 
 def _encoding(value: Any) -> tuple[str, str]:

@@ -38,6 +38,8 @@ class Decoded:
     """The chunks that shall be readable by themselves."""
     inner_order: tuple[int, ...] | None = None
     """The dimensions from the slowest to the fastest."""
+    says_order: bool = False
+    """Whether the byte order is said even of bytes: they have fields in them."""
 
 
 class Layout(NamedTuple):
@@ -115,7 +117,8 @@ def _resolve_transpose(codec: Codec, decoded: Decoded) -> tuple[Codec, Decoded]:
 
 
 def _resolve_bytes(codec: Codec, decoded: Decoded) -> Codec:
-    return Codec("bytes", {"endian": codec.options.get("endian", _ENDIAN)} if decoded.itemsize > 1 else {})
+    has_order = decoded.itemsize > 1 or decoded.says_order
+    return Codec("bytes", {"endian": codec.options.get("endian", _ENDIAN)} if has_order else {})
 
 
 def _resolve_shards(codec: Codec, decoded: Decoded) -> Codec:

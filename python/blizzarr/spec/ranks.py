@@ -1,0 +1,46 @@
+"""How many dimensions an array has on its grid of chunks, and how many each of its elements."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from blizzarr.errors import SpecError
+from blizzarr.spec.constraint import MAX_RANK
+from blizzarr.spec.element_type import Field
+from blizzarr.spec.schema import Schema
+
+__all__ = ["Ranks", "ranks_of"]
+
+
+class Ranks(NamedTuple):
+    """How many dimensions there are, as far as it is known: all, those of the grid, and those of each element."""
+
+    full: int | None
+    grid: int | None
+    inner: int | None
+
+
+def ranks_of(grid_rank: int, schema: Schema, field: Field | None) -> Ranks:
+    """The ranks that the metadata (-1: none) and the schema say, of this field of the elements.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.dtype import DTYPES
+    >>> ranks_of(2, Schema(rank=3), None)
+    Ranks(full=3, grid=2, inner=1)
+    >>> ranks_of(-1, Schema(rank=3), Field("", DTYPES["bool"]))
+    Ranks(full=3, grid=3, inner=0)
+    """
+    full, grid = schema.rank, None if grid_rank == -1 else grid_rank
+    inner = None if field is None else len(field.shape)
+    if full is None and grid is not None and inner is not None:
+        full = grid + inner
+        if full > MAX_RANK:
+            raise SpecError(f"{full} is not a valid rank")
+    known = [rank for rank in (grid, inner) if rank is not None]
+    if full is not None and (any(rank > full for rank in known) or (len(known) == 2 and sum(known) != full)):
+        raise SpecError(f"Rank specified by schema ({full}) is not compatible with metadata")
+    if full is not None:
+        grid = full - inner if grid is None and inner is not None else grid
+        inner = full - grid if inner is None and grid is not None else inner
+    return Ranks(full, grid, inner)
