@@ -68,12 +68,15 @@ def _chain(shape: tuple[int, ...], dtype: DataType, fill: bytes, codecs: CodecCh
 def same_chunks(one: ArrayMeta, other: ArrayMeta) -> bool:
     """Whether the same stored bytes mean the same elements in both, so that only the shape need be changed."""
     return (
-        one.chunk_grid == other.chunk_grid
-        and one.chunk_keys == other.chunk_keys
+        (one.chunk_grid is other.chunk_grid or one.chunk_grid == other.chunk_grid)
+        and (one.chunk_keys is other.chunk_keys or one.chunk_keys == other.chunk_keys)
         and one.storage_transformers == other.storage_transformers
-        and one.dtype == other.dtype
-        and one.codecs == other.codecs
-        and one.dtype.fill_identity(one.fill_value) == other.dtype.fill_identity(other.fill_value)
+        and (one.dtype is other.dtype or one.dtype == other.dtype)
+        and (one.codecs is other.codecs or one.codecs == other.codecs)
+        and (
+            one.fill_value is other.fill_value
+            or one.dtype.fill_identity(one.fill_value) == other.dtype.fill_identity(other.fill_value)
+        )
         and one.fill_undefined == other.fill_undefined
         and one.format == other.format
     )

@@ -92,7 +92,21 @@ class ArrayMeta:
 
     def with_shape(self, shape: tuple[int, ...]) -> ArrayMeta:
         """The same array, resized; the rank stays."""
-        return replace(self, shape=shape)
+        return ArrayMeta(
+            shape,
+            self.dtype,
+            self.chunk_grid,
+            self.chunk_keys,
+            self.fill_value,
+            self.codecs,
+            self.attributes,
+            self.dimension_names,
+            self.storage_transformers,
+            self.extra,
+            self.format,
+            self.source,
+            self.fill_undefined,
+        )
 
     def with_attributes(self, attributes: Mapping[str, Any]) -> ArrayMeta:
         """The same array with these attributes instead."""

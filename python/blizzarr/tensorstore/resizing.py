@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from operator import le
 from typing import NamedTuple
 
 from blizzarr.errors import SpecError
 from blizzarr.spec.status import ConstraintError
-from blizzarr.views.form import ArrayMap, Form
+from blizzarr.views.form import ArrayMap, Form, identity_maps
 from blizzarr.views.interval import Bounds, affine_range
 
 __all__ = ["new_shape"]
@@ -44,6 +45,13 @@ def new_shape(
     >>> new_shape(view.T._form, (4, 6), None, (9, None), frozenset())
     (4, 9)
     """
+    if inclusive_min is None and exclusive_max is not None and _is_whole(view, shape, exclusive_max):
+        pairs = zip(shape, exclusive_max, strict=True)
+        new = tuple([size if upper is None else max(0, upper) for size, upper in pairs])
+        if new == shape or modes.isdisjoint(_ONE_WAY):
+            return new
+        if "shrink_only" not in modes and all(map(le, shape, new)):
+            return new
     rank = view.rank
     lower = inclusive_min if inclusive_min is not None else (None,) * rank
     upper = exclusive_max if exclusive_max is not None else (None,) * rank
@@ -66,6 +74,19 @@ def new_shape(
         return shape
     return tuple(
         _checked(dim, size, demand, modes) for dim, (size, demand) in enumerate(zip(shape, demands, strict=True))
+    )
+
+
+_ONE_WAY = ("expand_only", "shrink_only")
+
+
+def _is_whole(view: Form, shape: tuple[int, ...], upper: tuple[int | None, ...]) -> bool:
+    """Whether a view is all of the array, with upper bounds that can be changed, as it is opened."""
+    return (
+        len(view.lower) == len(shape) == len(upper)
+        and False not in view.implicit_upper
+        and not any(view.lower)
+        and view.maps == identity_maps(len(shape))
     )
 
 
