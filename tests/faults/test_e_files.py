@@ -243,6 +243,23 @@ def test_row_077_what_only_looks_like_a_chunk_is_not_ours(tmp_path: Path, name: 
     assert foreign.read_bytes() == b"mine"
 
 
+def test_row_077_names_with_backslashes_are_no_keys(tmp_path: Path) -> None:
+    """They were listed, and then refused as keys by whoever asked for their sizes."""
+    array = blizzarr.create_array(tmp_path / "r", data=np.arange(4), chunks=2, name="a")
+    stored = array.info_complete().bytes_stored
+    foreign = tmp_path / "r" / "a" / "c\\0\\0"
+    foreign.write_bytes(b"mine")
+    assert array.info_complete().bytes_stored == stored
+    assert "a/c\\0\\0" not in LocalStore(tmp_path / "r").list()
+    assert blizzarr.check(tmp_path / "r").kinds() == {"foreign": 1}
+    blizzarr.copy(tmp_path / "r", tmp_path / "copied")
+    with pytest.raises(NodeExistsError, match="not ours"):
+        del blizzarr.open_group(tmp_path / "r")["a"]
+    with blizzarr.config.set(keep_foreign_files=True):
+        del blizzarr.open_group(tmp_path / "r")["a"]
+    assert foreign.read_bytes() == b"mine"
+
+
 def test_row_077_deleting_keeps_files_that_are_not_ours(tmp_path: Path) -> None:
     group = blizzarr.create_group(tmp_path)
     group.create_array("a", data=np.arange(4), chunks=2)

@@ -25,6 +25,7 @@ import blizzarr
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, StoreError, UnsupportedOperationError
 from blizzarr.stores import LocalStore
 from support.canary import Canary
+from support.child import answer
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no other system keeps to a directory")
 
@@ -226,6 +227,30 @@ LocalStore({str(tmp_path)!r}, links="within-root")
     assert "UnsupportedOperationError" in ended.stderr
     assert "openat2 (Linux 5.6 or newer" in ended.stderr
     assert issubclass(UnsupportedOperationError, BlizzarrError)
+
+
+def test_row_069_too_many_open_files_are_not_a_system_that_cannot(tmp_path: Path) -> None:
+    facts = answer(
+        """
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (16, hard))
+        opened = []
+        try:
+            while True:
+                opened.append(os.open(os.devnull, os.O_RDONLY))
+        except OSError:
+            pass
+        os.close(opened.pop())
+        try:
+            blizzarr.stores.LocalStore(ARGUMENTS["root"], links="within-root")
+        except blizzarr.errors.StoreError as error:
+            for descriptor in opened:
+                os.close(descriptor)
+            tell(errno=error.errno, later=blizzarr.stores.LocalStore(ARGUMENTS["root"], links="within-root").list())
+        """,
+        root=str(tmp_path),
+    )
+    assert facts == {"errno": 24, "later": []}
 
 
 def test_row_069_policies_have_names(tmp_path: Path) -> None:

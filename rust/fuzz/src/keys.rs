@@ -63,7 +63,7 @@ fn text(input: &mut Input<'_>) {
         !segment.is_empty()
             && segment != "."
             && segment != ".."
-            && !segment.contains('\0')
+            && !segment.contains(['\0', '\\'])
             && segment.len() <= 255
             && !segment.starts_with(".blizzarr-")
     };

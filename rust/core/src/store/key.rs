@@ -45,8 +45,10 @@ fn broken_rule(key: &str) -> Option<&'static str> {
         let rest = &bytes[start..];
         let mut end = 0;
         while end < rest.len() && rest[end] != b'/' {
-            if rest[end] == 0 {
-                return Some("it holds a NUL character");
+            match rest[end] {
+                0 => return Some("it holds a NUL character"),
+                b'\\' => return Some("it holds a backslash; segments are separated by '/'"),
+                _ => {}
             }
             end += 1;
         }

@@ -40,6 +40,10 @@ impl Beneath {
         // Any directory shows whether the system has the call, and whether open files have paths.
         match beneath.try_out() {
             Ok(()) => Ok(beneath),
+            // That this process has too much open, or too little memory, says nothing about the system.
+            Err(cause) if matches!(cause.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EINTR)) => {
+                Err(Error { key: None, ..Error::io("", "open the root", &cause) })
+            }
             Err(cause) => Err(Error::new(
                 Kind::Unsupported,
                 format!(
