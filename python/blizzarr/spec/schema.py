@@ -77,6 +77,23 @@ class Schema(Indexable):
         elif constraints:
             apply_arguments(self, SCHEMA_ARGUMENTS, constraints)
 
+    @classmethod
+    def of(
+        cls,
+        dtype: DType | None,
+        rank: int | None,
+        domain: IndexDomain | None = None,
+        layout: ChunkLayout = _NO_LAYOUT,
+        units: DimensionUnits = (),
+        codec: CodecSpec | None = None,
+    ) -> Schema:
+        """What is known to go together."""
+        found = cls.__new__(cls)
+        found._rank, found._dtype, found._domain = -1 if rank is None else rank, dtype, domain
+        found._layout, found._units, found._codec = layout, units, codec
+        found._fill = found._fill_dtype = None
+        return found
+
     def update(self, **constraints: Any) -> None:
         """Add constraints.
 

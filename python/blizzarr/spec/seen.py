@@ -19,7 +19,7 @@ from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.fill_value import unbroadcast
 from blizzarr.spec.grid import GridConstraints
 from blizzarr.views import IndexDomain
-from blizzarr.views.form import ArrayMap, Form, Map
+from blizzarr.views.form import ArrayMap, Form, Map, identity_maps
 from blizzarr.views.interval import INF, Interval, affine_range
 
 __all__ = [
@@ -53,7 +53,7 @@ def _one_to_one(view: Form) -> set[int]:
 
 def layout_seen(layout: ChunkLayout, view: Form) -> ChunkLayout:
     """The layout of a view."""
-    if layout.rank <= 0:
+    if layout.rank <= 0 or (layout.rank == view.rank and view.maps == identity_maps(view.rank)):
         return layout.copy()
     ranks = len(view.maps), view.rank
     _check_rank(layout.rank, ranks[0], view)
@@ -181,6 +181,8 @@ def units_seen(units: DimensionUnits, view: Form) -> DimensionUnits:
     >>> units_seen((Unit("4nm"),), IndexTransform(input_shape=[9])[::2]._form)
     (Unit(8, "nm"),)
     """
+    if not any(units) and len(units) == len(view.maps):
+        return (None,) * view.rank
     alone = _one_to_one(view)
     found: list[Any] = [None] * view.rank
     for map_, unit in zip(view.maps, units, strict=True):

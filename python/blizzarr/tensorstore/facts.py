@@ -118,14 +118,7 @@ class StoreFacts(Indexable):
     @property
     def schema(self) -> Schema:
         """All of these together."""
-        schema = Schema(
-            dtype=self.dtype,
-            domain=self.domain,
-            chunk_layout=self.chunk_layout,
-            dimension_units=list(self.dimension_units),
-        )
-        if (codec := self.codec) is not None:
-            schema.update(codec=codec)
+        schema = Schema.of(self.dtype, self.rank, self.domain, self.chunk_layout, self.dimension_units, self.codec)
         if (fill := self.fill_value) is not None:
             schema.update(fill_value=fill)
         return schema

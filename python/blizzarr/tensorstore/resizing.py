@@ -46,12 +46,12 @@ def new_shape(
     (4, 9)
     """
     if inclusive_min is None and exclusive_max is not None and _is_whole(view, shape, exclusive_max):
-        pairs = zip(shape, exclusive_max, strict=True)
-        new = tuple([size if upper is None else max(0, upper) for size, upper in pairs])
-        if new == shape or modes.isdisjoint(_ONE_WAY):
-            return new
-        if "shrink_only" not in modes and all(map(le, shape, new)):
-            return new
+        sizes = zip(shape, exclusive_max, strict=True)
+        resized = tuple([size if wanted is None else max(0, wanted) for size, wanted in sizes])
+        if resized == shape or modes.isdisjoint(_ONE_WAY):
+            return resized
+        if "shrink_only" not in modes and all(map(le, shape, resized)):
+            return resized
     rank = view.rank
     lower = inclusive_min if inclusive_min is not None else (None,) * rank
     upper = exclusive_max if exclusive_max is not None else (None,) * rank

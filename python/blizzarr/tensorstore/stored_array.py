@@ -24,9 +24,10 @@ from blizzarr.hierarchy.root_above import root_above
 from blizzarr.indexing import Lowered
 from blizzarr.json_values import dump, quote
 from blizzarr.model import ArrayMeta
+from blizzarr.spec.altered import altered
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.driver_names import FORMATS, array_schemes
-from blizzarr.spec.drivers import DRIVERS, directory
+from blizzarr.spec.drivers import DRIVERS, StoredDriver, directory
 from blizzarr.spec.element_type import Field
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members
@@ -161,10 +162,10 @@ class StoredArray:
         options = {
             **kind.options_of(meta, self.node.options),
             "mode": OpenMode(open=True, assume_metadata=mode.assume_metadata),
-            "metadata": kind.from_json({}) if minimal else kind.of(meta),
+            "metadata": _nothing(self.node) if minimal else kind.of(meta),
         }
         schema = _schema_of(self.node, meta)
-        return replace(self.node, schema=Schema(dtype=schema.dtype, rank=schema.rank), transform=None, options=options)
+        return altered(self.node, schema=Schema.of(schema.dtype, schema.rank), transform=None, options=options)
 
 
 _REMEMBERED = 256
@@ -333,10 +334,16 @@ def _refuse_unreadable(place: _Place) -> None:
             refuse(bytes(raw))
 
 
+def _nothing(node: SpecNode) -> MetadataConstraints:
+    """What is demanded of metadata when nothing is."""
+    driver = DRIVERS[node.driver]
+    assert isinstance(driver, StoredDriver), "others store nothing"
+    return driver.nothing
+
+
 def _check(place: _Place, meta: ArrayMeta) -> None:
     with failed_precondition():
-        nothing = getattr(DRIVERS[place.node.driver], "nothing", None)
-        if place.constraints is nothing and place.node.schema.is_unset:
+        if place.constraints is _nothing(place.node) and place.node.schema.is_unset:
             _schema_of(place.node, meta)  # which has to be one that the driver knows
             return
         check(meta, place.constraints, place.node.schema, place.node.options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from blizzarr.array.binding import same_chunks
 from blizzarr.caching import CachePool
 from blizzarr.errors import SpecError
 from blizzarr.model import ArrayMeta
+from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
@@ -136,7 +136,7 @@ class ZarrDriver(Driver):
         """The place, and the metadata."""
         if self._transaction is not None:
             self._transaction.check_open()
-        return replace(self._stored.said(minimal), transform=IndexTransform._of(view._form))
+        return altered(self._stored.said(minimal), transform=IndexTransform._of(view._form))
 
     # Its elements
 
