@@ -55,6 +55,10 @@ def listed(map_: ArrayMap) -> npt.NDArray[np.int64]:
     ViewOutOfBoundsError
         When one is not within the bounds that were known when the view was made.
     """
+    if map_.bounds == UNBOUNDED:
+        # Looked at before.
+        plain = not map_.offset and map_.stride == 1
+        return map_.array if plain else map_.offset + map_.stride * map_.array
     try:
         return index_values(map_, UNBOUNDED)
     except OutOfBoundsError as error:
@@ -149,7 +153,7 @@ def moved(view: Form, origin: tuple[int, ...]) -> IndexTransform:
         if isinstance(map_, int):
             maps.append(map_ - at)
         elif isinstance(map_, ArrayMap):
-            maps.append(ArrayMap(map_.offset - at, map_.stride, map_.array, map_.dims, map_.bounds))
+            maps.append(ArrayMap(0, 1, listed(map_) - at, map_.dims, UNBOUNDED))
         else:
             maps.append((map_[0], map_[1] - at, map_[2]))
     return IndexTransform._of(view._replace(maps=tuple(maps)))
@@ -176,7 +180,7 @@ def within(view: Form, part: Form) -> Form:
         if isinstance(inner, int):
             maps.append(offset + stride * inner)
         elif isinstance(inner, ArrayMap):
-            values = offset + stride * listed(inner)
+            values = listed(inner) if not offset and stride == 1 else offset + stride * listed(inner)
             maps.append(ArrayMap(0, 1, values, inner.dims, UNBOUNDED))
         else:
             maps.append((inner[0], offset + stride * inner[1], stride * inner[2]))

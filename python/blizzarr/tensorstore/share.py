@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.tensorstore.regions import Box, cut_to
+from blizzarr.tensorstore.regions import Box, cut_to, listed
 from blizzarr.views.form import ArrayMap, Form, Map
 from blizzarr.views.interval import UNBOUNDED
 
@@ -70,7 +70,7 @@ def picked_shares(form: Form, dims: tuple[int, ...], numbers: npt.NDArray[np.int
     order = np.argsort(flat, kind="stable")
     # Whoever is next to each other from here on belongs together.
     places = np.unravel_index(order, numbers.shape)
-    listed = [_listed(map_, form, dims, rest, places) for map_ in form.maps]
+    sorted_maps = [_sorted(map_, form, dims, rest, places) for map_ in form.maps]
     present, first = np.unique(flat[order], return_index=True)
     ends = [*first[1:].tolist(), len(order)]
     column = (-1,) + (1,) * len(rest)
@@ -80,7 +80,7 @@ def picked_shares(form: Form, dims: tuple[int, ...], numbers: npt.NDArray[np.int
     shares = []
     for number, begin, end in zip(present.tolist(), first.tolist(), ends, strict=True):
         maps: list[Map] = []
-        for one in listed:
+        for one in sorted_maps:
             if isinstance(one, ArrayMap) and one.dims == (0,):
                 own = one.array[begin:end].reshape(column)
                 maps.append(ArrayMap(one.offset, one.stride, own, (0,), one.bounds))
@@ -91,7 +91,7 @@ def picked_shares(form: Form, dims: tuple[int, ...], numbers: npt.NDArray[np.int
     return shares[::-1]
 
 
-def _listed(
+def _sorted(
     map_: Map,
     form: Form,
     dims: tuple[int, ...],
@@ -107,9 +107,10 @@ def _listed(
             return 1 + rest.index(dim), offset, stride
         return ArrayMap(0, 1, offset + stride * (form.lower[dim] + places[dims.index(dim)]), (0,), UNBOUNDED)
     if set(map_.dims) <= set(dims):
-        array = map_.array.reshape([map_.array.shape[dim] for dim in dims])
+        # All are looked at here, so that nobody need do it for each part.
+        array = listed(map_).reshape([map_.array.shape[dim] for dim in dims])
         at = tuple([np.int64(0) if length == 1 else one for length, one in zip(array.shape, places, strict=True)])
-        return ArrayMap(map_.offset, map_.stride, np.broadcast_to(array[at], (len(places[0]),)), (0,), map_.bounds)
+        return ArrayMap(0, 1, np.broadcast_to(array[at], (len(places[0]),)), (0,), UNBOUNDED)
     array = map_.array.reshape((1, *[map_.array.shape[dim] for dim in rest]))
     own = tuple([1 + rest.index(dim) for dim in map_.dims])
     return ArrayMap(map_.offset, map_.stride, array, own, map_.bounds)

@@ -7,8 +7,6 @@ from functools import cached_property, partial
 from math import prod
 from typing import TypeAlias
 
-import numpy as np
-
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.futures import submit
 from blizzarr.spec.binding import Held
@@ -20,6 +18,7 @@ from blizzarr.tensorstore.allotment import Allotment
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.layers import Layer
 from blizzarr.tensorstore.regions import within
+from blizzarr.tensorstore.room import room
 from blizzarr.tensorstore.share import Place, Share
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
@@ -31,7 +30,7 @@ __all__ = ["StackDriver"]
 _QUICK = 1 << 18
 """Elements of which another thread is told in any case."""
 
-_FEW = 8
+_FEW = 32
 """Layers that are read faster one after the other than by other threads."""
 
 _Part: TypeAlias = tuple[Share, TensorStore]
@@ -95,7 +94,7 @@ class StackDriver(Driver):
             ((share, part),) = parts
             _check_readable(share, part)
             return part.driver.read(part, out, batch)
-        found = np.empty(view._form.shape, self.dtype.element_dtype) if out is None else out
+        found = room(view._form.shape, self.dtype.element_dtype) if out is None else out
 
         def read(share: Share, part: TensorStore) -> None:
             _check_readable(share, part)
