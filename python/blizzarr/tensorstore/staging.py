@@ -8,7 +8,7 @@ of it that were not written are what others have made of them by then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -296,9 +296,23 @@ class _Twofold(View):
 
 
 def _scratch(shape: tuple[int, ...], chunks: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    return create_array(
-        MemoryStore(), shape=shape, chunks=chunks, dtype=dtype, fill_value=None, compressors=None, filters=None
+    meta, documents = _layout(shape, chunks, dtype)
+    store = MemoryStore()
+    for key, value in documents:
+        store.set(key, value)
+    return Array(store, "", meta)
+
+
+@lru_cache(64)
+def _layout(
+    shape: tuple[int, ...], chunks: tuple[int, ...], dtype: np.dtype[Any]
+) -> tuple[ArrayMeta, tuple[tuple[str, bytes], ...]]:
+    """What describes such an array, which is made once."""
+    store = MemoryStore()
+    array = create_array(
+        store, shape=shape, chunks=chunks, dtype=dtype, fill_value=None, compressors=None, filters=None
     )
+    return array.metadata, tuple((key, bytes(store.get(key) or b"")) for key in store.list())
 
 
 def _bound(array: Array) -> Binding:

@@ -76,6 +76,31 @@ def test_replaced(url: Any) -> None:
     same(seen)
 
 
+def test_keys_of_chunks(url: Any) -> None:
+    """They are listed, read and replaced as they are to be; one of nothing but the fill value is none."""
+    store = made(ours, url(ours), ours.Context())
+    txn = ours.Transaction()
+    inside = store.with_transaction(txn)
+    kv = inside.kvstore
+    inside[:2, :3] = 0
+    inside[2, 0] = 50
+    assert sorted(kv.list().result()) == [b"c/0/1", b"c/1/0", b"c/1/1", b"zarr.json"]
+    assert ("c/0/0" in kv, "c/0/0" in store.kvstore) == (False, True)
+    assert np.frombuffer(kv["c/1/0"], "<i4").tolist() == [50, 14, 15, 19, 20, 21]
+    kv["c/1/0"] = store.kvstore["c/0/1"]
+    kv.delete_range(ours.KvStore.KeyRange("c/1/1", "c/1/2")).result()
+    inside[3, 0] = 60
+    assert inside.read().result()[2:].tolist() == [[4, 5, 6, 0, 0, 0], [60, 11, 12, 0, 0, 0]]
+    statistics = [
+        view.storage_statistics(query_not_stored=True, query_fully_stored=True).result()
+        for view in (inside[:2, :3], inside[2:, :3])
+    ]
+    assert [(each.not_stored, each.fully_stored) for each in statistics] == [(True, False), (False, True)]
+    txn.commit_sync()
+    assert store.read().result()[2:].tolist() == [[4, 5, 6, 0, 0, 0], [60, 11, 12, 0, 0, 0]]
+    assert sorted(store.kvstore.list().result()) == [b"c/0/1", b"c/1/0", b"zarr.json"]
+
+
 def test_created_twice(url: Any) -> None:
     """Somebody else is faster: the commit fails, and nothing of the array is stored over his."""
     context, txn = ours.Context(), ours.Transaction()
