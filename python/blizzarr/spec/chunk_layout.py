@@ -116,7 +116,10 @@ class ChunkLayout:
     @property
     def is_unset(self) -> bool:
         """Whether nothing is said, not even the number of dimensions."""
-        return self._rank == -1 and all(grid.elements is None for grid in self._grids.values())
+        if self._rank != -1:
+            return False
+        write, read, codec = self._grids.values()
+        return write.elements is None and read.elements is None and codec.elements is None
 
     @property
     def inner_order(self) -> tuple[int, ...] | None:

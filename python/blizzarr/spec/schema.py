@@ -13,7 +13,7 @@ from blizzarr.json_values import MISSING, expected, plain
 from blizzarr.spec.arguments import Argument, apply_arguments, integer, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, as_codec_spec
-from blizzarr.spec.constraint import MAX_RANK, braces
+from blizzarr.spec.constraint import INFINITE, MAX_RANK, braces
 from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
 from blizzarr.spec.fill_value import (
@@ -239,8 +239,14 @@ class Schema(Indexable):
         self._domain = merged
 
     def _set_shape(self, shape: tuple[int, ...]) -> None:
-        self._set_rank(len(shape), "shape")
-        self._set_domain(IndexDomain(shape=shape))
+        rank = len(shape)
+        self._set_rank(rank, "shape")
+        if all(0 <= size < INFINITE for size in shape):
+            never = (False,) * rank
+            domain = IndexDomain._of(Form((0,) * rank, shape, never, never, ("",) * rank))
+        else:
+            domain = IndexDomain(shape=shape)
+        self._set_domain(domain)
 
     def _set_layout(self, layout: ChunkLayout) -> None:
         if layout.is_unset:
