@@ -87,7 +87,11 @@ def reduce_blocks(
     if shape and dtype.name in _NATIVE:
         # Only where all is side by side.
         made = found if found.flags.c_contiguous else np.empty(shape, elements.dtype)
-        _native.reduce(np.ascontiguousarray(elements), made, starts, method, dtype.name)
+        # Dimensions of one element change nothing; rows of one element would take long.
+        kept = [dim for dim, length in enumerate(elements.shape) if length != 1] or [0]
+        source = np.ascontiguousarray(elements).reshape([elements.shape[dim] for dim in kept])
+        target = made.reshape([shape[dim] for dim in kept])
+        _native.reduce(source, target, [starts[dim] for dim in kept], method, dtype.name)
         if made is not found:
             found[...] = made
         return found
