@@ -22,7 +22,7 @@ __all__ = ["Changes", "Elements", "Operation", "changes_in", "place_in"]
 _ATTEMPTS = 100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operation:
     """A change that can be made to a store, and to what a store will be."""
 
@@ -35,6 +35,8 @@ class Operation:
     """Elements of an array with this name are nothing without it."""
     checks: bool = False
     """Whether it changes nothing, and only may fail."""
+    is_plain: bool = False
+    """Whether all it does is to give a key a value, or none."""
 
 
 class Elements(Protocol):
@@ -75,7 +77,8 @@ class Changes:
         self._transaction = transaction
         self.at_once = at_once
         self.lock = threading.RLock()
-        self._operations: list[Operation] = []
+        self._operations: dict[object, Operation] = {}
+        """In order; those that give a key its value by its name, as only the last one of each counts."""
         self._overlay = Overlay()
         self._seen: Seen = {}
         self.needed: dict[str, tuple[Store, str, bytes | None]] = {}
@@ -108,12 +111,13 @@ class Changes:
 
     def _played(self) -> tuple[Overlay, Seen]:
         overlay, seen = Overlay(), Seen()
-        for operation in self._operations:
+        for operation in self._operations.values():
             overlay, _ = self._made(operation, overlay, seen)
         return overlay, seen
 
     def _made(self, operation: Operation, overlay: Overlay, seen: Seen) -> tuple[Overlay, BlizzarrError | None]:
-        after = overlay.copy()
+        # What gives a value to a key cannot fail in the middle.
+        after = overlay if operation.is_plain else overlay.copy()
         try:
             operation.apply(View(operation.store, place_in(operation.store)[1], after, seen))
         except BlizzarrError as error:
@@ -127,7 +131,7 @@ class Changes:
             self._transaction.check_open()
             self._update()
             self._overlay, error = self._made(operation, self._overlay, self._seen)
-            self._operations.append(operation)
+            self._operations[operation.names[0] if operation.is_plain else operation] = operation
             if error is not None:
                 raise error
             self._check_alone(operation.store)
@@ -145,7 +149,7 @@ class Changes:
         with self.lock:
             self._forget(name, name + "\0")
             self._stamps[name] = 0 if value is None else next(self._count)
-            self.do(Operation(store, change, (name,)))
+            self.do(Operation(store, change, (name,), is_plain=True))
 
     def delete_range(self, store: Store, least: str, end: str) -> None:
         """Let all keys of a range have no value."""
@@ -171,11 +175,10 @@ class Changes:
         """Values of a range are replaced: what was to become of them before does not matter any more."""
         for elements in self._elements.values():
             elements.forget(least, end)
-        self._operations = [
-            operation
-            for operation in self._operations
-            if operation.under is not None or not operation.names or not in_range(operation.names[0], least, end)
-        ]
+        ours = [least] if end == least + "\0" else [key for key in self._operations if isinstance(key, str)]
+        for name in ours:
+            if in_range(name, least, end):
+                self._operations.pop(name, None)
 
     def stamp(self, name: str, with_elements: bool) -> bytes:
         """The generation of a change; that of elements is never twice the same."""
@@ -259,7 +262,7 @@ class Changes:
     def shown(self) -> list[str]:
         """What is to be stored."""
         with self.lock:
-            there = {name: None for made in self._operations if not made.checks for name in made.names}
+            there = {name: None for made in self._operations.values() if not made.checks for name in made.names}
             there.update({name: None for elements in self._elements.values() for name in elements.names()})
             return list(there)
 
@@ -269,7 +272,7 @@ class Changes:
             outcome.fail(self.shown(), error)
             return
         failed = set()
-        for operation in self._operations:
+        for operation in self._operations.values():
             names = [] if operation.checks else list(operation.names)
             try:
                 operation.apply(operation.store)
@@ -283,12 +286,12 @@ class Changes:
                 outcome.not_stored += elements.names()
             else:
                 elements.commit(outcome)
-        for store in {id(operation.store): operation.store for operation in self._operations}.values():
+        for store in {id(operation.store): operation.store for operation in self._operations.values()}.values():
             _publish(store)
 
     def _commit_at_once(self, outcome: Outcome) -> None:
         locked = [found for elements in self._elements.values() if (found := elements.locked()) is not None]
-        stores = [operation.store for operation in self._operations] + [store for store, _ in locked]
+        stores = [operation.store for operation in self._operations.values()] + [store for store, _ in locked]
         if not stores:
             return
         memory = unwrapped(stores[0])
@@ -319,7 +322,7 @@ class Changes:
     def abort(self) -> None:
         """Forget everything."""
         with self.lock:
-            self._operations, self._overlay, self._seen = [], Overlay(), {}
+            self._operations, self._overlay, self._seen = {}, Overlay(), {}
             self._elements, self.needed, self.watched = {}, {}, {}
 
 
