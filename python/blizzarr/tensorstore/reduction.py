@@ -89,9 +89,9 @@ def reduce_blocks(
         made = found if found.flags.c_contiguous else np.empty(shape, elements.dtype)
         # Dimensions of one element change nothing; rows of one element would take long.
         kept = [dim for dim, length in enumerate(elements.shape) if length != 1] or [0]
-        source = np.ascontiguousarray(elements).reshape([elements.shape[dim] for dim in kept])
-        target = made.reshape([shape[dim] for dim in kept])
-        _native.reduce(source, target, [starts[dim] for dim in kept], method, dtype.name)
+        side_by_side = np.ascontiguousarray(elements).reshape([elements.shape[dim] for dim in kept])
+        room_for = made.reshape([shape[dim] for dim in kept])
+        _native.reduce(side_by_side, room_for, [starts[dim] for dim in kept], method, dtype.name)
         if made is not found:
             found[...] = made
         return found

@@ -67,7 +67,7 @@ def _view(store: Any, face: Any, rng: np.random.Generator) -> Any:
 @pytest.mark.parametrize("how", ["stack", "concat", "gaps", "overlay"])
 @pytest.mark.parametrize("seed", range(40))
 def test_views_of_many_layers(how: str, seed: int) -> None:
-    """K-39: reading, and writing and then reading everything."""
+    """Reading, and writing and then reading everything."""
     _alike(lambda face: _view(_layers(face, seed, how), face, np.random.default_rng(seed)).read().result())
 
     def written(face: Any) -> Any:
@@ -123,7 +123,7 @@ def _virtual(face: Any, seed: int) -> Any:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_views_of_virtual_chunks(seed: int) -> None:
-    """K-41: each position is made by the chunk that it is in, whatever the view."""
+    """Each position is made by the chunk that it is in, whatever the view."""
     same(lambda face: _view(_virtual(face, seed), face, np.random.default_rng(seed)).read().result())
     same(lambda face: _virtual(face, seed)[face.d[0, 1].diagonal].read().result())
 

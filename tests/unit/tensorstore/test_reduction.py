@@ -18,7 +18,7 @@ TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", TYPES)
 def test_blocks_of_many_shapes(name: str, method: str) -> None:
-    """K-37: any factors, origins that are no multiples of them, and views of what comes of it."""
+    """Any factors, origins that are no multiples of them, and views of what comes of it."""
     rng = np.random.default_rng(TYPES.index(name) * 10 + METHODS.index(method))
     for _ in range(12):
         rank = int(rng.integers(1, 4))
