@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
@@ -42,10 +43,12 @@ from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, Constrain
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.limited_array import LimitedArray
+from blizzarr.tensorstore.looked_at import LookedAt, looked_at
 from blizzarr.tensorstore.settled import check, created
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_statistics import first_missing
 from blizzarr.transactions import GenerationMismatchError, StagedStore, Transaction
+from blizzarr.transactions.changes import place_in
 from blizzarr.transactions.overlay import View
 
 __all__ = ["StoredArray", "find_stored", "open_stored"]
@@ -61,6 +64,8 @@ class StoredArray:
     """The array; what is read goes through the cache of the spec, if that has room."""
     metadata_since: float
     """Metadata that were last looked at before this moment, in seconds since 1970, must be looked at again."""
+    known: LookedAt
+    """What all that share the cache know of the metadata."""
 
     @property
     def assumed(self) -> bool:
@@ -80,7 +85,19 @@ class StoredArray:
 
     def refresh(self) -> None:
         """Take the shape as it is stored now."""
-        self.array._adopt(self.look()[0])
+        moment = time.time()
+        meta = self.look()[0]
+        self.array._adopt(meta)
+        self.known.are(meta, moment)
+
+    def renew(self) -> None:
+        """Take the shape as somebody who shares the cache has seen it, if that is new enough, else as it is stored."""
+        meta = self.known.meta
+        if meta is None or not self.known.suffices(self.metadata_since):
+            self.refresh()
+        elif meta is not self.array.metadata:
+            self._check_compatible(meta)
+            self.array._adopt(meta)
 
     def look(self) -> tuple[ArrayMeta, Found]:
         """The metadata as they are stored now, and their documents.
@@ -97,16 +114,20 @@ class StoredArray:
         if found is None or not isinstance(found.meta, ArrayMeta):
             key = _shown(array.store, format_of(array.metadata).node_keys(array.path)[0])
             raise ConstraintError(f"Metadata at {key} does not exist")
-        if not same_chunks(found.meta, array.metadata):
-            new, old = map(self._compatible, (found.meta, array.metadata))
+        self._check_compatible(found.meta)
+        return found.meta, found
+
+    def _check_compatible(self, meta: ArrayMeta) -> None:
+        if not same_chunks(meta, self.array.metadata):
+            new, old = map(self._compatible, (meta, self.array.metadata))
             kind = "N5" if self.node.driver == "n5" else "zarr"
             raise ConstraintError(f"Updated {kind} metadata {new} is incompatible with existing metadata {old}")
-        return found.meta, found
 
     def within(self, transaction: Transaction) -> StoredArray:
         """The same as a transaction will leave it."""
         array = self.array
-        return replace(self, array=Array(StagedStore(transaction, array.store), array.path, array.metadata))
+        staged = Array(StagedStore(transaction, array.store), array.path, array.metadata)
+        return replace(self, array=staged, known=LookedAt())
 
     def reshape(self, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool) -> None:
         """Change the shape to what is decided of the one that is stored."""
@@ -117,9 +138,11 @@ class StoredArray:
             return decide(stored.shape)
 
         binding = array._binding or array._bind()
-        array._adopt(
-            reshape(array.store, array.path, array.metadata, binding, self.look, decided, metadata_only=metadata_only)
+        meta = reshape(
+            array.store, array.path, array.metadata, binding, self.look, decided, metadata_only=metadata_only
         )
+        array._adopt(meta)
+        self.known.are(meta, time.time())
 
     def reshape_later(
         self, transaction: Transaction, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool
@@ -128,12 +151,14 @@ class StoredArray:
         array = self.array
 
         def apply(target: Store) -> None:
-            stored = replace(self, array=Array(target, array.path, array.metadata))
+            stored = replace(self, array=Array(target, array.path, array.metadata), known=LookedAt())
             key = format_of(array.metadata).node_keys(array.path)[0]
             with prefixed(f"Error writing {_shown(target, key)}"):
                 stored.reshape(decide, metadata_only)
 
         do_later(transaction, array.store, array.path, array.metadata, apply)
+        known = self.known
+        transaction.future.add_done_callback(lambda _: known.forget())
 
     def refuse_missing(self, lowered: Lowered) -> None:
         """Refuse a selection when a chunk that it needs is not stored.
@@ -237,14 +262,15 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
     mode.check()
     place = _place(node, transaction)
     if mode.assume_metadata or mode.assume_cached_metadata:
-        return _opened(place, _created(place))
+        return _opened(place, _created(place), LookedAt())
     if mode.open:
-        meta = _found(place)
+        known = _looked_at(place)
+        meta = _known_or_found(place, known)
         if meta is not None:
             _check(place, meta)
             if isinstance(place.store, StagedStore):
                 _expect(place, place.store, meta)
-            return _opened(place, meta)
+            return _opened(place, meta, known)
         if not mode.create:
             raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
     return _create(place, mode)
@@ -270,7 +296,9 @@ def _create(place: _Place, mode: OpenMode) -> StoredArray:
                 raise ArrayExistsError(f"Error writing {there.key}")
 
         do_later(store.transaction, store.base, place.path, meta, apply, anew=True)
-        return _opened(place, meta)
+        known = _looked_at(place._replace(store=store.base))
+        store.transaction.future.add_done_callback(lambda _: known.forget())
+        return _opened(place, meta, LookedAt())
     if mode.delete_existing:
         _delete(place, meta)
     if not _put(place, meta):
@@ -280,7 +308,9 @@ def _create(place: _Place, mode: OpenMode) -> StoredArray:
             raise ArrayExistsError(f"Error writing {place.key}")
         meta = there
         _check(place, meta)
-    return _opened(place, meta)
+    known = _looked_at(place)
+    known.are(meta, time.time())
+    return _opened(place, meta, known)
 
 
 def _expect(place: _Place, store: StagedStore, meta: ArrayMeta) -> None:
@@ -341,6 +371,24 @@ def _nothing(node: SpecNode) -> MetadataConstraints:
     return driver.nothing
 
 
+def _looked_at(place: _Place) -> LookedAt:
+    if isinstance(place.store, StagedStore):
+        # What a transaction will leave is for nobody else to know.
+        return LookedAt()
+    return looked_at(bound(place.node, "cache_pool").value, (*place_in(place.store), place.path, place.node.driver))
+
+
+def _known_or_found(place: _Place, known: LookedAt) -> ArrayMeta | None:
+    """What is stored, as somebody who shares the cache has seen it, if that is new enough."""
+    moment = time.time()
+    if known.suffices(bound_at_open(place.node.options["recheck_cached_metadata"], moment)):
+        return known.meta
+    meta = _found(place)
+    if meta is not None:
+        known.are(meta, moment)
+    return meta
+
+
 def _check(place: _Place, meta: ArrayMeta) -> None:
     with failed_precondition():
         if place.constraints is _nothing(place.node) and place.node.schema.is_unset:
@@ -383,17 +431,17 @@ def _publish(store: Store) -> None:
         flush()
 
 
-def _opened(place: _Place, meta: ArrayMeta) -> StoredArray:
+def _opened(place: _Place, meta: ArrayMeta, known: LookedAt) -> StoredArray:
     node = place.node
     pool = bound(node, "cache_pool").value
     store = place.store.base if isinstance(place.store, StagedStore) else place.store
     if pool.limit:
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
-    moment = bound_at_open(node.options["recheck_cached_metadata"])
+    moment = bound_at_open(node.options["recheck_cached_metadata"], known.moment)
     threads = _threads(place)
     if threads is not None:
-        return StoredArray(node, LimitedArray.of(store, place.path, meta, threads), moment)
-    return StoredArray(node, Array(store, place.path, meta), moment)
+        return StoredArray(node, LimitedArray.of(store, place.path, meta, threads), moment, known)
+    return StoredArray(node, Array(store, place.path, meta), moment, known)
 
 
 def _threads(place: _Place) -> int | None:

@@ -238,9 +238,12 @@ class ZarrDriver(Driver):
     # Changing it
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
-        """As the document has it now."""
+        """As the document has it now, or had it when somebody last looked, if that is new enough."""
         if not self._stored.assumed:
-            self._stored.refresh()
+            if self._transaction is None:
+                self._stored.renew()
+            else:
+                self._stored.refresh()
             self._looked = time.time()
         return self
 

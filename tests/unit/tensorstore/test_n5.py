@@ -127,7 +127,8 @@ def test_resizing(tmp_path: Path) -> None:
 
 def test_another_array_in_its_place(tmp_path: Path) -> None:
     """Its blocks would mean something else."""
-    array = made(tmp_path)
+    made(tmp_path)
+    array = ours.open(spec(tmp_path, recheck_cached_metadata=True)).result()
     ours.open(spec(tmp_path, metadata={**METADATA, "dataType": "int8"}), create=True, delete_existing=True).result()
     with pytest.raises(
         ValueError, match=r"Updated N5 metadata .*int8.* is incompatible with existing metadata .*uint16"
