@@ -12,7 +12,7 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 
-__all__ = ["MISSING", "alike", "copied", "dump", "expected", "plain", "quote"]
+__all__ = ["MISSING", "alike", "copied", "dump", "expected", "plain", "quote", "shown_bytes"]
 
 
 class _Missing:
@@ -151,7 +151,7 @@ def _escaped(text: str) -> str:
         return text
     parts: list[str] = []
     hexed = False
-    for byte in text.encode("utf-8", "surrogateescape"):
+    for byte in shown_bytes(text):
         # A hex digit behind a hex escape would be taken for a part of it.
         if byte in _SHORT:
             parts.append(_SHORT[byte])
@@ -163,6 +163,20 @@ def _escaped(text: str) -> str:
             parts.append(f"\\x{byte:02x}")
             hexed = True
     return "".join(parts)
+
+
+def shown_bytes(text: str) -> bytes:
+    """The bytes of a text that is shown, whatever it has instead of characters.
+
+    Examples
+    --------
+    >>> shown_bytes("é"), shown_bytes("\\udcff"), shown_bytes("\\ud800")
+    (b'\\xc3\\xa9', b'\\xff', b'\\xed\\xa0\\x80')
+    """
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
 
 
 def expected(value: Any, what: str) -> SpecError:

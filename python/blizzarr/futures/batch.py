@@ -69,5 +69,6 @@ class Batch:
             self.submit()
 
     def __del__(self) -> None:
-        if self._futures is not None:
+        # There is none where the arguments were wrong.
+        if getattr(self, "_futures", None) is not None:
             self.submit()

@@ -73,6 +73,7 @@ def cast(base: S, dtype: DTypeLike) -> S:
     """
     if isinstance(base, TensorStore):
         return base.astype(dtype)
+    _check_base(base)
     made = SpecNode("cast", Schema(dtype=as_dtype(dtype), rank=base.node.schema.rank), base.node.transform)
     return Spec.of(replace(made, bases=(replace(base.node, transform=None),)))
 
@@ -98,6 +99,7 @@ def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
     factors = tuple(int(factor) for factor in downsample_factors)
     if isinstance(base, TensorStore):
         return TensorStore.of(DownsampleDriver(base, factors, method))
+    _check_base(base)
     known = {} if base.dtype is None else {"dtype": base.dtype}
     made = SpecNode(
         "downsample",
@@ -106,3 +108,8 @@ def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
         options={"factors": factors, "method": method},
     )
     return Spec.of(derived(made))
+
+
+def _check_base(base: object) -> None:
+    if not isinstance(base, Spec):
+        raise TypeError(f"expected a TensorStore or a Spec, found {type(base).__name__}")

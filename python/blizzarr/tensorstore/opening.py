@@ -73,6 +73,8 @@ def open(
     """
     if context is not None and not isinstance(context, Context):
         raise TypeError("Invalid context")
+    if transaction is not None and not isinstance(transaction, Transaction):
+        raise TypeError("Invalid transaction")
     given = {name: value for name, value in changes.items() if value is not None}
     if isinstance(given.get("kvstore"), KvStore):
         given["kvstore"] = given["kvstore"].spec(retain_context=True)

@@ -333,6 +333,8 @@ class TensorStore(StoreFacts):
         SpecError
             When it has a transaction that is not committed.
         """
+        if transaction is not None and not isinstance(transaction, Transaction):
+            raise TypeError(f"expected a Transaction or None, found {type(transaction).__name__}")
         own = self.driver.transaction
         if own is not None and not own.is_committed:
             raise SpecError("Cannot rebind transaction when existing transaction is uncommitted")

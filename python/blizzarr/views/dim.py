@@ -161,6 +161,7 @@ class Dim:
         >>> Dim(1, 5, label="x").intersect(Dim(3))
         Dim(inclusive_min=1, exclusive_max=3, label="x")
         """
+        _check_dim(other)
         return Dim._of(self._interval.intersect(other._interval), merge_labels(self._label, other._label))
 
     def hull(self, other: Dim) -> Dim:
@@ -171,6 +172,7 @@ class Dim:
         >>> Dim(1, 5, label="x").hull(Dim(3))
         Dim(inclusive_min=0, exclusive_max=5, label="x")
         """
+        _check_dim(other)
         return Dim._of(self._interval.hull(other._interval), merge_labels(self._label, other._label))
 
     def __len__(self) -> int:
@@ -252,3 +254,8 @@ def merged_dims(first: Dim, second: Dim, index: int, how: str) -> Dim:
         return Dim._of(getattr(first._interval, how)(second._interval), label)
     except SpecError as error:
         raise SpecError(f"Mismatch in dimension {index}: {error}") from None
+
+
+def _check_dim(other: object) -> None:
+    if not isinstance(other, Dim):
+        raise TypeError(f"expected a Dim, found {type(other).__name__}")

@@ -64,7 +64,11 @@ class IndexDomain(Movable):
         if dimensions is None and json is None:
             self._bare = domain_of("", rank, *vectors)
             return
-        if rank is not None or any(vector is not None for vector in vectors) or None not in (dimensions, json):
+        if (
+            rank is not None
+            or any(vector is not None for vector in vectors)
+            or (dimensions is not None and json is not None)
+        ):
             raise TypeError("IndexDomain() takes dimensions, json, or vectors, and only one of these")
         self._bare = parse_domain(json) if dimensions is None else form_of_dims(dimensions)
 

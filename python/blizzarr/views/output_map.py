@@ -75,7 +75,10 @@ class OutputIndexMap:
         self._stride = to_index(given.get("stride", 1))
         self._dim = to_index(given.get("input_dimension", -1))
         self._array = _index_array(given["index_array"]) if "index_array" in given else None
-        self._bounds = given["index_range"]._interval.bounds if "index_range" in given else UNBOUNDED
+        within = given.get("index_range")
+        if "index_range" in given and not isinstance(within, Dim):
+            raise TypeError(f"expected a Dim as index_range, found {type(within).__name__}")
+        self._bounds = UNBOUNDED if within is None else within._interval.bounds
         if self._array is not None:
             self._method = OutputIndexMethod.array
         elif "input_dimension" in given:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from blizzarr.errors import SpecError
+from blizzarr.json_values import shown_bytes
 from blizzarr.views.interval import INT64_MAX, INT64_MIN
 
 __all__ = [
@@ -89,7 +90,7 @@ def escaped(label: str) -> str:
     a \"b\" \xc3\xa9
     """
     shown = []
-    for byte in label.encode("utf-8", "surrogateescape"):
+    for byte in shown_bytes(label):
         char = chr(byte)
         shown.append(_ESCAPES.get(char) or (char if 0x20 <= byte < 0x7F else f"\\x{byte:02x}"))
     return "".join(shown)

@@ -1,0 +1,43 @@
+"""Arguments of other types are refused as such, and not found out when something is missing in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tensorstore_face import ours, theirs
+
+_SPEC = {"driver": "array", "array": [1], "dtype": "int8"}
+_CALLS = [
+    "ts.Dim(5).hull(value)",
+    "ts.Dim(5).intersect(value)",
+    "ts.OutputIndexMap(index_array=[1, 2], index_range=value)",
+    "ts.cast(value, 'int8')",
+    "ts.downsample(value, [1], 'mean')",
+    "ts.open(spec, transaction=value)",
+    "ts.open(spec, context=value)",
+    "ts.open(spec).result().with_transaction(value)",
+    "ts.Batch(value)",
+]
+
+
+@pytest.mark.parametrize("library", [theirs, ours], ids=["theirs", "ours"])
+@pytest.mark.parametrize("text", _CALLS)
+def test_other_types(library: Any, text: str) -> None:
+    for value in (object(), slice(None), [1.5], (), np.array([]), 7, "x"):
+        with pytest.raises(TypeError):
+            eval(text, {"ts": library, "value": value, "spec": _SPEC})
+
+
+def test_domains_of_no_dimensions_in_an_array() -> None:
+    for library in (theirs, ours):
+        assert library.IndexDomain(np.array([])).rank == 0
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udfffb"])
+def test_halves_of_characters_are_shown_in_errors(text: str) -> None:
+    for call in (lambda: ours.dtype(text), lambda: ours.IndexDomain(labels=["x"])[ours.d[text].diagonal]):
+        with pytest.raises((ValueError, IndexError, TypeError), match=r"\\xed|\\xff"):
+            call()
