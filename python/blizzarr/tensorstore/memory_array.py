@@ -134,7 +134,8 @@ class MemoryArray(Driver):
         self._check_alone()
         found = picked(self._array, lower(view, self._array.shape))
         if out is None:
-            return found.copy("C")
+            is_own = found.flags.owndata and found.flags.c_contiguous and found is not self._array
+            return found if is_own else found.copy("C")
         out[...] = found
         return out
 
