@@ -16,12 +16,13 @@ from blizzarr.spec.spec import Spec, change_of, changed
 from blizzarr.spec.spec_json import spec_from_json
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import opening
+from blizzarr.tensorstore.detecting import find_stored
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.tensorstore.memory_array import MemoryArray
 from blizzarr.tensorstore.part_driver import stored_driver
 from blizzarr.tensorstore.store import TensorStore
-from blizzarr.tensorstore.stored_array import find_stored, open_stored
+from blizzarr.tensorstore.stored_array import open_stored
 from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
 from blizzarr.views.form import identity_maps

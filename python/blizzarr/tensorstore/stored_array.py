@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from blizzarr.array.reshape import reshape
 from blizzarr.caching import CachedStore, Since
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.formats import FORMATS as BY_NAME
-from blizzarr.formats import Format, Found, encode, find_many, format_of, get_many
+from blizzarr.formats import Format, Found, encode, find_many, format_of
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
@@ -27,15 +26,13 @@ from blizzarr.json_values import dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.altered import altered
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.driver_names import FORMATS, array_schemes
-from blizzarr.spec.drivers import DRIVERS, StoredDriver, directory
+from blizzarr.spec.driver_names import FORMATS
+from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.element_type import Field
 from blizzarr.spec.kvstore_node import KvNode
-from blizzarr.spec.members import Members
 from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.opened_place import bound, open_directory
-from blizzarr.spec.places import PLACES
 from blizzarr.spec.recheck import Recheck, bound_at_open
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
@@ -51,7 +48,7 @@ from blizzarr.transactions import GenerationMismatchError, StagedStore, Transact
 from blizzarr.transactions.changes import place_in
 from blizzarr.transactions.overlay import View
 
-__all__ = ["StoredArray", "find_stored", "open_stored"]
+__all__ = ["StoredArray", "locate", "open_stored"]
 
 
 @dataclass(frozen=True)
@@ -260,7 +257,7 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
     mode: OpenMode = node.options["mode"]
     mode = mode if mode.names() else OpenMode(open=True)
     mode.check()
-    place = _place(node, transaction)
+    place = locate(node, transaction)
     if mode.assume_metadata or mode.assume_cached_metadata:
         return _opened(place, _created(place), LookedAt())
     if mode.open:
@@ -323,7 +320,8 @@ def _expect(place: _Place, store: StagedStore, meta: ArrayMeta) -> None:
     do_later(store.transaction, store.base, place.path, meta, apply, checks=True)
 
 
-def _place(node: SpecNode, transaction: Transaction | None = None) -> _Place:
+def locate(node: SpecNode, transaction: Transaction | None = None) -> _Place:
+    """Where a bound spec looks for its array."""
     if node.kvstore is None:
         raise SpecError('"kvstore" must be specified')
     store, path = open_directory(node.kvstore)
@@ -460,40 +458,3 @@ def _threads(place: _Place) -> int | None:
 def _since(recheck: Recheck) -> Any:
     """The bound as the cache has it, which takes numbers for an age."""
     return recheck if isinstance(recheck, bool | str) else Since(recheck)
-
-
-def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecNode:
-    """The bound spec of what is found where a bound ``auto`` spec says: its driver, and places within files."""
-    kvstore = node.kvstore
-    if kvstore is None:
-        raise SpecError('"kvstore" must be specified')
-    if kvstore.driver == "file" and os.path.isfile(kvstore.path) and zipfile.is_zipfile(kvstore.path):
-        kvstore = _within_zip(kvstore, node)
-    matches = [driver for driver in FORMATS if _is_there(replace(node, kvstore=kvstore), driver, transaction)]
-    if len(matches) != 1:
-        shown = quote(kvstore.path)
-        if kvstore.driver == "file":
-            shown = f"local file {shown}"
-        if not matches:
-            raise ConstraintError(f"Failed to detect format for {shown}")
-        schemes = sorted(scheme for scheme, driver in array_schemes().items() if driver in matches)
-        raise ConstraintError(f"Multiple possible formats detected for {shown}: {{{', '.join(schemes)}}}")
-    (driver,) = matches
-    usual = DRIVERS[driver].take(Members({}), SpecNode(driver))
-    resources = {name: held for name, held in node.resources.items() if name in DRIVERS[driver].resources}
-    return replace(usual, schema=node.schema, transform=node.transform, kvstore=directory(kvstore), resources=resources)
-
-
-def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> bool:
-    place = _place(replace(node, driver=driver), transaction)
-    keys = [form.node_keys(place.path)[0] for form in place.forms]
-    if all(value is None for value in get_many(place.store, keys)):
-        return False
-    # One format may have the name of a document from another.
-    return find_many(place.store, [place.path], place.forms) != [None]
-
-
-def _within_zip(kvstore: KvNode, node: SpecNode) -> KvNode:
-    resources = {name: node.resources[name] for name in PLACES["zip"].resources}
-    options = {name: option.default for name, option in PLACES["zip"].options.items()}
-    return KvNode("zip", "", options, resources, kvstore)

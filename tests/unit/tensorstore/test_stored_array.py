@@ -21,7 +21,8 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, ConstraintError, opening
-from blizzarr.tensorstore.stored_array import StoredArray, find_stored, open_stored
+from blizzarr.tensorstore.detecting import find_stored
+from blizzarr.tensorstore.stored_array import StoredArray, open_stored
 
 OURS: dict[str, Any] = {"ChunkLayout": ChunkLayout, "CodecSpec": CodecSpec, "Schema": Schema}
 THEIRS: dict[str, Any] = {name: getattr(ts, name) for name in OURS}

@@ -1,0 +1,59 @@
+"""What kind of array is where a spec without a driver says."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from dataclasses import replace
+
+from blizzarr.errors import SpecError
+from blizzarr.formats import find_many, get_many
+from blizzarr.json_values import quote
+from blizzarr.spec.driver_names import FORMATS, array_schemes
+from blizzarr.spec.drivers import DRIVERS, directory
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.members import Members
+from blizzarr.spec.places import PLACES
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.status import ConstraintError
+from blizzarr.tensorstore.stored_array import locate
+from blizzarr.transactions import Transaction
+
+__all__ = ["find_stored"]
+
+
+def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecNode:
+    """The bound spec of what is found where a bound ``auto`` spec says: its driver, and places within files."""
+    kvstore = node.kvstore
+    if kvstore is None:
+        raise SpecError('"kvstore" must be specified')
+    if kvstore.driver == "file" and os.path.isfile(kvstore.path) and zipfile.is_zipfile(kvstore.path):
+        kvstore = _within_zip(kvstore, node)
+    matches = [driver for driver in FORMATS if _is_there(replace(node, kvstore=kvstore), driver, transaction)]
+    if len(matches) != 1:
+        shown = quote(kvstore.path)
+        if kvstore.driver == "file":
+            shown = f"local file {shown}"
+        if not matches:
+            raise ConstraintError(f"Failed to detect format for {shown}")
+        schemes = sorted(scheme for scheme, driver in array_schemes().items() if driver in matches)
+        raise ConstraintError(f"Multiple possible formats detected for {shown}: {{{', '.join(schemes)}}}")
+    (driver,) = matches
+    usual = DRIVERS[driver].take(Members({}), SpecNode(driver))
+    resources = {name: held for name, held in node.resources.items() if name in DRIVERS[driver].resources}
+    return replace(usual, schema=node.schema, transform=node.transform, kvstore=directory(kvstore), resources=resources)
+
+
+def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> bool:
+    place = locate(replace(node, driver=driver), transaction)
+    keys = [form.node_keys(place.path)[0] for form in place.forms]
+    if all(value is None for value in get_many(place.store, keys)):
+        return False
+    # One format may have the name of a document from another.
+    return find_many(place.store, [place.path], place.forms) != [None]
+
+
+def _within_zip(kvstore: KvNode, node: SpecNode) -> KvNode:
+    resources = {name: node.resources[name] for name in PLACES["zip"].resources}
+    options = {name: option.default for name, option in PLACES["zip"].options.items()}
+    return KvNode("zip", "", options, resources, kvstore)
