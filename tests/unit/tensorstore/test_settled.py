@@ -58,7 +58,7 @@ def test_attributes_of_arrays_of_one_spec_are_their_own() -> None:
     first = ts.open(spec, create=True, dtype="int8", shape=[2]).result()
     first.driver.array.metadata.attributes["a"].append(2)
     second = ts.open(spec, create=True, dtype="int8", shape=[2]).result()
-    assert second.spec().to_json()["metadata"]["attributes"] == {"a": [1]}
+    assert second.driver.array.metadata.attributes == {"a": [1]}
 
 
 def test_what_one_array_fulfils_is_asked_of_another() -> None:
