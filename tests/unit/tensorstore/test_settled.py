@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -103,3 +106,24 @@ def test_opening_reads_the_document_once(monkeypatch: pytest.MonkeyPatch) -> Non
     asked.clear()
     ts.open(_SPEC, open=True, context=context).result().resize(exclusive_max=[6]).result()
     assert asked == [["a"]] * 2
+
+
+_GROWING = """
+import sys
+import blizzarr.tensorstore as ts
+path, axis = sys.argv[1], int(sys.argv[2])
+store = ts.open({"driver": "zarr3", "kvstore": f"file://{path}/"}).result()
+for length in range(1, 61):
+    wanted = [None, None]
+    wanted[axis] = length
+    store = store.resize(exclusive_max=wanted).result()
+    assert store.shape[axis] == length
+"""
+
+
+def test_processes_that_resize_one_array_lose_nothing(tmp_path: Path) -> None:
+    spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/"}
+    ts.open(spec, create=True, dtype="int8", shape=[0, 0]).result()
+    running = [subprocess.Popen([sys.executable, "-c", _GROWING, str(tmp_path), axis]) for axis in "01"]
+    assert [process.wait() for process in running] == [0, 0]
+    assert ts.open(spec).result().shape == (60, 60)
