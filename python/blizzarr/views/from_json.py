@@ -55,6 +55,8 @@ def parse_transform(document: Any) -> Form:
 
 
 def _members(document: Any) -> dict[str, Any]:
+    if hasattr(document, "to_json"):
+        document = document.to_json()
     if not isinstance(document, Mapping):
         raise SpecError(f"Expected object, but received: {_shown(document)}")
     return dict(document)

@@ -41,3 +41,12 @@ def test_halves_of_characters_are_shown_in_errors(text: str) -> None:
     for call in (lambda: ours.dtype(text), lambda: ours.IndexDomain(labels=["x"])[ours.d[text].diagonal]):
         with pytest.raises((ValueError, IndexError, TypeError), match=r"\\xed|\\xff"):
             call()
+
+
+@pytest.mark.parametrize("library", [theirs, ours], ids=["theirs", "ours"])
+def test_what_has_json_is_taken_for_it(library: Any) -> None:
+    domain = library.IndexDomain(inclusive_min=[1], shape=[2], labels=["x"])
+    transform = library.IndexTransform(domain)
+    assert library.IndexDomain(json=domain) == domain
+    assert library.IndexTransform(json=transform) == transform
+    assert library.Schema({"domain": domain}).domain == domain
