@@ -317,7 +317,9 @@ class Changes:
                     outcome.stored += [key for key, _ in changes]
                     return
                 self.prepare()
-        raise ConflictError(f"somebody else changed what is to be changed {_ATTEMPTS} times in a row; try again")
+        raise ConflictError(
+            f"somebody else changed what is to be changed {_ATTEMPTS} times in a row; try again", store=str(memory)
+        )
 
     def abort(self) -> None:
         """Forget everything."""
