@@ -258,6 +258,26 @@ class Staged:
             raise ConstraintError(f"Metadata at {key} does not exist")
         if not same_chunks(found.meta, self._meta):
             raise ConstraintError(f"Updated zarr metadata at {key} is incompatible with existing metadata")
+        outside = self._written_outside(found.meta.shape)
+        if outside is not None:
+            raise ConstraintError(
+                f"Shape at {key} was made smaller meanwhile, {found.meta.shape}: nowhere to store what was written "
+                f"at {outside}"
+            )
+
+    def _written_outside(self, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The first place in the first chunk that has such where something was written that a shape leaves out."""
+        if all(new >= old for new, old in zip(shape, self._shape, strict=True)):
+            return None
+        for position in self._positions():
+            box = self._box(position)
+            if all(part.stop <= length for part, length in zip(box, shape, strict=False)):
+                continue
+            points = np.argwhere(np.asarray(self._mask[box]))[:, : len(shape)]
+            for point in points + [part.start for part in box[: len(shape)]]:
+                if any(point >= shape):
+                    return tuple(map(int, point))
+        return None
 
     def _write_chunk(self, binding: Binding, position: tuple[int, ...]) -> None:
         box = self._box(position)

@@ -149,7 +149,13 @@ impl One {
         let store = Arc::new(OneValue::new(face));
         let strides = c_strides(extent, chain.elements.itemsize);
         // Whatever its place, its key is the same.
-        let keys = Keys { prefix: String::new(), head: String::new(), separator: String::new(), scalar: "c".into(), axes: usize::MAX };
+        let keys = Keys {
+            prefix: String::new(),
+            head: String::new(),
+            separator: String::new(),
+            scalar: "c".into(),
+            axes: usize::MAX,
+        };
         let keys = if extent.is_empty() { keys } else { Keys { prefix: "c".into(), ..keys } };
         let array = Array::new(store.clone(), keys, "zarr.json".into(), extent.to_vec(), Arc::new(chain));
         One { store, array: array.expect("one chunk"), strides }

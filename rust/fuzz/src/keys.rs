@@ -105,7 +105,13 @@ fn range(input: &mut Input<'_>) {
 
 fn name(input: &mut Input<'_>) {
     let separator = input.pick(&["/", ".", ""]);
-    let keys = Keys { prefix: "a/".into(), head: "c/".into(), separator: separator.into(), scalar: "c".into(), axes: usize::MAX };
+    let keys = Keys {
+        prefix: "a/".into(),
+        head: "c/".into(),
+        separator: separator.into(),
+        scalar: "c".into(),
+        axes: usize::MAX,
+    };
     let place: Vec<i64> = (0..input.range(0..=4)).map(|_| (input.u64() >> 1 >> input.range(0..=62)) as i64).collect();
     let mut found = String::from("left over");
     keys.write(&place, &mut found);

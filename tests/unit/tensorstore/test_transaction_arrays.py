@@ -174,6 +174,29 @@ def test_smaller(url: Any) -> None:
     assert store.resolve().result().read().result().tolist() == [[1, 2, 3], [7, 8, 9]]
 
 
+def test_made_smaller_by_others(url: Any) -> None:
+    """What would be outside is nowhere to be stored, which is an error and not lost; TensorStore drops it."""
+    context, txn = ours.Context(), ours.Transaction()
+    store = made(ours, url(ours), context)
+    inside = store.with_transaction(txn)
+    inside[1, 2], inside[3, 1] = 98, 99
+    spec = {"driver": "zarr3", "kvstore": url(ours)}
+    other = ours.open(spec, context=context).result()
+    other.resize(exclusive_max=[3, 4]).result()
+    with pytest.raises(ValueError, match=r"made smaller meanwhile, \(3, 4\): nowhere to store .* at \(3, 1\)"):
+        txn.commit_sync()
+    assert other.read().result().tolist() == [[1, 2, 3, 4], [7, 8, 9, 10], [13, 14, 15, 16]]
+    with ours.Transaction() as txn:
+        inside = store.with_transaction(txn)
+        inside[1, 2], inside[2, 3] = 98, 99
+        other.resize(exclusive_max=[3, 7]).result()
+    assert other.resolve().result()[:, 2:].read().result().tolist() == [
+        [3, 4, 0, 0, 0],
+        [98, 10, 0, 0, 0],
+        [15, 99, 0, 0, 0],
+    ]
+
+
 def test_created_and_resized(url: Any) -> None:
     """In one transaction, which TensorStore refuses."""
     context = ours.Context()
