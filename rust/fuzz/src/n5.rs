@@ -84,8 +84,8 @@ fn model(src: &[u8], shape: &[usize], itemsize: usize, codec: Option<&dyn BytesT
         return None;
     }
     let mut stored = Vec::new();
-    for axis in 0..shape.len() {
-        stored.push(usize::try_from(number(4 + 4 * axis, 4)?).ok().filter(|&length| length <= shape[axis])?);
+    for (axis, &most) in shape.iter().enumerate() {
+        stored.push(usize::try_from(number(4 + 4 * axis, 4)?).ok().filter(|&length| length <= most)?);
     }
     let count: usize = stored.iter().product();
     let end = 4 + 4 * shape.len();
