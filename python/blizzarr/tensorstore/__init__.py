@@ -169,3 +169,7 @@ __all__ = [
     "ustring",
     "virtual_chunked",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -60,3 +60,10 @@ def test_classes_within_classes() -> None:
     ]:
         mine, other = getattr(getattr(ours, outer), inner), getattr(getattr(theirs, outer), inner)
         assert public(other) - public(mine) == set(), (outer, inner)
+
+
+def test_dir_of_the_module_shows_the_interface_only() -> None:
+    """Not the modules and helpers that it is made of."""
+    shown = set(dir(ours))
+    assert {name for name in shown if not (name.startswith("__") and name.endswith("__"))} == set(ours.__all__)
+    assert {"__all__", "__doc__", "__name__"} <= shown
