@@ -30,6 +30,7 @@ from blizzarr.transfer import Binding, read, write
 
 if TYPE_CHECKING:
     from blizzarr.attributes import Attributes
+    from blizzarr.stores import Store
 
 __all__ = ["Array"]
 
@@ -318,7 +319,11 @@ class Array(ArrayFacts):
         >>> z[1], z[2], pool.info().hits
         (np.int64(1), np.int64(2), 1)
         """
-        return type(self)(CachedStore(self._store, pool, recheck), self._path, self._metadata)
+        return self._in(CachedStore(self._store, pool, recheck))
+
+    def _in(self, store: Store) -> Self:
+        """The same array, reached through another store."""
+        return type(self)(store, self._path, self._metadata)
 
     def refresh(self) -> Self:
         """Read the metadata again, as they are stored now: somebody else may have appended."""

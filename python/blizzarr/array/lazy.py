@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -155,6 +155,9 @@ class LazyArray:
         for index in range(len(self)):
             yield self[index]
 
+    def __contains__(self, value: object) -> bool:
+        return value in self.read()
+
     # Elements
 
     def read(self, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
@@ -204,6 +207,8 @@ class LazySelector:
     """A view seen through one way to select: index it for another view, or assign to what it picks."""
 
     __slots__ = ("_dialect", "_view")
+
+    __iter__: ClassVar[None] = None
 
     def __init__(self, view: LazyArray, dialect: Dialect) -> None:
         self._view = view

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy.typing as npt
 
@@ -19,6 +19,8 @@ class Selector:
     """An array seen through one way to select: index it, or assign to what it picks."""
 
     __slots__ = ("_array", "_lower")
+
+    __iter__: ClassVar[None] = None
 
     def __init__(self, array: Array, lower: Callable[[Any, tuple[int, ...]], Lowered]) -> None:
         self._array = array

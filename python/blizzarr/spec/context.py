@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from typing import Any
+from typing import Any, ClassVar
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, plain, quote
@@ -214,6 +214,8 @@ class Context:
     >>> child["cache_pool"] is parent["cache_pool"]
     True
     """
+
+    __iter__: ClassVar[None] = None
 
     Spec = ContextSpec
     Resource = ContextResource

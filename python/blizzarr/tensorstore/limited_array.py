@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from blizzarr import _native
 from blizzarr.array import Array
@@ -57,11 +57,17 @@ class LimitedArray(Array):
     _threads: int
 
     @classmethod
-    def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int) -> LimitedArray:
+    def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int) -> Self:
         """The array at a path."""
         array = cls(store, path, metadata)
         array._threads = threads
         return array
+
+    def _in(self, store: Store) -> Self:
+        return self.of(store, self._path, self._metadata, self._threads)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LimitedArray.of, (self._store, self._path, self._metadata, self._threads)
 
     def _bind(self) -> Binding:
         binding = self.limited(super()._bind())

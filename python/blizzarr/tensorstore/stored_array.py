@@ -123,7 +123,7 @@ class StoredArray:
     def within(self, transaction: Transaction) -> StoredArray:
         """The same as a transaction will leave it."""
         array = self.array
-        staged = Array(StagedStore(transaction, array.store), array.path, array.metadata)
+        staged = array._in(StagedStore(transaction, array.store))
         return replace(self, array=staged, known=LookedAt())
 
     def reshape(self, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool) -> None:
@@ -148,7 +148,7 @@ class StoredArray:
         array = self.array
 
         def apply(target: Store) -> None:
-            stored = replace(self, array=Array(target, array.path, array.metadata), known=LookedAt())
+            stored = replace(self, array=array._in(target), known=LookedAt())
             key = format_of(array.metadata).node_keys(array.path)[0]
             with prefixed(f"Error writing {_shown(target, key)}"):
                 stored.reshape(decide, metadata_only)

@@ -19,7 +19,7 @@ class _Undocumented(StoreWrapper):
 
 def without_document(array: Array) -> Array:
     """The array, written without locking its document: only threads of this process exclude each other."""
-    return Array(unlocked(array.store), array.path, array.metadata)
+    return array._in(unlocked(array.store))
 
 
 def unlocked(store: Store) -> Store:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from blizzarr.views.basic import index_basic
 from blizzarr.views.compose import compose
@@ -35,6 +35,9 @@ class Indexed(Movable):
     """What is indexed through its form."""
 
     __slots__ = ()
+
+    # Every index gives a view, wherever the domain ends: Python's iteration by `__getitem__` would not stop.
+    __iter__: ClassVar[None] = None
 
     def __getitem__(self, key: Any) -> Self:
         """A view: of NumPy's terms, within a domain, by a dimension expression, or through a transform.
