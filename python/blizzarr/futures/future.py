@@ -290,6 +290,10 @@ class Future(Generic[T]):
         return count
 
     def __await__(self) -> Generator[Any, None, T]:
+        if self._state != _PENDING:
+            # The loop runs once even so: who awaits many that are done keeps no timeout and no other task waiting.
+            yield
+            return self.result()
         import asyncio
 
         loop = asyncio.get_running_loop()
@@ -306,12 +310,9 @@ class Future(Generic[T]):
                 waiting.cancel()
 
         waiting.add_done_callback(lambda _: self.cancel())
-        if self._state != _PENDING:
-            tell()
-        else:
-            self.force()
-            self.add_done_callback(lambda _: loop.call_soon_threadsafe(tell))
-        return waiting.__await__()
+        self.force()
+        self.add_done_callback(lambda _: loop.call_soon_threadsafe(tell))
+        return (yield from waiting)
 
     def __repr__(self) -> str:
         return f"<tensorstore.Future object at {id(self):#x}>"
