@@ -110,7 +110,8 @@ class MemoryArray(Driver):
         along = {dim for map_, step in steps if step for dim in dims_of(map_)}
         kept = [dim for dim, length in enumerate(array.shape) if length != 1 and dim in along]
         if array.size:
-            elements = array[tuple(slice(None) if dim in kept else 0 for dim in range(array.ndim))]
+            # With an ellipsis it is an array even where it is one element, also where elements are objects.
+            elements = array[(*(slice(None) if dim in kept else 0 for dim in range(array.ndim)), ...)]
             maps: tuple[Map, ...] = tuple((dim, -form.lower[dim], 1) for dim in kept)
         else:
             # In JSON it is `[]`, whatever its rank.
