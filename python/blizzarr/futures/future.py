@@ -23,6 +23,8 @@ T = TypeVar("T")
 FutureLike: TypeAlias = Any
 """A `Future`, a coroutine, or the result itself."""
 
+_FIRST = "call .result() or await it first"
+
 _PENDING, _RESULT, _ERROR, _CANCELLED = range(4)
 
 
@@ -57,6 +59,14 @@ class Future(Generic[T]):
     # As a plain alias, not one of `typing`: equal to what TensorStore has.
     if not TYPE_CHECKING:
         __class_getitem__ = classmethod(types.GenericAlias)
+        __iter__ = None
+
+        def __getitem__(self, key: Any) -> Any:
+            raise TypeError(f"a {type(self).__name__} cannot be indexed: {_FIRST}")
+
+        def __getattr__(self, name: str) -> Any:
+            hint = "" if name.startswith("_") else f": {_FIRST}"
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 
     def __new__(cls, future: FutureLike, *, loop: asyncio.AbstractEventLoop | None = None) -> Future[T]:
         if isinstance(future, Future):

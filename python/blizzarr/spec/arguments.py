@@ -7,6 +7,7 @@ from operator import index
 from typing import Any, NamedTuple
 
 from blizzarr.errors import BlizzarrError, SpecError
+from blizzarr.spec.keywords import unknown_keywords
 
 __all__ = ["Argument", "apply_arguments", "floats", "integer", "integers", "prefixed"]
 
@@ -18,20 +19,22 @@ class Argument(NamedTuple):
     apply: Callable[[Any, Any], None]
 
 
-def apply_arguments(target: Any, table: Mapping[str, Argument], given: Mapping[str, Any]) -> None:
-    """Apply what was given to `target`, in the order of the table; what is `None` counts as not given.
+def apply_arguments(
+    function: Callable[..., Any], target: Any, table: Mapping[str, Argument], given: Mapping[str, Any]
+) -> None:
+    """Apply what `function` was given to `target`, in the order of the table; what is `None` counts as not given.
 
     Examples
     --------
-    >>> apply_arguments({}, {"rank": Argument(integer, dict.setdefault)}, {"rank": 2.0})
+    >>> apply_arguments(dict, {}, {"rank": Argument(integer, dict.setdefault)}, {"rank": 2.0})
     Traceback (most recent call last):
     ...
-    TypeError: Invalid rank
+    TypeError: Invalid rank: 'float' object cannot be interpreted as an integer
     """
     if not given:
         return
     if unknown := given.keys() - table.keys():
-        raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
+        raise unknown_keywords(function, unknown)
     names = given if len(given) == 1 else [name for name in table if name in given]
     for name in names:
         value = given[name]
@@ -41,7 +44,7 @@ def apply_arguments(target: Any, table: Mapping[str, Argument], given: Mapping[s
         try:
             value = argument.convert(value)
         except (TypeError, OverflowError) as error:
-            raise TypeError(f"Invalid {name}") from error
+            raise TypeError(f"Invalid {name}: {error}") from error
         with prefixed(f"Invalid {name}"):
             argument.apply(target, value)
 

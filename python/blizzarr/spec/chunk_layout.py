@@ -11,6 +11,7 @@ from blizzarr.spec.arguments import Argument, apply_arguments, floats, integer, 
 from blizzarr.spec.constraint import INFINITE, MAX_RANK, ORIGIN, Vector, braces
 from blizzarr.spec.grid import Grid as GridClass
 from blizzarr.spec.grid import GridConstraints, as_grid, check_rank, grid_from_json, grid_json, shape_json
+from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
 from blizzarr.views import IndexDomain
@@ -62,7 +63,7 @@ class ChunkLayout:
                 raise TypeError("expected JSON or keyword arguments, found both")
             self._read(Members(plain(json)))
         elif constraints:
-            apply_arguments(self, _ARGUMENTS, constraints)
+            apply_arguments(ChunkLayout.__init__, self, _ARGUMENTS, constraints)
 
     def update(self, **constraints: Any) -> None:
         """Add constraints.
@@ -79,7 +80,7 @@ class ChunkLayout:
         >>> layout.to_json()["read_chunk"]
         {'shape': [10, 20]}
         """
-        apply_arguments(self, _ARGUMENTS, constraints)
+        apply_arguments(ChunkLayout.update, self, _ARGUMENTS, constraints)
 
     @classmethod
     def of(
@@ -453,3 +454,6 @@ _ARGUMENTS: Final[dict[str, Argument]] = {
     },
     "finalize": Argument(bool, ChunkLayout._finalize),
 }
+
+name_keywords(ChunkLayout.__init__, _ARGUMENTS)
+name_keywords(ChunkLayout.update, _ARGUMENTS)

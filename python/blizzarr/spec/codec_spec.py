@@ -125,5 +125,5 @@ def _driver(value: Any) -> str:
 def as_codec_spec(value: Any) -> CodecSpec:
     """The codec itself; nothing else is taken for one."""
     if not isinstance(value, CodecSpec):
-        raise TypeError(f"expected a CodecSpec, found {value!r}")
+        raise TypeError(f"expected CodecSpec, found {type(value).__name__}")
     return value

@@ -246,6 +246,8 @@ class Context:
         key
             ``kind`` or ``kind#tag``.
         """
+        if not isinstance(key, str):
+            raise TypeError(f"expected the key of a resource, as text, found {key!r}")
         return self.make(ResourceSpec(kind_of(key), referent=key))
 
     def make(self, spec: ResourceSpec) -> ContextResource:

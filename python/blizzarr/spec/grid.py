@@ -10,6 +10,7 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, plain
 from blizzarr.spec.arguments import Argument, apply_arguments, floats, integer, integers
 from blizzarr.spec.constraint import ASPECT_RATIO, INFINITE, MAX_RANK, SHAPE, UNSET, Vector
+from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.members import Members, as_float, as_integer, as_list
 
 __all__ = ["Grid", "GridConstraints", "as_index", "check_rank", "grid_from_json", "grid_json"]
@@ -134,7 +135,7 @@ class Grid:
             if constraints:
                 raise TypeError("expected JSON or keyword arguments, found both")
             grid_from_json(Members(plain(json)), self._set)
-        self.update(**constraints)
+        apply_arguments(Grid.__init__, self, _ARGUMENTS, constraints)
 
     @classmethod
     def of(cls, rank: int, constraints: GridConstraints) -> Self:
@@ -148,7 +149,7 @@ class Grid:
 
         Each but the first is also there with ``_soft_constraint`` behind it.
         """
-        apply_arguments(self, _ARGUMENTS, constraints)
+        apply_arguments(Grid.update, self, _ARGUMENTS, constraints)
 
     def _set(self, name: str, value: Any, hard: Any) -> None:
         if name == "elements":
@@ -233,7 +234,7 @@ class Grid:
 def as_grid(value: Any) -> Grid:
     """The grid itself; nothing else is taken for one."""
     if not isinstance(value, Grid):
-        raise TypeError(f"expected a ChunkLayout.Grid, found {value!r}")
+        raise TypeError(f"expected ChunkLayout.Grid, found {type(value).__name__}")
     return value
 
 
@@ -247,3 +248,6 @@ for _name, _convert in (("shape", integers), ("aspect_ratio", floats), ("element
     _ARGUMENTS[f"{_name}_soft_constraint"] = Argument(_convert, _setter(_name, False))
 # TensorStore merges these in the same way: hard constraints of the second stay hard.
 _ARGUMENTS["grid"] = _ARGUMENTS["grid_soft_constraint"] = Argument(as_grid, Grid._set_grid)
+
+name_keywords(Grid.__init__, _ARGUMENTS)
+name_keywords(Grid.update, _ARGUMENTS)

@@ -87,7 +87,7 @@ class KvStore:
         """
         node = spec.node if isinstance(spec, KvStoreSpec) else kvstore_from_json(spec)
         if context is not None and not isinstance(context, Context):
-            raise TypeError("Invalid context")
+            raise TypeError(f"Invalid context: expected Context, found {type(context).__name__}")
 
         def opened() -> KvStore:
             store = KvStore.of(bind(node, Context() if context is None else context), transaction)

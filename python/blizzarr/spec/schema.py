@@ -24,6 +24,7 @@ from blizzarr.spec.fill_value import (
     same_fill,
     shown,
 )
+from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.seen import (
@@ -75,7 +76,7 @@ class Schema(Indexable):
                 raise TypeError("expected JSON or keyword arguments, found both")
             self._read(Members(plain(json)))
         elif constraints:
-            apply_arguments(self, SCHEMA_ARGUMENTS, constraints)
+            apply_arguments(Schema.__init__, self, SCHEMA_ARGUMENTS, constraints)
 
     @classmethod
     def of(
@@ -107,7 +108,7 @@ class Schema(Indexable):
         >>> schema
         Schema({'dtype': 'uint8', 'rank': 3})
         """
-        apply_arguments(self, SCHEMA_ARGUMENTS, constraints)
+        apply_arguments(Schema.update, self, SCHEMA_ARGUMENTS, constraints)
 
     def copy(self) -> Schema:
         """The same constraints, to be changed apart from these."""
@@ -434,7 +435,7 @@ def _domain_json(value: Any) -> IndexDomain:
 def _as(kind: type) -> Any:
     def convert(value: Any) -> Any:
         if not isinstance(value, kind):
-            raise TypeError(f"expected a {kind.__name__}, found {value!r}")
+            raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")
         return value
 
     return convert
@@ -460,3 +461,6 @@ SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
     "schema": Argument(_as(Schema), Schema.merge),
 }
 """The constraints on schemas by keyword, in the order in which they are applied."""
+
+name_keywords(Schema.__init__, SCHEMA_ARGUMENTS)
+name_keywords(Schema.update, SCHEMA_ARGUMENTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Self
@@ -17,6 +18,7 @@ from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import Context
 from blizzarr.spec.drivers import DRIVERS, Change, Driver
 from blizzarr.spec.dtype import DType
+from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.kvstore_spec import KvStoreSpec, changed_context
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.pretty import pretty
@@ -29,7 +31,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.views import Indexable, IndexDomain, IndexTransform
 
-__all__ = ["Changes", "Spec", "change_of", "changed"]
+__all__ = ["CHANGES", "Changes", "Spec", "change_of", "changed"]
 
 
 class Spec(Indexable):
@@ -83,7 +85,7 @@ class Spec(Indexable):
           'recheck_cached_data': 'open',
         })
         """
-        self.node = changed(self.node, change_of(changes))
+        self.node = changed(self.node, change_of(Spec.update, changes))
 
     # What it says
 
@@ -244,7 +246,7 @@ class Changes(Change):
 def _is(kind: type) -> Any:
     def convert(value: Any) -> Any:
         if not isinstance(value, kind):
-            raise TypeError(f"expected a {kind.__name__}, found {value!r}")
+            raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")
         return value
 
     return convert
@@ -296,17 +298,19 @@ CHANGES: Final[dict[str, Argument]] = {
 }
 """What can be changed of a spec by keyword, in the order in which it is applied."""
 
+name_keywords(Spec.update, CHANGES)
 
-def change_of(changes: dict[str, Any]) -> Changes:
-    """What keywords change; those that mean nothing, or contradict each other, are errors.
+
+def change_of(function: Callable[..., Any], changes: dict[str, Any]) -> Changes:
+    """What keywords of a function change; those that mean nothing, or contradict each other, are errors.
 
     Examples
     --------
-    >>> change_of({"rank": 2, "create": True}).open_mode
+    >>> change_of(Spec.update, {"rank": 2, "create": True}).open_mode
     OpenMode(create=True)
     """
     change = Changes()
-    apply_arguments(change, CHANGES, changes)
+    apply_arguments(function, change, CHANGES, changes)
     return change
 
 

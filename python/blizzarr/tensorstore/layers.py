@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -89,6 +89,8 @@ def as_layer(source: Any, context: Context, opener: Opener) -> Layer:
     """
     if isinstance(source, TensorStore):
         return Layer(source, opener)
+    if not isinstance(source, Spec | Mapping | str):
+        raise TypeError(f"expected a TensorStore or a Spec, found {type(source).__name__}")
     spec = Spec.of(bind(Spec(source).node, context))
     if spec.domain is None:
         raise SpecError(f"Domain must be specified in layer: {spec!r}")

@@ -96,6 +96,12 @@ def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
     >>> downsample(array([[1, 2, 5], [3, 4, 6]]), [2, 2], "mean").read().result()
     array([[2, 6]])
     """
+    if not isinstance(downsample_factors, Iterable):
+        raise TypeError(
+            f"Invalid downsample_factors: expected one integer for each dimension, found {downsample_factors!r}"
+        )
+    if not isinstance(method, str):
+        raise TypeError(f"Invalid method: expected text, found {method!r}")
     factors = tuple(int(factor) for factor in downsample_factors)
     if isinstance(base, TensorStore):
         return TensorStore.of(DownsampleDriver(base, factors, method))

@@ -11,8 +11,9 @@ from blizzarr.futures import Batch, Future, Pace, at_once, submit
 from blizzarr.spec.binding import bind
 from blizzarr.spec.context import Context
 from blizzarr.spec.driver_names import FORMATS
+from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.spec import Spec, change_of, changed
+from blizzarr.spec.spec import CHANGES, Spec, change_of, changed
 from blizzarr.spec.spec_json import spec_from_json
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import opening
@@ -73,15 +74,15 @@ def open(
     array([2, 3], dtype=uint32)
     """
     if context is not None and not isinstance(context, Context):
-        raise TypeError("Invalid context")
+        raise TypeError(f"Invalid context: expected Context, found {type(context).__name__}")
     if transaction is not None and not isinstance(transaction, Transaction):
-        raise TypeError("Invalid transaction")
+        raise TypeError(f"Invalid transaction: expected Transaction, found {type(transaction).__name__}")
     given = {name: value for name, value in changes.items() if value is not None}
     if isinstance(given.get("kvstore"), KvStore):
         given["kvstore"] = given["kvstore"].spec(retain_context=True)
     # What is said wrongly is an error at once; what cannot be done is one of the result.
     said = spec.node if isinstance(spec, Spec) else spec_from_json(spec)
-    change = change_of(given) if given else None
+    change = change_of(open, given) if given else None
     try:
         node = bind(said, context or Context()) if change is None else changed(said, change, context or Context())
     except BlizzarrError as error:
@@ -101,6 +102,9 @@ def open(
         return _CREATING.submit(work)
     return submit(work)
 
+
+_OF_SPECS = ("unbind_context", "strip_context", "minimal_spec")
+name_keywords(open, [name for name in CHANGES if name not in _OF_SPECS])
 
 _CREATING = Pace()
 """How long it takes to store a document near by."""

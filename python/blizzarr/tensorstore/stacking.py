@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.json_values import quote
+from blizzarr.spec.arguments import apply_arguments
 from blizzarr.spec.context import Context
 from blizzarr.spec.dimension_units import common_units
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.keywords import name_keywords
+from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
@@ -55,7 +57,7 @@ def overlay(
     array([1, 2, 3, 5, 6, 7])
     """
     made = _layers(layers, context)
-    return _made(made, Request(read, write, context, transaction), constraints)
+    return _made(overlay, made, Request(read, write, context, transaction), constraints)
 
 
 def stack(
@@ -97,7 +99,7 @@ def stack(
         raise SpecError(f"Dimension index {axis} is outside valid range [{-rank}, {rank})")
     _check_ranks(made)
     placed = [layer.with_form(added(layer.source._form, axis % rank, number)) for number, layer in enumerate(made)]
-    return _made(placed, Request(read, write, context, transaction), constraints)
+    return _made(stack, placed, Request(read, write, context, transaction), constraints)
 
 
 def concat(
@@ -140,7 +142,12 @@ def concat(
         form, _ = translate(layer.source._form, [dim], end, Translation.TO)
         end = form.upper[dim]
         placed.append(layer.with_form(form))
-    return _made(placed, Request(read, write, context, transaction), constraints)
+    return _made(concat, placed, Request(read, write, context, transaction), constraints)
+
+
+_CONSTRAINTS = ("rank", "dtype", "domain", "shape", "dimension_units", "schema")
+for _function in (overlay, stack, concat):
+    name_keywords(_function, _CONSTRAINTS)
 
 
 def _layers(layers: Iterable[Any], context: Context | None) -> list[Layer]:
@@ -191,9 +198,11 @@ def _common(layers: Sequence[Layer]) -> IndexDomain:
     return found
 
 
-def _made(layers: list[Layer], request: Request, constraints: dict[str, Any]) -> TensorStore:
+def _made(
+    function: Callable[..., TensorStore], layers: list[Layer], request: Request, constraints: dict[str, Any]
+) -> TensorStore:
     schema = Schema()
-    schema.update(**{name: value for name, value in constraints.items() if value is not None})
+    apply_arguments(function, schema, SCHEMA_ARGUMENTS, constraints)
     return stacked(layers, schema, request)
 
 

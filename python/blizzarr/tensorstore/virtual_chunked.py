@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from blizzarr.errors import SpecError
-from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.arguments import apply_arguments, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Context
+from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.layout_solver import choose_shape
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.opening import OPENERS, Request
 from blizzarr.tensorstore.store import TensorStore
@@ -63,11 +64,14 @@ def virtual_chunked(
     if read_function is None and write_function is None:
         raise SpecError("Must specify `read_function`, `write_function`, or both")
     schema = Schema()
-    schema.update(**{name: value for name, value in constraints.items() if value is not None})
+    apply_arguments(virtual_chunked, schema, SCHEMA_ARGUMENTS, constraints)
     held = context or Context()
     resources = {name: held[name] for name in ("data_copy_concurrency", "cache_pool")}
     driver = _driver((read_function, write_function), schema, resources, loop or running_loop())
     return TensorStore.of(driver if transaction is None else driver.with_transaction(transaction))
+
+
+name_keywords(virtual_chunked, [name for name in SCHEMA_ARGUMENTS if name not in ("codec", "fill_value")])
 
 
 def _driver(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, SupportsIndex
 
 from blizzarr.errors import SpecError
 from blizzarr.views.dim import Dim
@@ -109,7 +109,8 @@ def form_of_dims(dims: Iterable[Any]) -> Form:
     found = []
     for dim in dims:
         if not isinstance(dim, Dim):
-            raise TypeError(f"expected dimensions, found {dim!r}")
+            hint = "; a shape is said with shape=[...]" if isinstance(dim, SupportsIndex) else ""
+            raise TypeError(f"expected dimensions (Dim), found {dim!r}{hint}")
         found.append((dim._interval, dim._label))
     if len(found) > MAX_RANK:
         raise SpecError(f"Rank {len(found)} is outside valid range [0, {MAX_RANK}]")

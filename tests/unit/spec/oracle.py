@@ -20,6 +20,9 @@ def outcome(act: Callable[[], Any], show: Callable[[Any], Any] = repr) -> tuple[
         said = re.sub(r"^(FAILED_PRECONDITION|OUT_OF_RANGE|UNIMPLEMENTED): ", "", str(error))
         # What TensorStore adds about the whole spec, or transform.
         said = re.sub(r" \[[a-z_ ]+='.*$", "", said, flags=re.DOTALL)
+        if name == "TypeError":
+            # Ours also says what was expected.
+            said = said.partition(": ")[0]
         if name == "TypeError" and not said.startswith("Invalid "):
             said = ""
         return name, said

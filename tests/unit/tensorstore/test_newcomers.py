@@ -1,0 +1,78 @@
+"""What somebody who comes from elsewhere writes first: the error says how it is written here."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tensorstore_face import ours, theirs
+
+_ARRAY = {"driver": "array", "array": [1, 2, 3], "dtype": "int8"}
+
+
+@pytest.mark.parametrize(
+    "name", ["open", "overlay", "stack", "concat", "virtual_chunked", "Schema", "ChunkLayout", "Spec.update"]
+)
+def test_signatures_show_the_keywords_of_theirs(name: str) -> None:
+    """By name: what help() and completion show."""
+    mine, other = (eval(f"ts.{name}", {"ts": library}) for library in (ours, theirs))
+    text = (other.__init__ if inspect.isclass(other) else other).__doc__
+    head = max((line for line in text.splitlines() if "rank: Optional" in line), key=len)
+    wanted = set(re.findall(r"(\w+): (?=Optional\[|asyncio)", head))
+    shown = inspect.signature(mine).parameters
+    assert wanted <= set(shown), wanted - set(shown)
+    assert not [row for row in shown.values() if row.kind is row.VAR_KEYWORD]
+    assert all(shown[each].default is None for each in wanted)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ("ts.open(spec, creat=True)", "open(): unexpected keyword arguments: creat; did you mean 'create'?"),
+        ("ts.open(spec, trnsaction=None, contxt=1)", "did you mean 'context'?"),
+        ("ts.open(spec, chunks=[1])", "'chunks' is said with chunk_layout=ts.ChunkLayout(chunk_shape=...)"),
+        ("ts.open(spec, shards=[1])", "write_chunk_shape=..., read_chunk_shape=...)"),
+        ("ts.open(spec, mode='r')", "'mode' is said with open=True, create=True"),
+        ("ts.Schema(shap=[1])", "Schema(): unexpected keyword arguments: shap; did you mean 'shape'?"),
+        ("ts.Spec(spec).update(dtyp='int8')", "update(): unexpected keyword arguments: dtyp; did you mean 'dtype'?"),
+        ("ts.ChunkLayout(chunk_shap=[1])", "ChunkLayout(): unexpected keyword arguments: chunk_shap"),
+        ("ts.ChunkLayout.Grid(xyz=[1])", "there are json, rank, shape, "),
+        ("ts.stack([], layer=1)", "At least one layer"),
+        ("ts.stack([ts.array([1])], dtpe=1)", "stack(): unexpected keyword arguments: dtpe; did you mean 'dtype'?"),
+        ("ts.virtual_chunked(print, dtpe=1)", "virtual_chunked(): unexpected keyword arguments: dtpe"),
+        ("ts.open(spec, chunk_layout={})", "Invalid chunk_layout: expected ChunkLayout, found dict"),
+        ("ts.open(spec, codec='zstd')", "Invalid codec: expected CodecSpec, found str"),
+        ("ts.open(spec, context={})", "Invalid context: expected Context, found dict"),
+        ("ts.Schema(shape=5)", "Invalid shape: 'int' object is not iterable"),
+        ("ts.stack([np.zeros(3)])", "expected a TensorStore or a Spec, found ndarray"),
+        ("ts.downsample(ts.array([1]), 2, 'mean')", "Invalid downsample_factors: expected one integer"),
+        ("ts.downsample(ts.array([1]), [2], 1)", "Invalid method: expected text, found 1"),
+        ("ts.IndexDomain([3, 4])", "expected dimensions (Dim), found 3; a shape is said with shape=[...]"),
+        ("ts.Context()[0]", "expected the key of a resource, as text, found 0"),
+        ("ts.open(spec)[0]", "a Future cannot be indexed: call .result() or await it first"),
+        ("iter(ts.open(spec))", "not iterable"),
+    ],
+)
+def test_what_is_said_wrongly(call: str, text: str) -> None:
+    """The same class as theirs, and how it is said."""
+    for library in (theirs, ours):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            eval(call, {"ts": library, "np": np, "spec": _ARRAY})
+    assert isinstance(caught.value, ValueError if text.startswith("At least") else TypeError)
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["shape", "domain", "read", "write"])
+def test_what_is_asked_of_a_future(name: str) -> None:
+    """It is a future still: its result has that."""
+    future: Any = ours.open(_ARRAY)
+    with pytest.raises(AttributeError, match=rf"'Future' object has no attribute '{name}': call .result\(\) or await"):
+        getattr(future, name)
+    assert not hasattr(future, "__array__")
+    with pytest.raises(TypeError):
+        pickle.dumps(future)
