@@ -1,14 +1,16 @@
 """What a transaction has gathered for one array: the elements that were written, and which they are.
 
-Both are kept as arrays in memory, with the chunks of the array and no codecs, so that the engine reads and writes them
-through the very selections that are used for the array. When it is committed, each chunk is written once, and elements
-of it that were not written are what others have made of them by then.
+Both are kept as arrays in memory, without codecs, so that the engine reads and writes them through the very selections
+that are used for the array. Their chunks are parts of the array's, as a chunk is copied when a part of it is written.
+When it is committed, each chunk of the array is written once, and elements of it that were not written are what others
+have made of them by then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.status import ConstraintError
 from blizzarr.stores import MemoryStore, Store
+from blizzarr.tensorstore.parts import parts
 from blizzarr.tensorstore.undocumented import unlocked
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
 from blizzarr.transactions.changes import place_in
@@ -93,8 +96,11 @@ class Staged:
 
     def _begin(self) -> None:
         tail = self._tail
-        shape, chunks = self._meta.shape + tail, self._meta.write_shape + tail
-        self._data = _scratch(shape, chunks, np.dtype(np.uint8) if self._by_bytes else self._meta.dtype.numpy)
+        element = np.dtype(np.uint8) if self._by_bytes else self._meta.dtype.numpy
+        shape = self._meta.shape + tail
+        self._parts = parts(self._meta.write_shape, element.itemsize * prod(tail))
+        chunks = self._parts + tail
+        self._data = _scratch(shape, chunks, element)
         self._mask = _scratch(shape, chunks, np.dtype(bool))
         self._is_empty = True
 
@@ -176,9 +182,10 @@ class Staged:
     def _positions(self) -> list[tuple[int, ...]]:
         if self._is_empty:
             return []
-        rank = len(self._meta.shape)
+        per_chunk = [length // part for length, part in zip(self._meta.write_shape, self._parts, strict=True)]
         found = stored_chunks(self._mask.store, self._mask.path, self._mask.metadata)
-        return [position[:rank] for _, position in found]
+        within = (tuple(index // count for index, count in zip(at, per_chunk, strict=False)) for _, at in found)
+        return list(dict.fromkeys(within))
 
     def names(self) -> dict[str, tuple[int, ...]]:
         """The names of the chunks, as far as keys tell them, and their positions."""
