@@ -11,6 +11,7 @@ from blizzarr.spec.binding import Bindable
 from blizzarr.spec.context import ContextResource
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.places import PLACES
+from blizzarr.spec.status import needs_directory
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Store
@@ -74,11 +75,12 @@ def bound(node: Bindable, name: str) -> ContextResource:
 
 def _directory(node: KvNode, path: str) -> LocalStore:
     locks = bound(node, "file_io_locking").value["mode"]
-    return LocalStore(
-        path or ".",
-        durability="full" if bound(node, "file_io_sync").value else None,
-        locking="threads" if locks in ("none", "non_atomic") else None,
-    )
+    with needs_directory():
+        return LocalStore(
+            path or ".",
+            durability="full" if bound(node, "file_io_sync").value else None,
+            locking="threads" if locks in ("none", "non_atomic") else None,
+        )
 
 
 _archives: dict[str, ZipStore] = {}

@@ -8,11 +8,13 @@ are what the rest of this library raises::
     ├── InvalidArgumentError                    the spec itself cannot be meant
     ├── ArrayNotFoundError (NodeNotFoundError)  NOT_FOUND
     ├── ArrayExistsError (NodeExistsError)      ALREADY_EXISTS
+    ├── PlaceError (StoreError)                 FAILED_PRECONDITION: a file is where a directory has to be
     └── UnsupportedDriverError (UnsupportedOperationError)  what TensorStore has and this library has not
 """
 
 from __future__ import annotations
 
+import errno
 import re
 from typing import ClassVar
 
@@ -22,6 +24,7 @@ from blizzarr.errors import (
     NodeNotFoundError,
     SelectionError,
     SpecError,
+    StoreError,
     UnsupportedOperationError,
     ViewOutOfBoundsError,
 )
@@ -31,9 +34,11 @@ __all__ = [
     "ArrayNotFoundError",
     "ConstraintError",
     "InvalidArgumentError",
+    "PlaceError",
     "UnsupportedDriverError",
     "failed_precondition",
     "invalid_argument",
+    "needs_directory",
     "opening",
 ]
 
@@ -63,6 +68,48 @@ class ArrayExistsError(_StatusError, NodeExistsError):
     """There is an array, or something else, where one is to be created."""
 
     status = "ALREADY_EXISTS"
+
+
+class PlaceError(_StatusError, StoreError):
+    """A file is where a directory has to be."""
+
+    status = "FAILED_PRECONDITION"
+    usual = errno.ENOTDIR
+
+
+class needs_directory:  # noqa: N801  # as a function
+    """Errors of stores that found a file where a directory has to be.
+
+    Parameters
+    ----------
+    missing
+        What there is none of in a file, where that is the answer; without it the file is in the way.
+
+    Examples
+    --------
+    >>> with needs_directory():
+    ...     raise StoreError("found a file", errno=errno.ENOTDIR)
+    Traceback (most recent call last):
+    ...
+    blizzarr.spec.status.PlaceError: FAILED_PRECONDITION: Not a directory: found a file
+    """
+
+    __slots__ = ("_missing",)
+
+    def __init__(self, missing: str | None = None) -> None:
+        self._missing = missing
+
+    def __enter__(self) -> None:
+        """Nothing is done before there is an error."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
+        if not isinstance(error, StoreError) or error.errno != errno.ENOTDIR:
+            return
+        said = error.reason if isinstance(error, PlaceError) else f"Not a directory: {error}"
+        if self._missing is not None:
+            raise ArrayNotFoundError(f"{self._missing} does not exist: {said}") from error
+        if not isinstance(error, PlaceError):
+            raise PlaceError(said) from error
 
 
 class opening:  # noqa: N801  # as a function

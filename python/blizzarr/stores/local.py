@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import errno
 import os
 import stat
 from collections.abc import Iterable, Sequence
@@ -72,7 +73,7 @@ class LocalStore(NativeStore):
         self._root = os.path.abspath(os.fspath(root))
         mode = _mode(self._root)
         if mode is not None and not stat.S_ISDIR(mode):
-            raise StoreError(f"expected a directory, found a file: {self._root}")
+            raise StoreError(f"expected a directory, found a file: {self._root}", errno=errno.ENOTDIR)
         self.read_only = read_only
         self.durability: Durability | None = durability
         self._locking: Literal["required", "threads"] = config.locking if locking is None else locking

@@ -15,7 +15,7 @@ from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members
 from blizzarr.spec.places import PLACES
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import ConstraintError
+from blizzarr.spec.status import ConstraintError, PlaceError
 from blizzarr.tensorstore.stored_array import locate
 from blizzarr.transactions import Transaction
 
@@ -45,7 +45,10 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
 
 
 def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> bool:
-    place = locate(replace(node, driver=driver), transaction)
+    try:
+        place = locate(replace(node, driver=driver), transaction)
+    except PlaceError:
+        return False
     keys = [form.node_keys(place.path)[0] for form in place.forms]
     if all(value is None for value in get_many(place.store, keys)):
         return False

@@ -36,7 +36,13 @@ from blizzarr.spec.opened_place import bound, open_directory
 from blizzarr.spec.recheck import Recheck, bound_at_open
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, ConstraintError, failed_precondition
+from blizzarr.spec.status import (
+    ArrayExistsError,
+    ArrayNotFoundError,
+    ConstraintError,
+    failed_precondition,
+    needs_directory,
+)
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.limited_array import LimitedArray
@@ -257,7 +263,13 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
     mode: OpenMode = node.options["mode"]
     mode = mode if mode.names() else OpenMode(open=True)
     mode.check()
-    place = locate(node, transaction)
+    makes = mode.create or mode.assume_metadata or mode.assume_cached_metadata
+    missing = None if makes or node.kvstore is None else f"Metadata in {quote(node.kvstore.path)}"
+    with needs_directory(missing):
+        return _open_as(mode, locate(node, transaction))
+
+
+def _open_as(mode: OpenMode, place: _Place) -> StoredArray:
     if mode.assume_metadata or mode.assume_cached_metadata:
         return _opened(place, _created(place), LookedAt())
     if mode.open:
