@@ -114,6 +114,16 @@ class CodecChain:
         """Whether what is stored as one object can be read in parts."""
         return self.serializer.inner() is not None
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether elements are stored as something else than themselves, from where a part cannot be copied."""
+        inner = self.serializer.inner()
+        return (
+            bool(self.compressors)
+            or any(not isinstance(codec, TransposeCodec) for codec in self.filters)
+            or (inner is not None and inner[1].is_packed)
+        )
+
     def read_shape(self, chunk_shape: tuple[int, ...]) -> tuple[int, ...]:
         """The shape, in the axes of the array, of the smallest part of a chunk that can be read by itself."""
         inner = self.serializer.inner()

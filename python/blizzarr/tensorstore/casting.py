@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.conversion import can_convert, convert
-from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, View
+from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source, View
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
 from blizzarr.views.form import Form
@@ -102,6 +103,10 @@ class CastDriver(Driver):
             return found
         out[...] = found
         return out
+
+    def sources(self, view: View) -> Sequence[Source]:
+        """As below."""
+        return self._below.sources(view)
 
     def write(self, view: View, source: Elements) -> None:
         """Convert and write."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.seen import layout_seen
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
+from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, View
 from blizzarr.tensorstore.picking import picked
 from blizzarr.tensorstore.reduction import check_method, reduce_blocks
 from blizzarr.tensorstore.regions import indices_of, within
@@ -145,8 +146,7 @@ class DownsampleDriver(Driver):
         form = view._form
         if 0 in form.shape:
             return np.empty(form.shape, self.dtype.element_dtype) if out is None else out
-        known, self._last = self._last, None
-        needed = known[1] if known is not None and known[0] is form else self._needed(form)
+        needed = self._known(form)
         if needed.edges is None:
             return needed.part.driver.read(needed.part, out, batch)
         elements = needed.part.driver.read(needed.part, None, batch)
@@ -165,13 +165,30 @@ class DownsampleDriver(Driver):
         if prod(form.shape) * prod(self._factors) > _QUICK or 0 in form.shape:
             return False
         try:
-            needed = self._needed(form)
+            needed = self._known(form)
         except BlizzarrError:
             # Whoever reads will see it.
             return False
         # Whether it is quick is asked just before it is read.
         self._last = form, needed
         return needed.part.driver.is_quick(needed.part)
+
+    def sources(self, view: View) -> Sequence[Source]:
+        """Those of the elements that the blocks are made of."""
+        form = view._form
+        if 0 in form.shape:
+            return ()
+        try:
+            needed = self._known(form)
+        except BlizzarrError:
+            # Whoever reads will see it.
+            return ()
+        self._last = form, needed
+        return needed.part.driver.sources(needed.part)
+
+    def _known(self, form: Form) -> _Needed:
+        known, self._last = self._last, None
+        return known[1] if known is not None and known[0] is form else self._needed(form)
 
     def _needed(self, form: Form) -> _Needed:
         """The elements of which a view is made, block by block."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy.typing as npt
 
@@ -17,10 +18,10 @@ from blizzarr.spec.unit import Unit
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
-from blizzarr.views.form import Form
+from blizzarr.views.form import ArrayMap, Form
 from blizzarr.views.indexing import Indexed
 
-__all__ = ["Driver", "Elements", "Shared", "View"]
+__all__ = ["Driver", "Elements", "Shared", "Source", "View", "chunks_of"]
 
 Elements = npt.NDArray[Any]
 Shared = dict[Any, Any]
@@ -28,6 +29,21 @@ Shared = dict[Any, Any]
 
 View = Indexed
 """A transform from what is asked for to the domain of the driver; a `TensorStore` is one."""
+
+
+class Source(NamedTuple):
+    """A part of a stored array that something is read from."""
+
+    place: Any
+    """The same for all handles of one array."""
+    form: Form
+    chunk_shape: tuple[int, ...]
+    """Of what is decoded together."""
+    chunk_bytes: int
+
+    def chunks(self) -> tuple[range, ...]:
+        """Along each dimension the chunks that it reaches; with arrays of indices also those in between."""
+        return tuple(chunks_of(self.form, self.chunk_shape))
 
 
 class Driver(ABC):
@@ -96,6 +112,10 @@ class Driver(ABC):
         What is read for the same `batch` need not be read again.
         """
 
+    def sources(self, view: View) -> Sequence[Source]:
+        """The chunks that reads of a view decode, and could keep for each other; none where there is nothing to win."""
+        return ()
+
     @abstractmethod
     def write(self, view: View, source: Elements) -> None:
         """Replace the elements of a view with those of an array of this data type and the shape of the view."""
@@ -161,6 +181,28 @@ class Driver(ABC):
         limited.readable = readable
         limited.writable = writable
         return limited
+
+
+def chunks_of(form: Form, chunk_shape: tuple[int, ...]) -> Iterator[range]:
+    """Along each dimension the chunks between the first and the last index of a view.
+
+    Examples
+    --------
+    >>> from blizzarr.views import IndexTransform
+    >>> list(chunks_of(IndexTransform(input_shape=[20, 9])[::-2, 3]._form, (8, 2)))
+    [range(0, 3), range(1, 2)]
+    """
+    for map_, length in zip(form.maps, chunk_shape, strict=True):
+        if isinstance(map_, int):
+            ends = map_, map_
+        elif isinstance(map_, ArrayMap):
+            array = map_.array
+            least, most = (int(array.min()), int(array.max())) if array.size else (0, -1)
+            ends = map_.offset + map_.stride * least, map_.offset + map_.stride * most
+        else:
+            dim, offset, stride = map_
+            ends = offset + stride * form.lower[dim], offset + stride * (form.upper[dim] - 1)
+        yield range(min(ends) // length, max(ends) // length + 1)
 
 
 Bounds = tuple[int | None, ...] | None

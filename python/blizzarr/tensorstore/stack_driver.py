@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from math import prod
 from typing import TypeAlias
@@ -15,8 +15,9 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.allotment import Allotment
-from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
+from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, View
 from blizzarr.tensorstore.layers import Layer
+from blizzarr.tensorstore.overlap import overlapping
 from blizzarr.tensorstore.regions import within
 from blizzarr.tensorstore.room import room
 from blizzarr.tensorstore.share import Place, Share
@@ -95,16 +96,34 @@ class StackDriver(Driver):
             _check_readable(share, part)
             return part.driver.read(part, out, batch)
         found = room(view._form.shape, self.dtype.element_dtype) if out is None else out
+        # What is kept goes when this is done, so that it cannot become old.
+        own: Shared = {}
+        sharing = overlapping([part for _, part in parts]) if batch is None else ()
 
-        def read(share: Share, part: TensorStore) -> None:
+        def read(share: Share, part: TensorStore, shared: Shared | None) -> None:
             _check_readable(share, part)
             if isinstance(share.where, Place):
-                share.put(found, part.driver.read(part, None, batch))
+                share.put(found, part.driver.read(part, None, shared))
             else:
-                part.driver.read(part, share.of(found), batch)
+                part.driver.read(part, share.of(found), shared)
 
-        _each(read, parts, all(part.driver.is_quick(part) for _, part in parts))
+        at_once = all(part.driver.is_quick(part) for _, part in parts)
+        tasks = [partial(read, *part, own if number in sharing else batch) for number, part in enumerate(parts)]
+        _each(tasks, at_once)
         return found
+
+    def sources(self, view: View) -> Sequence[Source]:
+        """Those of all layers that are wanted."""
+        if self._opens:
+            return ()
+        form = view._form
+        try:
+            parts = self._parts(form)
+        except SpecError:
+            # Whoever reads will see it.
+            return ()
+        self._last = form, parts
+        return [source for _, part in parts for source in part.driver.sources(part)]
 
     def write(self, view: View, source: Elements) -> None:
         """Write to each layer what no later one has."""
@@ -115,7 +134,8 @@ class StackDriver(Driver):
                 raise SpecError(f"Layer {share.number}: Write mode not supported")
             part.driver.write(part, share.of(source))
 
-        _each(write, parts, all(part.driver.is_quick_to_write(part) for _, part in parts))
+        at_once = all(part.driver.is_quick_to_write(part) for _, part in parts)
+        _each([partial(write, *part) for part in parts], at_once)
 
     def is_quick(self, view: View) -> bool:
         """When few layers are wanted, for each of which it is."""
@@ -147,7 +167,7 @@ class StackDriver(Driver):
         parts = []
         for share in self._allotment.shares(form):
             store = self._layers[share.number].open()
-            if self._transaction is not None:
+            if self._transaction is not None and store.transaction is not self._transaction:
                 store = store.with_transaction(self._transaction)
             parts.append((share, store._with_form(within(store._bare, share.form))))
         return parts
@@ -179,10 +199,10 @@ def _check_readable(share: Share, part: TensorStore) -> None:
         raise SpecError(f"Layer {share.number}: Read mode not supported")
 
 
-def _each(task: Callable[[Share, TensorStore], None], parts: list[_Part], at_once: bool) -> None:
-    if at_once or len(parts) == 1:
-        for share, part in parts:
-            task(share, part)
+def _each(tasks: Sequence[Callable[[], None]], at_once: bool) -> None:
+    if at_once or len(tasks) == 1:
+        for task in tasks:
+            task()
         return
-    for future in [submit(partial(task, share, part)) for share, part in parts]:
+    for future in [submit(task) for task in tasks]:
         future.result()

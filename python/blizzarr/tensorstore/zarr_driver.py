@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy.typing as npt
 
 from blizzarr.array import Array
 from blizzarr.array.binding import same_chunks
-from blizzarr.caching import CachePool
+from blizzarr.caching import CachePool, keeping_of
 from blizzarr.errors import SpecError
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.altered import altered
@@ -22,7 +24,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
-from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, View
+from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source, View
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray
@@ -183,6 +185,21 @@ class ZarrDriver(Driver):
             pool = batch.setdefault("pool", CachePool(SHARED_BYTES))
             found = batch[self._array] = self._array.cached(pool, recheck=False)
         return found
+
+    def sources(self, view: View) -> Sequence[Source]:
+        """Its chunks, if it takes something to decode them and nobody else keeps them."""
+        place = self._place
+        return () if place is None else (Source(place, view._form, self._chunk_shape, self._chunk_bytes),)
+
+    @cached_property
+    def _place(self) -> Any:
+        """The same for all handles of the array; None where reads need not keep chunks for each other."""
+        array = self._array
+        meta = array.metadata
+        if not self._is_plain or meta.dtype.numpy.hasobject or not meta.codecs.is_packed or keeping_of(array.store):
+            return None
+        store = unwrapped(array.store)
+        return getattr(store, "root", None) or id(store), array.path
 
     def _staged(self) -> Staged:
         assert self._transaction is not None, "asked before"
