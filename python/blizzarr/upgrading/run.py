@@ -32,7 +32,7 @@ Told = Callable[[int, int], None]
 
 T = TypeVar("T")
 
-_IN_ONE_CALL: Final = 4096
+_IN_ONE_CALL: Final = 16384
 _BY_ITSELF: Final = 64
 """So many values are changed, by a store that changes many in one call and by others, before the user is told."""
 
