@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import blizzarr.tensorstore as ours
 
 theirs: Any = pytest.importorskip("tensorstore")
 
-__all__ = ["NUMBERS", "TYPES", "ours", "outcome", "same", "theirs", "values_of"]
+__all__ = ["NUMBERS", "TYPES", "ours", "outcome", "same", "theirs", "values_of", "without_hint"]
 
 NUMBERS = (
     *("bool", "int2", "int4", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16"),
@@ -22,6 +23,11 @@ NUMBERS = (
 TYPES = (*NUMBERS, "string", "ustring", "json")
 
 _KINDS = (ValueError, IndexError, TypeError, NotImplementedError, KeyError, OverflowError)
+
+
+def without_hint(text: str) -> str:
+    """The text of an error without what ours adds: what may have been meant."""
+    return re.sub(r"; (did you mean|there are|for a path, use) .*$", "", text, flags=re.DOTALL)
 
 
 def outcome(call: Callable[[], Any]) -> Any:

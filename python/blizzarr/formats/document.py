@@ -92,7 +92,7 @@ def _syntax(text: str, error: json.JSONDecodeError) -> str:
     if text.startswith("\ufeff"):
         return "a byte order mark at the start"
     what = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
-    return f"{what} at line {error.lineno}, column {error.colno}"
+    return f"a syntax error at line {error.lineno}, column {error.colno}: {what}"
 
 
 class _Object(dict[str, Any]):

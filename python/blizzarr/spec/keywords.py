@@ -7,7 +7,9 @@ from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import Any, Final
 
-__all__ = ["name_keywords", "nearest", "unknown_keywords"]
+from blizzarr.json_values import quote
+
+__all__ = ["name_keywords", "nearest", "unknown_keywords", "what_there_is"]
 
 _ELSEWHERE: Final = {
     "chunks": "chunk_layout=ts.ChunkLayout(chunk_shape=...)",
@@ -70,3 +72,17 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     """
     close = get_close_matches(name.lower(), list(names), 1)
     return close[0] if close else None
+
+
+def what_there_is(name: str, names: Iterable[str]) -> str:
+    """What to say of a name that is none of these.
+
+    Examples
+    --------
+    >>> what_there_is("Zarr3", ["zarr", "zarr3"]), what_there_is("tiles", ["zarr", "zarr3"])
+    ('; did you mean "zarr3"? There are "zarr", "zarr3"', '; there are "zarr", "zarr3"')
+    """
+    there = list(names)
+    close = nearest(name, there)
+    listed = f"are {', '.join(map(quote, there))}"
+    return f"; did you mean {quote(close)}? There {listed}" if close else f"; there {listed}"

@@ -12,12 +12,13 @@ from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Held, resource_json
 from blizzarr.spec.context import ContextSpec, ResourceSpec, default_resource, resource_spec
 from blizzarr.spec.driver_names import array_schemes, is_array_driver
+from blizzarr.spec.keywords import what_there_is
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.parsed import Parsed
 from blizzarr.spec.places import PLACES, SCHEMES
 from blizzarr.spec.resources import RESOURCES
-from blizzarr.spec.urls import split_url
+from blizzarr.spec.urls import as_place, split_url
 
 __all__ = ["kvstore_from_json", "kvstore_from_url", "kvstore_json", "kvstore_url", "resources_json", "take_resources"]
 
@@ -76,7 +77,7 @@ def _driver(value: Any) -> str:
     if name not in PLACES:
         if is_array_driver(name):
             raise SpecError(f"{quote(name)} is a TensorStore driver, not a KvStore driver")
-        raise SpecError(f"{quote(name)} is not a registered KvStore driver")
+        raise SpecError(f"{quote(name)} is not a registered KvStore driver{what_there_is(name, PLACES)}")
     return name
 
 
@@ -158,7 +159,7 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
         raise SpecError("URL must be non-empty")
     if ":" not in part:
         if base is None:
-            raise SpecError(f"URL scheme must be specified in {quote(part)}")
+            raise SpecError(f"URL scheme must be specified in {quote(part)}{as_place(part)}")
         part += ":"
     scheme = part.partition(":")[0]
     place = SCHEMES.get(scheme)
@@ -183,7 +184,7 @@ def unsupported_scheme(scheme: str, part: str) -> SpecError:
         kind = "TensorStore adapter"
     elif scheme == "auto" or scheme in array_schemes():
         kind = "kvstore-based TensorStore"
-    known = f": {quote(scheme)} is a {kind} URL scheme" if kind else ""
+    known = f": {quote(scheme)} is a {kind} URL scheme" if kind else what_there_is(scheme, SCHEMES)
     return SpecError(f"unsupported URL scheme {quote(scheme)} in {quote(part)}{known}")
 
 

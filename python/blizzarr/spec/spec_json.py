@@ -12,6 +12,7 @@ from blizzarr.spec.context import ContextSpec, default_resource
 from blizzarr.spec.driver_names import DRIVER_ALIASES, FORMATS, array_schemes, elsewhere
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
 from blizzarr.spec.dtype import dtype_json, is_dtype
+from blizzarr.spec.keywords import what_there_is
 from blizzarr.spec.kvstore_json import kvstore_from_json, resources_json, take_resources, url_part
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_integer, as_text
@@ -20,7 +21,7 @@ from blizzarr.spec.places import PLACES, SCHEMES
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import UnsupportedDriverError
-from blizzarr.spec.urls import decoded, split_url
+from blizzarr.spec.urls import as_place, decoded, split_url
 from blizzarr.views import IndexTransform, transform_from_json
 
 __all__ = ["derived", "spec_from_json", "spec_from_url", "spec_json"]
@@ -101,7 +102,7 @@ def _driver(value: Any) -> str:
     name = as_text(value)
     name = DRIVER_ALIASES.get(name, name)
     if name not in DRIVERS:
-        raise SpecError(f"{quote(name)} is not a registered TensorStore driver")
+        raise SpecError(f"{quote(name)} is not a registered TensorStore driver{what_there_is(name, DRIVERS)}")
     return name
 
 
@@ -206,7 +207,12 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
         if found is None:
             raise _misplaced("TensorStore adapter", part, found)
         return _cast(part if ":" in part else f"{part}:", found)
-    raise SpecError(f"unsupported URL scheme: {quote(scheme)}")
+    if found is None and ":" not in part:
+        hint = as_place(part)
+    else:
+        roots = [name for name, place in SCHEMES.items() if not place.on_top]
+        hint = what_there_is(scheme, roots if found is None else [*array_schemes(), "auto", "cast"])
+    raise SpecError(f"unsupported URL scheme: {quote(scheme)}{hint}")
 
 
 def _cast(part: str, found: KvNode | SpecNode) -> SpecNode:

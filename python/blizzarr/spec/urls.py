@@ -10,8 +10,9 @@ from urllib.parse import unquote
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
 
-__all__ = ["Url", "decoded", "encoded", "split_url"]
+__all__ = ["Url", "as_place", "decoded", "encoded", "split_url"]
 
+_PATH = re.compile(r"[\w./~ -]+")
 _PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
@@ -28,7 +29,8 @@ class Url(NamedTuple):
     def require_slashes(self, text: str) -> None:
         """Refuse a URL of a place that is not on top of another without ``//``."""
         if not self.has_slashes:
-            raise SpecError(f"Scheme {quote(self.scheme + '://')} not present in url")
+            hint = as_place(self.path) if self.scheme == "file" else ""
+            raise SpecError(f"Scheme {quote(self.scheme + '://')} not present in url{hint}")
 
     def refuse_slashes(self) -> None:
         """Refuse ``//`` in the URL of a place that is on top of another."""
@@ -45,6 +47,24 @@ class Url(NamedTuple):
         """Refuse a fragment, which has no meaning in a place."""
         if self.fragment is not None:
             raise SpecError("Fragment identifier not supported")
+
+
+def as_place(text: str) -> str:
+    """What to say of a path that was given as a URL.
+
+    Examples
+    --------
+    >>> as_place("/data/a b")
+    '; for a path, use "file:///data/a%20b" or {"driver": "file", "path": "/data/a b"}'
+    >>> as_place("data")
+    '; for a path, use {"driver": "file", "path": "data"}, or "file://" and the absolute path'
+    """
+    if not _PATH.fullmatch(text):
+        return ""
+    place = f'{{"driver": "file", "path": {quote(text)}}}'
+    if text.startswith("/"):
+        return f"; for a path, use {quote('file://' + encoded(text))} or {place}"
+    return f'; for a path, use {place}, or "file://" and the absolute path'
 
 
 def split_url(text: str) -> Url:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tensorstore_face import without_hint
+
 __all__ = ["outcome"]
 
 _CLASSES = (TypeError, OverflowError, IndexError, KeyError, NotImplementedError, ValueError)
@@ -20,6 +22,7 @@ def outcome(act: Callable[[], Any], show: Callable[[Any], Any] = repr) -> tuple[
         said = re.sub(r"^(FAILED_PRECONDITION|OUT_OF_RANGE|UNIMPLEMENTED): ", "", str(error))
         # What TensorStore adds about the whole spec, or transform.
         said = re.sub(r" \[[a-z_ ]+='.*$", "", said, flags=re.DOTALL)
+        said = without_hint(said)
         if name == "TypeError":
             # Ours also says what was expected.
             said = said.partition(": ")[0]

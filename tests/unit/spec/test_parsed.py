@@ -11,6 +11,7 @@ import tensorstore
 
 import blizzarr.tensorstore as ts
 from blizzarr.spec.parsed import Parsed
+from tensorstore_face import without_hint
 
 _METADATA = {
     "attributes": {"a": [1, {"b": 2}]},
@@ -103,7 +104,7 @@ def test_errors_are_those_of_the_member_that_is_read_first(json: dict[str, Any])
     for _ in range(2):
         with pytest.raises(ValueError) as ours:  # noqa: PT011
             ts.Spec(json)
-        assert str(ours.value) == str(theirs.value).partition(" [")[0].removeprefix("INVALID_ARGUMENT: ")
+        assert without_hint(str(ours.value)) == str(theirs.value).partition(" [")[0].removeprefix("INVALID_ARGUMENT: ")
 
 
 def test_what_is_only_equal_is_not_the_same() -> None:

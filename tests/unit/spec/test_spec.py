@@ -20,6 +20,7 @@ from blizzarr.spec.kvstore_spec import KvStoreSpec
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
+from tensorstore_face import without_hint
 
 PROPERTIES = [
     "rank",
@@ -57,7 +58,7 @@ def outcome(make: Callable[[], Any]) -> Any:
     try:
         return told(make())
     except (ValueError, TypeError) as error:
-        return str(error)
+        return without_hint(str(error))
 
 
 def forget_what_tensorstore_cannot(ours: Any, theirs: Any) -> None:

@@ -271,7 +271,7 @@ def test_drivers_that_there_are_not() -> None:
         ) as caught:
             ours.open(said)
         assert isinstance(caught.value, SpecError | NotImplementedError)
-    with pytest.raises(SpecError, match=r'"foo" is not a registered TensorStore driver$') as other:
+    with pytest.raises(SpecError, match=r'"foo" is not a registered TensorStore driver; there are "zarr3", ') as other:
         ours.open({"driver": "foo"})
     assert not isinstance(other.value, UnsupportedOperationError)
 

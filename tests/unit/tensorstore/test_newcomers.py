@@ -67,6 +67,33 @@ def test_what_is_said_wrongly(call: str, text: str) -> None:
     assert text in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("spec", "hint"),
+    [
+        ("x/u", '; for a path, use {"driver": "file", "path": "x/u"}, or "file://" and the absolute path'),
+        ("/a b/x", '; for a path, use "file:///a%20b/x" or {"driver": "file", "path": "/a b/x"}'),
+        ("file:x", '; for a path, use {"driver": "file", "path": "x"}, or "file://" and the absolute path'),
+        ({"driver": "zarr3", "kvstore": "/x"}, '; for a path, use "file:///x" or {"driver": "file", "path": "/x"}'),
+        ({"driver": "zarr3", "kvstore": "fil:///x"}, '; did you mean "file"? There are "memory", "file", '),
+        ({"driver": "zarr3", "kvstore": {"driver": "fil"}}, '; did you mean "file"? There are "memory", "file", '),
+        ({"driver": "zar", "kvstore": "memory://"}, '; did you mean "zarr"? There are "zarr3", "zarr", "n5", '),
+        ({"driver": "Zarr3", "kvstore": "memory://"}, '; did you mean "zarr3"? There are '),
+        ({"driver": "tiles", "kvstore": "memory://"}, '; there are "zarr3", "zarr", "n5", '),
+        ("file:///x|zar3", '; did you mean "zarr3"? There are "zarr3", '),
+        ("fil:///x", '; did you mean "file"? There are "memory", "file", '),
+    ],
+)
+def test_places_and_drivers_that_are_none(spec: Any, hint: str) -> None:
+    """Their text, and what may have been meant."""
+    said = []
+    for library in (theirs, ours):
+        with pytest.raises(ValueError, match=r"scheme|Scheme|registered") as caught:
+            library.open(spec).result()
+        said.append(str(caught.value))
+    assert hint in said[1]
+    assert said[1].startswith(re.sub(r" \[[a-z_ ]+='.*$", "", said[0]))
+
+
 @pytest.mark.parametrize("name", ["shape", "domain", "read", "write"])
 def test_what_is_asked_of_a_future(name: str) -> None:
     """It is a future still: its result has that."""
