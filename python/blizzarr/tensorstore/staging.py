@@ -288,16 +288,21 @@ class Staged:
 
     def _write_chunk(self, binding: Binding, position: tuple[int, ...]) -> None:
         box = self._box(position)
-        mask, data = np.asarray(self._mask[box]), np.asarray(self._data[box])
-        if mask.all():
-            axes = tuple((dim, part.start, 1) for dim, part in enumerate(box))
-            write(binding, (data.shape, axes, False), data)
+        mask = np.asarray(self._mask[box])
+        if not mask.any():
             return
-        points = np.nonzero(mask)
-        if not len(points[0]):
-            return
-        listed = tuple(((0,), part.start + found) for part, found in zip(box, points, strict=True))
-        write(binding, (points[0].shape, listed, False), data[points])
+        lines = _lines(mask)
+        axes: list[Any]
+        if prod(map(len, lines)) == np.count_nonzero(mask):
+            # All combinations of them. Listing each element would take many times the memory of the chunk.
+            shape = tuple(map(len, lines))
+            axes = [_axis(dim, part.start, at) for dim, (part, at) in enumerate(zip(box, lines, strict=True))]
+        else:
+            points = np.nonzero(mask)
+            shape = points[0].shape
+            axes = [((0,), part.start + at) for part, at in zip(box, points, strict=True)]
+        lowered = (shape, tuple(axes), False)
+        write(binding, lowered, read(_bound(self._data), lowered))
 
     def _box(self, position: tuple[int, ...]) -> tuple[slice, ...]:
         chunks, shape = self._meta.write_shape, self._shape
@@ -320,6 +325,21 @@ class _Twofold(View):
     def get_ranges(self, key: str, ranges: Any) -> Any:
         """Parts of what is to be."""
         return self._lower.get_ranges(key, ranges)
+
+
+def _lines(mask: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.intp]]:
+    """For each axis, the indices where anything is true."""
+    if mask.all():
+        return [np.arange(length) for length in mask.shape]
+    axes = range(mask.ndim)
+    return [np.flatnonzero(mask.any(axis=tuple(other for other in axes if other != axis))) for axis in axes]
+
+
+def _axis(dim: int, start: int, at: npt.NDArray[np.intp]) -> Any:
+    """An axis of a selection: a range of indices, where there is none left out."""
+    if at[-1] - at[0] == len(at) - 1:
+        return dim, start + int(at[0]), 1
+    return (dim,), start + at
 
 
 def _scratch(shape: tuple[int, ...], chunks: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

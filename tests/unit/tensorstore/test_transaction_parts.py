@@ -117,6 +117,21 @@ def test_other_shapes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(store.resolve().result().read().result(), expected)
 
 
+@pytest.mark.parametrize("kind", ["primes", "shards", "a", "c", "bytes"])
+@pytest.mark.parametrize("seed", range(8))
+def test_written_once(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boxes, and lines with others between them, that others have written: these keep theirs."""
+    monkeypatch.setattr(staging, "parts", _split(seed))
+    rng = np.random.default_rng(seed)
+    store = _made(kind)
+    expected = _seen(store)
+    expected[...] = 100
+    store[...] = expected.view(store.dtype.numpy_dtype)
+    with ours.Transaction() as txn:
+        _put(store.with_transaction(txn), expected, rng)
+    np.testing.assert_array_equal(_seen(store), expected)
+
+
 @pytest.mark.parametrize("chunk", [(37, 61, 101), (64, 32, 128), (70001,)])
 def test_large_chunks(chunk: tuple[int, ...]) -> None:
     """Chunks that are large enough to be split as they are: lines of them, one by one."""
