@@ -70,7 +70,8 @@ ASAN = "detect_odr_violation=0:allocator_may_return_null=1:malloc_context_size=2
 ENVIRONMENT = os.environ | {"ASAN_OPTIONS": ASAN}
 
 #: No input needs more than this many bytes of choices, seconds, or megabytes in one allocation.
-LONGEST, SECONDS, MEGABYTES = 1024, 1, 64
+#: An array's document may ask for chunks of nearly 100 megabytes, and a decoder may be given a quarter more.
+LONGEST, SECONDS, MEGABYTES = 1024, 1, 256
 #: How a target ends that was sent a SIGINT; its count is kept.
 INTERRUPTED = 72
 #: In bare runs most inputs are shorter; and they run beside other things, so that what they wait for says nothing.
