@@ -1,12 +1,11 @@
-"""What documents were decoded into, by their bytes, for when the same are read again.
-
-There is no lock, which a child forked at the wrong moment would wait for; each step is one of the dictionary's own.
-"""
+"""What documents were decoded into, by their bytes, for when the same are read again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
+
+from blizzarr.kept import Kept
 
 __all__ = ["Remembering"]
 
@@ -32,7 +31,7 @@ class Remembering(Generic[T]):
 
     def __init__(self, decode: Callable[[bytes], T]) -> None:
         self._decode = decode
-        self._kept: dict[bytes, T] = {}
+        self._kept: Kept[bytes, T] = Kept(_MOST)
 
     def __call__(self, raw: bytes) -> T:
         try:
@@ -44,10 +43,7 @@ class Remembering(Generic[T]):
 
     def put(self, raw: bytes, found: T) -> None:
         """Say what the result for a document is."""
-        if len(self._kept) >= _MOST:
-            for old in list(self._kept)[: _MOST // 2]:
-                self._kept.pop(old, None)
-        self._kept[raw] = found
+        self._kept.keep(raw, found)
 
     def cache_clear(self) -> None:
         """Forget all of them."""

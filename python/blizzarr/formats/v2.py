@@ -127,21 +127,7 @@ def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta |
         # Whoever gets a node may change its attributes: they are made anew for each.
         attributes = dict(meta.attributes) if packed is None else marshal.loads(packed)
     if type(meta) is ArrayMeta:
-        return ArrayMeta(
-            meta.shape,
-            meta.dtype,
-            meta.chunk_grid,
-            meta.chunk_keys,
-            meta.fill_value,
-            meta.codecs,
-            attributes,
-            meta.dimension_names,
-            (),
-            meta.extra,
-            name,
-            meta.source,
-            meta.fill_undefined,
-        )
+        return meta.with_attributes(attributes)
     consolidated = documents.get(prefix + CONSOLIDATED)
     if consolidated is None:
         return GroupMeta(attributes, None, meta.extra, name, meta.source)

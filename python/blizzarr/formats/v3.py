@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from blizzarr.errors import LimitError, MetadataError
@@ -128,24 +127,7 @@ def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta |
         return None
     meta, packed = remembered
     # Whoever gets a node may change its attributes: they are made anew for each.
-    attributes = dict(meta.attributes) if packed is None else marshal.loads(packed)
-    if type(meta) is ArrayMeta:
-        return ArrayMeta(
-            meta.shape,
-            meta.dtype,
-            meta.chunk_grid,
-            meta.chunk_keys,
-            meta.fill_value,
-            meta.codecs,
-            attributes,
-            meta.dimension_names,
-            meta.storage_transformers,
-            meta.extra,
-            meta.format,
-            meta.source,
-            meta.fill_undefined,
-        )
-    return replace(meta, attributes=attributes)
+    return meta.with_attributes(meta.attributes if packed is None else marshal.loads(packed))
 
 
 def _decoded(raw: bytes) -> tuple[ArrayMeta | GroupMeta, bytes | None] | None:

@@ -13,12 +13,12 @@ from typing import Any, Final, NamedTuple
 from blizzarr.formats import v3_array
 from blizzarr.formats.document import dump
 from blizzarr.formats.shapes import array_shape
+from blizzarr.kept import Kept
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 
 __all__ = ["Resized", "resized"]
 
-_MOST: Final = 256
 _MARK: Final = "\0shape"
 
 
@@ -40,7 +40,7 @@ class _Frame(NamedTuple):
     after: bytes
 
 
-_frames: dict[int, _Frame] = {}
+_frames: Kept[int, _Frame] = Kept(256)
 """By the identity of the document that an array came from."""
 
 
@@ -54,22 +54,16 @@ def resized(meta: ArrayMeta) -> Resized | None:
         frame = _framed(meta, source)
         if frame is None:
             return None
-        _keep(frame)
+        _frames.keep(id(source), frame)
     shape, problems = list(meta.shape), Problems()
     array_shape(shape, "shape", problems)
     if problems.items:
         return None
     raw = b"%b%b%b" % (frame.before, json.dumps(shape).encode(), frame.after)
     document = {**source, "shape": shape}
-    made = _with_document(meta, document, marshal.loads(frame.attributes))
-    _keep(_Frame(document, made, frame.attributes, frame.before, frame.after))
+    made = meta.with_attributes(marshal.loads(frame.attributes), document)
+    _frames.keep(id(document), _Frame(document, made, frame.attributes, frame.before, frame.after))
     return Resized(raw, made)
-
-
-def _keep(frame: _Frame) -> None:
-    if len(_frames) >= _MOST:
-        _frames.clear()
-    _frames[id(frame.source)] = frame
 
 
 def _is_like(frame: _Frame, meta: ArrayMeta) -> bool:
@@ -111,21 +105,3 @@ def _framed(meta: ArrayMeta, source: Mapping[str, Any]) -> _Frame | None:
     if not mark or json.dumps(_MARK).encode() in after:
         return None
     return _Frame(source, meta, attributes, before, after)
-
-
-def _with_document(meta: ArrayMeta, document: dict[str, Any], attributes: dict[str, Any]) -> ArrayMeta:
-    return ArrayMeta(
-        meta.shape,
-        meta.dtype,
-        meta.chunk_grid,
-        meta.chunk_keys,
-        meta.fill_value,
-        meta.codecs,
-        attributes,
-        meta.dimension_names,
-        meta.storage_transformers,
-        meta.extra,
-        meta.format,
-        document,
-        meta.fill_undefined,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -108,6 +108,20 @@ class ArrayMeta:
             self.fill_undefined,
         )
 
-    def with_attributes(self, attributes: Mapping[str, Any]) -> ArrayMeta:
-        """The same array with these attributes instead."""
-        return replace(self, attributes=dict(attributes))
+    def with_attributes(self, attributes: Mapping[str, Any], source: Mapping[str, Any] | None = None) -> ArrayMeta:
+        """The same array with these attributes instead, and with another document that it came from if one is given."""
+        return ArrayMeta(
+            self.shape,
+            self.dtype,
+            self.chunk_grid,
+            self.chunk_keys,
+            self.fill_value,
+            self.codecs,
+            dict(attributes),
+            self.dimension_names,
+            self.storage_transformers,
+            self.extra,
+            self.format,
+            self.source if source is None else source,
+            self.fill_undefined,
+        )

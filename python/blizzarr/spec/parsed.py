@@ -9,6 +9,8 @@ import marshal
 from collections.abc import Callable
 from typing import Any, Final, Generic, TypeVar
 
+from blizzarr.kept import Kept
+
 __all__ = ["Parsed"]
 
 T = TypeVar("T")
@@ -34,7 +36,7 @@ class Parsed(Generic[T]):
 
     def __init__(self, parse: Callable[[Any], T]) -> None:
         self._parse = parse
-        self._kept: dict[bytes, T] = {}
+        self._kept: Kept[bytes, T] = Kept(_MOST)
 
     def of(self, value: Any) -> T:
         """The result for this value; what is wrong with it is an error each time."""
@@ -48,9 +50,7 @@ class Parsed(Generic[T]):
             return found
         result = self._parse(value)
         if len(key) < _LARGE and _is_plain(value):
-            if len(self._kept) >= _MOST:
-                self._kept = {}
-            self._kept[key] = result
+            self._kept.keep(key, result)
         return result
 
 

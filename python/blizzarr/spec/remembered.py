@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
+from blizzarr.kept import Kept
 from blizzarr.model import ArrayMeta
 
 __all__ = ["Remembered"]
@@ -24,7 +25,7 @@ class Remembered(Generic[T]):
     def __init__(self, make: Callable[[Mapping[str, Any], tuple[int, ...]], T]) -> None:
         self._make = make
         # With the document, so that no other one gets its identity.
-        self._kept: dict[tuple[int, tuple[int, ...]], tuple[Mapping[str, Any], T]] = {}
+        self._kept: Kept[tuple[int, tuple[int, ...]], tuple[Mapping[str, Any], T]] = Kept(_MOST)
 
     def of(self, document: Mapping[str, Any], meta: ArrayMeta) -> T:
         """The result for an array that has this document."""
@@ -33,7 +34,5 @@ class Remembered(Generic[T]):
         if kept is not None:
             return kept[1]
         result = self._make(document, meta.shape)
-        if len(self._kept) >= _MOST:
-            self._kept = {}
-        self._kept[key] = document, result
+        self._kept.keep(key, (document, result))
         return result

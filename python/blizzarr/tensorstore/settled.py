@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from blizzarr.json_values import copied
+from blizzarr.kept import Kept
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.document_constraints import DocumentConstraints
 from blizzarr.spec.metadata import MetadataConstraints
@@ -15,8 +15,8 @@ from blizzarr.spec.schema import Schema
 __all__ = ["check", "created"]
 
 _MOST: Final = 256
-_created: dict[tuple[Any, ...], tuple[MetadataConstraints, ArrayMeta]] = {}
-_checked: dict[tuple[Any, ...], tuple[MetadataConstraints, Mapping[str, Any]]] = {}
+_created: Kept[tuple[Any, ...], tuple[MetadataConstraints, ArrayMeta]] = Kept(_MOST)
+_checked: Kept[tuple[Any, ...], tuple[MetadataConstraints, Mapping[str, Any]]] = Kept(_MOST)
 """Both with what is only known by its identity, so that nothing else gets that."""
 
 
@@ -28,13 +28,11 @@ def created(constraints: MetadataConstraints, schema: Schema, options: Mapping[s
         return constraints.create(schema, options)
     known = _created.get(key)
     if known is None:
-        made = constraints.create(schema, options)
-        if len(_created) >= _MOST:
-            _created.clear()
-        known = _created[key] = constraints, made
+        known = constraints, constraints.create(schema, options)
+        _created.keep(key, known)
     meta = known[1]
     # Whoever gets it may change its attributes.
-    return replace(meta, attributes=copied(meta.attributes))
+    return meta.with_attributes(copied(meta.attributes))
 
 
 def check(meta: ArrayMeta, constraints: MetadataConstraints, schema: Schema, options: Mapping[str, Any]) -> None:
@@ -46,9 +44,7 @@ def check(meta: ArrayMeta, constraints: MetadataConstraints, schema: Schema, opt
     key = *key, id(meta.source), meta.shape
     if key not in _checked:
         constraints.check(meta, schema, options)
-        if len(_checked) >= _MOST:
-            _checked.clear()
-        _checked[key] = constraints, meta.source
+        _checked.keep(key, (constraints, meta.source))
 
 
 def _key(constraints: MetadataConstraints, schema: Schema, options: Mapping[str, Any]) -> tuple[Any, ...] | None:
