@@ -106,7 +106,11 @@ pub fn chunk(data: &[u8]) {
     match one.write(&part, &new) {
         Err(error) => {
             placed(&error);
-            assert!(whole.is_none() || error.kind == Kind::ShardIndex, "what can be read can be written to: {error:?}");
+            // A shard with more of other writers' leftovers than chunks is not fetched whole; its parts still are.
+            let longest = one.array.chain.max_len();
+            let too_long = face == Face::Far && stored.as_ref().is_some_and(|stored| stored.len() > longest);
+            let excused = error.kind == Kind::ShardIndex || too_long;
+            assert!(whole.is_none() || excused, "what can be read can be written to: {error:?}");
             assert!(one.store.value() == stored, "a write that failed changed something");
         }
         Ok(()) => {
