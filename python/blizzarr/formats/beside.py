@@ -5,12 +5,20 @@ Every group on the way to a node has a document of its own, and the hierarchy as
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from blizzarr.errors import Problem
 from blizzarr.problems import Problems
 
-__all__ = ["check_names", "chunk_prefix", "entry_documents", "groups_above", "listing_prefix", "node_prefixes"]
+__all__ = [
+    "check_names",
+    "chunk_prefix",
+    "entry_documents",
+    "groups_above",
+    "listing_prefix",
+    "names_below",
+    "node_prefixes",
+]
 
 
 def check_names(path: str, rule: Callable[[str], str | None], problems: Problems) -> None:
@@ -51,3 +59,18 @@ def node_prefixes(path: str) -> tuple[str, ...]:
 def listing_prefix(path: str) -> str:
     """The prefix below which the children of a group show up in a listing."""
     return chunk_prefix(path)
+
+
+def names_below(path: str, prefixes: Sequence[str], rule: Callable[[str], str | None]) -> list[str]:
+    """The names that the rule of the format allows of what is in a listing below `listing_prefix`.
+
+    Whether they are nodes, their documents tell.
+
+    Examples
+    --------
+    >>> names_below("foo", ["foo/bar/", "foo/__baz/"], lambda name: "reserved" if name.startswith("__") else None)
+    ['bar']
+    """
+    start = len(chunk_prefix(path))
+    names = [prefix[start:].rstrip("/") for prefix in prefixes]
+    return [name for name in names if rule(name) is None]

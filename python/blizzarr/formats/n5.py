@@ -8,15 +8,15 @@ here. The path of a node is where in a store the dataset is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from blizzarr.errors import MetadataError, Problem
-from blizzarr.formats import n5_array
+from blizzarr.errors import Problem
 from blizzarr.formats.beside import chunk_prefix, entry_documents, node_prefixes
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.stored import Stored
+from blizzarr.formats.without_groups import child_names, groups_above, listing_prefix, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.names import unusable as name_problem
 from blizzarr.problems import Problems
@@ -75,20 +75,6 @@ def node_of(key: str) -> str | None:
     return path if last == _DOCUMENT else None
 
 
-def groups_above(path: str) -> tuple[str, ...]:
-    """The paths at which there must be groups: none, as directories are."""
-    return ()
-
-
-def listing_prefix(path: str) -> None:
-    """Where children show up in a listing: nowhere, as there are no groups."""
-
-
-def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
-    """The names of children of a group: there are none."""
-    return []
-
-
 def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
     """The chunk key encoding of new arrays: the indices with a slash between them.
 
@@ -97,9 +83,7 @@ def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
     MetadataError
         When another separator is wanted.
     """
-    if given is not None and given.name == n5_array.KEYS.name and given != n5_array.KEYS:
-        raise MetadataError(problems=[Problem("chunk_key_encoding.separator", '"/"', repr(given.separator))])
-    return n5_array.KEYS
+    return only_keys(ChunkKeys.v2("/"), given)
 
 
 def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
@@ -114,6 +98,8 @@ def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
     given = documents.get(key)
     if given is None:
         return None
+    from blizzarr.formats import n5_array
+
     raw, problems = bytes(given), Problems()
     document = load(raw, problems, attributes=True)
     if not _is_meant(document, raw):
@@ -140,6 +126,8 @@ def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
     MetadataError
         With everything that N5 cannot express; groups are the first.
     """
+    from blizzarr.formats import n5_array
+
     (key,) = node_keys(path)
     problems = Problems()
     if not isinstance(meta, ArrayMeta):

@@ -8,18 +8,18 @@ path of a node here is where in the larger store the smaller one is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from blizzarr.errors import MetadataError, Problem
-from blizzarr.formats import v1_array
+from blizzarr.errors import Problem
 from blizzarr.formats.attributes import dump_attributes, load_attributes
 from blizzarr.formats.beside import chunk_prefix, entry_documents, node_prefixes
 from blizzarr.formats.dimension_names import names_in, with_names
 from blizzarr.formats.document import load
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.v1_json import dump
+from blizzarr.formats.without_groups import child_names, groups_above, listing_prefix, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.names import unusable as name_problem
 from blizzarr.problems import Problems
@@ -79,20 +79,6 @@ def node_of(key: str) -> str | None:
     return path if last in (_META, _ATTRIBUTES) else None
 
 
-def groups_above(path: str) -> tuple[str, ...]:
-    """The paths at which there must be groups: none, as there are no groups."""
-    return ()
-
-
-def listing_prefix(path: str) -> None:
-    """Where children show up in a listing: nowhere, as there are no groups."""
-
-
-def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
-    """The names of children of a group: there are none."""
-    return []
-
-
 def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
     """The chunk key encoding of new arrays: the indices with a period between them.
 
@@ -101,10 +87,7 @@ def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
     MetadataError
         When another separator is wanted.
     """
-    wanted = ChunkKeys.v2(".")
-    if given is not None and given.name == wanted.name and given != wanted:
-        raise MetadataError(problems=[Problem("chunk_key_encoding.separator", '"."', repr(given.separator))])
-    return wanted
+    return only_keys(ChunkKeys.v2("."), given)
 
 
 def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
@@ -119,6 +102,8 @@ def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
     given = documents.get(key)
     if given is None:
         return None
+    from blizzarr.formats import v1_array
+
     raw, raw_attributes = bytes(given), documents.get(attributes_key)
     problems, others = Problems(), Problems()
     document = load(raw, problems)
@@ -160,6 +145,8 @@ def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
     MetadataError
         With everything that v1 cannot express; groups are the first.
     """
+    from blizzarr.formats import v1_array
+
     key, attributes_key = document_keys(path)
     problems = Problems()
     if not isinstance(meta, ArrayMeta):

@@ -25,12 +25,12 @@ from blizzarr.formats.v2_group import other_members
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["decode", "encode"]
+__all__ = ["KEYS", "decode", "encode"]
 
 _MEMBERS: Final = frozenset(
     ("zarr_format", "shape", "chunks", "dtype", "compression", "compression_opts", "fill_value", "order")
 )
-_KEYS: Final = ChunkKeys.v2(".")
+KEYS: Final = ChunkKeys.v2(".")
 
 
 def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
@@ -80,7 +80,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         shape,
         dtype,
         RegularGrid(chunks),
-        _KEYS,
+        KEYS,
         fill_value,
         codecs,
         extra=extra,
@@ -140,7 +140,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
         problems.add("data_type", "fields with a name and a data type: v1 has none with a shape", spelled)
     if meta.storage_transformers:
         problems.add("storage_transformers", "none: v1 has no storage transformers", len(meta.storage_transformers))
-    if meta.chunk_keys != _KEYS:
+    if meta.chunk_keys != KEYS:
         problems.add("chunk_key_encoding", 'the encoding v2 with the separator "."', meta.chunk_keys.name)
     compression, options = _compression(configs, problems)
     unsaid = meta.fill_undefined or spelled is None

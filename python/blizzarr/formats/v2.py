@@ -8,7 +8,6 @@ by byte, so that changing attributes touches only ``.zattrs``.
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -22,9 +21,11 @@ from blizzarr.formats.beside import (
     entry_documents,
     groups_above,
     listing_prefix,
+    names_below,
     node_prefixes,
 )
 from blizzarr.formats.consolidated import Consolidated
+from blizzarr.formats.copied_attributes import pack, unpack
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, DOCUMENTS, GROUP, name_problem
@@ -67,7 +68,6 @@ default_compressor: Final = "blosc"
 _REMEMBERED: Final = 512
 """How many documents are remembered, each of at most `_SMALL` bytes."""
 _SMALL: Final = 2**14
-_PLAIN: Final = (str, int, float, bool, type(None))
 
 
 def node_keys(path: str) -> tuple[str, ...]:
@@ -87,13 +87,8 @@ def node_of(key: str) -> str | None:
 
 
 def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
-    """The names of what may be children of a group, from a listing of its `listing_prefix`.
-
-    Whether they are nodes, their documents tell.
-    """
-    start = len(chunk_prefix(path))
-    names = [prefix[start:].rstrip("/") for prefix in prefixes]
-    return [name for name in names if name_problem(name) is None]
+    """The names of what may be children of a group, from a listing of its `listing_prefix`."""
+    return names_below(path, prefixes, name_problem)
 
 
 def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
@@ -124,8 +119,7 @@ def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta |
         attributes = meta.attributes
     else:
         meta, packed = remembered
-        # Whoever gets a node may change its attributes: they are made anew for each.
-        attributes = dict(meta.attributes) if packed is None else marshal.loads(packed)
+        attributes = dict(meta.attributes) if packed is None else unpack(packed)
     if type(meta) is ArrayMeta:
         return meta.with_attributes(attributes)
     consolidated = documents.get(prefix + CONSOLIDATED)
@@ -144,7 +138,7 @@ def _bytes(value: Any) -> bytes:
 
 @lru_cache(_REMEMBERED)
 def _remember(kind: str, raw: bytes, attributes: bytes | None) -> tuple[ArrayMeta | GroupMeta, bytes | None] | None:
-    """A node, and its attributes packed for copying where they hold lists or objects.
+    """A node, and its attributes packed for copying.
 
     `None` when something is wrong, to be found out again by who reports it.
     """
@@ -152,8 +146,7 @@ def _remember(kind: str, raw: bytes, attributes: bytes | None) -> tuple[ArrayMet
         meta = _decode(kind, raw, attributes, "")
     except (MetadataError, LimitError):
         return None
-    flat = all(type(value) in _PLAIN for value in meta.attributes.values())
-    return meta, None if flat else marshal.dumps(meta.attributes)
+    return meta, pack(meta.attributes)
 
 
 def _decode(kind: str, raw: bytes, raw_attributes: bytes | None, prefix: str) -> ArrayMeta | GroupMeta:

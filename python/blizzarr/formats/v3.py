@@ -7,7 +7,6 @@ Opening the same document again, byte by byte, is remembered; see `decode`.
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -19,8 +18,10 @@ from blizzarr.formats.beside import (
     entry_documents,
     groups_above,
     listing_prefix,
+    names_below,
     node_prefixes,
 )
+from blizzarr.formats.copied_attributes import pack, unpack
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft.entry import is_entry
 from blizzarr.formats.remembering import Remembering
@@ -66,7 +67,6 @@ _DOCUMENT: Final = "zarr.json"
 
 _SMALL: Final = 2**14
 """How many bytes a document has at most that is remembered."""
-_PLAIN: Final = (str, int, float, bool, type(None))
 
 
 def document_keys(path: str) -> tuple[str, ...]:
@@ -84,13 +84,8 @@ def node_of(key: str) -> str | None:
 
 
 def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
-    """The names of what may be children of a group, from a listing of its `listing_prefix`.
-
-    Whether they are nodes, their documents tell.
-    """
-    start = len(chunk_prefix(path))
-    names = [prefix[start:].rstrip("/") for prefix in prefixes]
-    return [name for name in names if name_problem(name) is None]
+    """The names of what may be children of a group, from a listing of its `listing_prefix`."""
+    return names_below(path, prefixes, name_problem)
 
 
 def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
@@ -126,8 +121,7 @@ def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta |
     if remembered is None:
         return None
     meta, packed = remembered
-    # Whoever gets a node may change its attributes: they are made anew for each.
-    return meta.with_attributes(meta.attributes if packed is None else marshal.loads(packed))
+    return meta.with_attributes(meta.attributes if packed is None else unpack(packed))
 
 
 def _decoded(raw: bytes) -> tuple[ArrayMeta | GroupMeta, bytes | None] | None:
@@ -136,9 +130,7 @@ def _decoded(raw: bytes) -> tuple[ArrayMeta | GroupMeta, bytes | None] | None:
 
 
 def _packed(meta: ArrayMeta | GroupMeta) -> tuple[ArrayMeta | GroupMeta, bytes | None]:
-    """A node, and its attributes packed for copying where they hold lists or objects."""
-    flat = all(type(value) in _PLAIN for value in meta.attributes.values())
-    return meta, None if flat else marshal.dumps(meta.attributes)
+    return meta, pack(meta.attributes)
 
 
 _remember: Final = Remembering(_decoded)

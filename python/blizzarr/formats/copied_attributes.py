@@ -1,0 +1,25 @@
+"""Attributes of nodes that are remembered: whoever gets such a node may change them, so each gets copies."""
+
+from __future__ import annotations
+
+import marshal
+from typing import Any, Final
+
+__all__ = ["pack", "unpack"]
+
+_PLAIN: Final = (str, int, float, bool, type(None))
+
+
+def pack(attributes: dict[str, Any]) -> bytes | None:
+    """Attributes packed for copying; `None` where a flat copy will do, as they hold neither lists nor objects.
+
+    Examples
+    --------
+    >>> pack({"a": 1}), unpack(pack({"a": [1]}))
+    (None, {'a': [1]})
+    """
+    flat = all(type(value) in _PLAIN for value in attributes.values())
+    return None if flat else marshal.dumps(attributes)
+
+
+unpack: Final = marshal.loads
