@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from blizzarr import formats
 from blizzarr.creation.describe import describe_array
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, quote
@@ -23,10 +21,11 @@ from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.members import as_object, as_text
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
+from blizzarr.spec.stored_document import encoded
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 
-__all__ = ["DocumentConstraints", "DraftConstraints", "V1Constraints", "V2Constraints"]
+__all__ = ["DocumentConstraints", "DraftConstraints", "V1Constraints"]
 
 Options = Mapping[str, Any]
 
@@ -56,7 +55,7 @@ class DocumentConstraints(WholeElements):
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
         """The document of an array."""
-        return cls(_document(meta))
+        return cls(encoded(meta))
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
@@ -125,7 +124,7 @@ class DocumentConstraints(WholeElements):
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Refuse an array whose document has other members, or which is not as the schema says."""
-        document = _document(meta)
+        document = encoded(meta)
         for name, value in sorted(self.members.items()):
             found = dump(document[name]) if name in document else "<discarded>"
             if dump(value) != found:
@@ -170,12 +169,6 @@ class V1Constraints(DocumentConstraints):
     driver = "zarr1"
 
 
-class V2Constraints(DocumentConstraints):
-    """Arrays of Zarr v2."""
-
-    driver = "zarr"
-
-
 class DraftConstraints(DocumentConstraints):
     """Arrays of the draft of Zarr v3 of 2022, whose documents lie beside all others of their hierarchy."""
 
@@ -192,10 +185,3 @@ def _merged(said: IndexDomain, known: IndexDomain) -> IndexDomain:
     with prefixed("Mismatch between metadata and schema"):
         merged: IndexDomain = said._merge(known)
     return merged.mark_bounds_implicit[False:True]
-
-
-def _document(meta: ArrayMeta) -> dict[str, Any]:
-    documents = formats.encode(meta, "")
-    form = formats.format_named(meta.format)
-    document: dict[str, Any] = json.loads(documents[form.node_keys("")[0]])
-    return document

@@ -6,6 +6,7 @@ and those that each element has of its own.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
@@ -17,7 +18,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.dtype import DTYPES, DType
 from blizzarr.spec.status import ConstraintError
 
-__all__ = ["ElementType", "Field", "WholeElements", "check_choice"]
+__all__ = ["ElementType", "Field", "PickedElements", "WholeElements", "check_choice", "choice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,26 @@ def check_choice(name: str, void: bool) -> None:
     """Refuse specs that say both."""
     if name and void:
         raise SpecError('"field" and "open_as_void" are mutually exclusive')
+
+
+def choice(options: Mapping[str, Any]) -> tuple[str, bool]:
+    """What the options of a driver say: the name of a field, and whether bytes are seen."""
+    return options.get("field", ""), options.get("open_as_void", False)
+
+
+class PickedElements(ABC):
+    """What formats tell of elements of which one field may be seen, or the bytes."""
+
+    @staticmethod
+    @abstractmethod
+    def part(meta: ArrayMeta, options: Mapping[str, Any]) -> Field | None:
+        """What is seen of each element; None if it is one value, and all of it is."""
+
+    @classmethod
+    def options_of(cls, meta: ArrayMeta, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The options as they are said of an array that is open: the field by its name."""
+        part, (_, void) = cls.part(meta, options), choice(options)
+        return options if part is None or void else {**options, "field": part.name}
 
 
 class WholeElements:

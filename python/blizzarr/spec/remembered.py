@@ -7,6 +7,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from blizzarr.kept import Kept
 from blizzarr.model import ArrayMeta
+from blizzarr.spec.stored_document import encoded
 
 __all__ = ["Remembered"]
 
@@ -27,8 +28,9 @@ class Remembered(Generic[T]):
         # With the document, so that no other one gets its identity.
         self._kept: Kept[tuple[int, tuple[int, ...]], tuple[Mapping[str, Any], T]] = Kept(_MOST)
 
-    def of(self, document: Mapping[str, Any], meta: ArrayMeta) -> T:
-        """The result for an array that has this document."""
+    def of(self, meta: ArrayMeta) -> T:
+        """The result for an array."""
+        document = encoded(meta) if meta.source is None else meta.source
         key = id(document), meta.shape
         kept = self._kept.get(key)
         if kept is not None:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from blizzarr import formats
 from blizzarr.errors import SpecError
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -22,6 +21,7 @@ from blizzarr.spec.n5.metadata import Metadata, check_dtype, metadata_from_json,
 from blizzarr.spec.places import Option
 from blizzarr.spec.remembered import Remembered
 from blizzarr.spec.schema import Schema
+from blizzarr.spec.stored_document import array_of
 from blizzarr.views import IndexDomain
 
 __all__ = ["N5Constraints"]
@@ -56,7 +56,7 @@ class N5Constraints(WholeElements):
     @classmethod
     def of(cls, meta: ArrayMeta) -> N5Constraints:
         """The constraints that nothing but this array fulfils."""
-        return cls(_stored(meta))
+        return cls(_METADATA.of(meta))
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
@@ -96,10 +96,7 @@ class N5Constraints(WholeElements):
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
         """A new array that fulfils the constraints."""
         document = new_metadata(self.metadata, schema).to_json()
-        raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
-        meta = formats.format_named("n5").decode("", {"attributes.json": raw})
-        assert isinstance(meta, ArrayMeta)
-        return meta
+        return array_of("n5", document)
 
     @staticmethod
     def refuse(raw: bytes) -> None:
@@ -112,26 +109,14 @@ class N5Constraints(WholeElements):
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Refuse an array that does not fulfil them."""
-        stored = _stored(meta)
+        stored = _METADATA.of(meta)
         check_metadata(stored, self.metadata)
         check_schema(stored, schema)
 
     @staticmethod
     def schema_of(meta: ArrayMeta, options: Options) -> Schema:
         """The schema of an array."""
-        return _SCHEMA.of(_document(meta), meta).copy()
-
-
-def _document(meta: ArrayMeta) -> Mapping[str, Any]:
-    if meta.source is not None:
-        return meta.source
-    (raw,) = formats.encode(meta, "").values()
-    document: dict[str, Any] = json.loads(raw)
-    return document
-
-
-def _stored(meta: ArrayMeta) -> Metadata:
-    return _METADATA.of(_document(meta), meta)
+        return _SCHEMA.of(meta).copy()
 
 
 def _read(document: Mapping[str, Any], shape: tuple[int, ...]) -> Metadata:

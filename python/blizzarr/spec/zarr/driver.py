@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, MutableMapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from blizzarr import formats
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.json_values import dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
-from blizzarr.spec.element_type import Field, check_choice
+from blizzarr.spec.element_type import Field, PickedElements, check_choice, choice
 from blizzarr.spec.members import as_bool, as_text, one_of
 from blizzarr.spec.places import Option
 from blizzarr.spec.ranks import ranks_of
 from blizzarr.spec.remembered import Remembered
 from blizzarr.spec.schema import Schema
+from blizzarr.spec.stored_document import array_of
 from blizzarr.spec.zarr.check import check_metadata, check_schema, fill_of
 from blizzarr.spec.zarr.compressor import is_shared
 from blizzarr.spec.zarr.create import new_metadata
@@ -35,7 +34,7 @@ Options = Mapping[str, Any]
 _KEY = ".zarray"
 
 
-class ZarrConstraints:
+class ZarrConstraints(PickedElements):
     """What a spec demands of metadata.
 
     Examples
@@ -67,7 +66,7 @@ class ZarrConstraints:
     @classmethod
     def of(cls, meta: ArrayMeta) -> ZarrConstraints:
         """The constraints that nothing but this array fulfils, as far as they can be said."""
-        stored = _stored(meta)
+        stored = _METADATA.of(meta)
         unsaid = {"filters"} if stored.filters else set()
         if not is_shared(stored.compressor):
             unsaid.add("compressor")
@@ -93,7 +92,7 @@ class ZarrConstraints:
 
     def _field(self, options: Options) -> Field | None:
         """What the options pick of each element, if the data type is said."""
-        chosen = _chosen(options)
+        chosen = choice(options)
         check_choice(*chosen)
         return None if self.metadata.elements is None else self.metadata.elements.pick(*chosen)
 
@@ -114,7 +113,7 @@ class ZarrConstraints:
         """The fill value, if it is known."""
         if "fill_value" not in self.metadata.said:
             return schema.fill_value
-        return fill_of(self.metadata, *_chosen(options))
+        return fill_of(self.metadata, *choice(options))
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
         """The units that the schema demands; there is no room for them in documents."""
@@ -123,40 +122,27 @@ class ZarrConstraints:
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
         """A new array that fulfils the constraints."""
         _check_key(options)
-        document = new_metadata(self.metadata, schema, *_chosen(options)).to_json()
-        raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
-        meta = formats.format_named("v2").decode("", {".zarray": raw})
-        assert isinstance(meta, ArrayMeta)
-        return meta
+        document = new_metadata(self.metadata, schema, *choice(options)).to_json()
+        return array_of("v2", document)
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Refuse an array that does not fulfil them."""
         _check_key(options)
-        stored = _stored(meta)
+        stored = _METADATA.of(meta)
         check_metadata(stored, self.metadata)
-        check_schema(stored, schema, *_chosen(options))
+        check_schema(stored, schema, *choice(options))
 
     @staticmethod
     def schema_of(meta: ArrayMeta, options: Options) -> Schema:
         """The schema of an array."""
-        return _schema(_stored(meta), *_chosen(options))
+        return _schema(_METADATA.of(meta), *choice(options))
 
     @staticmethod
     def part(meta: ArrayMeta, options: Options) -> Field | None:
         """What is seen of each element; None if it is one value, and all of it is."""
-        elements, (name, void) = _stored(meta).elements, _chosen(options)
+        elements, (name, void) = _METADATA.of(meta).elements, choice(options)
         assert elements is not None, "documents have it"
         return None if elements.is_whole and not void else elements.pick(name, void)
-
-    @staticmethod
-    def options_of(meta: ArrayMeta, options: Options) -> Options:
-        """The options as they are said of an array that is open: the field by its name."""
-        part = ZarrConstraints.part(meta, options)
-        return options if part is None or options["open_as_void"] else {**options, "field": part.name}
-
-
-def _chosen(options: Options) -> tuple[str, bool]:
-    return options.get("field", ""), options.get("open_as_void", False)
 
 
 def _check_key(options: Options) -> None:
@@ -173,17 +159,6 @@ def _separated(metadata: Metadata, separator: str) -> Metadata:
             f"({dump(metadata.separator)})"
         )
     return replace(metadata, separator=separator, said=metadata.said | {"dimension_separator"})
-
-
-def _document(meta: ArrayMeta) -> Mapping[str, Any]:
-    if meta.source is not None:
-        return meta.source
-    document: dict[str, Any] = json.loads(formats.encode(meta, "")[".zarray"])
-    return document
-
-
-def _stored(meta: ArrayMeta) -> Metadata:
-    return _METADATA.of(_document(meta), meta)
 
 
 def _read(document: Mapping[str, Any], shape: tuple[int, ...]) -> Metadata:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from blizzarr import formats
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
-from blizzarr.spec.element_type import Field, check_choice
+from blizzarr.spec.element_type import Field, PickedElements, check_choice, choice
 from blizzarr.spec.members import as_bool, as_text
 from blizzarr.spec.places import Option
 from blizzarr.spec.ranks import ranks_of
 from blizzarr.spec.remembered import Remembered
 from blizzarr.spec.schema import Schema
+from blizzarr.spec.stored_document import array_of
 from blizzarr.spec.zarr3.check import check_metadata, check_schema, fill_of
 from blizzarr.spec.zarr3.codec import Zarr3Codec
 from blizzarr.spec.zarr3.create import new_metadata
@@ -34,7 +33,7 @@ __all__ = ["Zarr3Constraints"]
 Options = Mapping[str, Any]
 
 
-class Zarr3Constraints:
+class Zarr3Constraints(PickedElements):
     """What a spec demands of metadata.
 
     Examples
@@ -64,7 +63,7 @@ class Zarr3Constraints:
     @classmethod
     def of(cls, meta: ArrayMeta) -> Zarr3Constraints:
         """The constraints that nothing but this array fulfils."""
-        return cls(_stored(meta))
+        return cls(_METADATA.of(meta))
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
@@ -78,7 +77,7 @@ class Zarr3Constraints:
 
     def constrain(self, schema: Schema, options: Options) -> None:
         """Add the data type and rank that are known to the schema."""
-        check_choice(*_chosen(options))
+        check_choice(*choice(options))
         field = self._field(options)
         if schema.dtype is not None and schema.dtype.name == "byte" and not _is_of_bytes(field, options):
             check_dtype(schema.dtype)
@@ -86,7 +85,7 @@ class Zarr3Constraints:
 
     def _field(self, options: Options) -> Field | None:
         """What the options pick of each element, if that is known; what cannot be picked, opening tells."""
-        elements, (name, void) = self.metadata.elements, _chosen(options)
+        elements, (name, void) = self.metadata.elements, choice(options)
         if elements is None or void:
             return None if elements is None else elements.void
         found = [field for field in elements.fields if field.name == name or (not name and len(elements.fields) == 1)]
@@ -112,7 +111,7 @@ class Zarr3Constraints:
         """The fill value, if it is known."""
         if self.metadata.fills is None or self.metadata.elements is None:
             return schema.fill_value
-        return fill_of(self.metadata, *_chosen(options))
+        return fill_of(self.metadata, *choice(options))
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
         """The units, as far as they are known."""
@@ -120,58 +119,33 @@ class Zarr3Constraints:
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
         """A new array that fulfils the constraints."""
-        document = new_metadata(self.metadata, schema, *_chosen(options)).to_json()
-        raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
-        meta = formats.format_named("v3").decode("", {"zarr.json": raw})
-        assert isinstance(meta, ArrayMeta)
-        return meta
+        document = new_metadata(self.metadata, schema, *choice(options)).to_json()
+        return array_of("v3", document)
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Refuse an array that does not fulfil them."""
-        stored = _stored(meta)
+        stored = _METADATA.of(meta)
         check_metadata(stored, self.metadata)
-        check_schema(stored, schema, *_chosen(options))
+        check_schema(stored, schema, *choice(options))
 
     @staticmethod
     def schema_of(meta: ArrayMeta, options: Options) -> Schema:
         """The schema of an array."""
-        return _schema(_stored(meta), *_chosen(options))
+        return _schema(_METADATA.of(meta), *choice(options))
 
     @staticmethod
     def part(meta: ArrayMeta, options: Options) -> Field | None:
         """What is seen of each element; None if it is one value, and all of it is."""
-        stored, (name, void) = _stored(meta), _chosen(options)
+        stored, (name, void) = _METADATA.of(meta), choice(options)
         assert stored.elements is not None, "documents have it"
         if stored.elements.is_whole and not void:
             return None
         assert stored.codecs is not None, "documents have them"
         return replace(stored.elements.pick(name, void), big=stored.codecs.is_big)
 
-    @staticmethod
-    def options_of(meta: ArrayMeta, options: Options) -> Options:
-        """The options as they are said of an array that is open: the field by its name."""
-        part = Zarr3Constraints.part(meta, options)
-        return options if part is None or _chosen(options)[1] else {**options, "field": part.name}
-
-
-def _chosen(options: Options) -> tuple[str, bool]:
-    return options.get("field", ""), options.get("open_as_void", False)
-
 
 def _is_of_bytes(field: Field | None, options: Options) -> bool:
-    return _chosen(options)[1] or (field is not None and field.dtype.name == "byte")
-
-
-def _document(meta: ArrayMeta) -> Mapping[str, Any]:
-    if meta.source is not None:
-        return meta.source
-    (raw,) = formats.encode(meta, "").values()
-    document: dict[str, Any] = json.loads(raw)
-    return document
-
-
-def _stored(meta: ArrayMeta) -> Metadata:
-    return _METADATA.of(_document(meta), meta)
+    return choice(options)[1] or (field is not None and field.dtype.name == "byte")
 
 
 def _read(document: Mapping[str, Any], shape: tuple[int, ...]) -> Metadata:

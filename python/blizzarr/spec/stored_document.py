@@ -1,0 +1,39 @@
+"""Documents of arrays for specs: the one that an array would be stored as, and the array that one means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from blizzarr import formats
+from blizzarr.model import ArrayMeta
+
+__all__ = ["array_of", "encoded"]
+
+
+def encoded(meta: ArrayMeta) -> dict[str, Any]:
+    """The document that an array would be stored as.
+
+    Examples
+    --------
+    >>> encoded(array_of("n5", {"dimensions": [4], "blockSize": [2], "dataType": "int8"}))["dimensions"]
+    [4]
+    """
+    document: dict[str, Any] = json.loads(formats.encode(meta, "")[formats.lock_key("", meta)])
+    return document
+
+
+def array_of(format_name: str, document: Mapping[str, Any]) -> ArrayMeta:
+    """The array that a document of this format means.
+
+    Raises
+    ------
+    MetadataError
+        With everything that is wrong with the document.
+    """
+    form = formats.format_named(format_name)
+    raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    meta = form.decode("", {form.node_keys("")[0]: raw})
+    assert isinstance(meta, ArrayMeta)
+    return meta
