@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.json_values import MISSING, dump, expected, plain, quote
 
 __all__ = [
+    "Choices",
     "Members",
     "as_bool",
     "as_float",
@@ -17,6 +18,7 @@ __all__ = [
     "as_object",
     "as_text",
     "at_position",
+    "named_options",
     "one_of",
 ]
 
@@ -55,6 +57,34 @@ class Members:
         """Refuse members that nobody took."""
         if self.left:
             raise SpecError(f"Object includes extra members: {','.join(map(quote, sorted(self.left)))}")
+
+
+Choices = Mapping[str, Mapping[str, tuple[Callable[[Any], Any], Any]]]
+"""Names, and the options that each has: what parses one, and what it is unless told otherwise."""
+
+
+def named_options(value: Any, tag: str, choices: Choices) -> dict[str, Any]:
+    """An object that names one of these in the member `tag`, with all its options, sorted by their names.
+
+    Examples
+    --------
+    >>> named_options({"id": "gzip"}, "id", {"gzip": {"level": (as_integer(0, 9), 1)}})
+    {'id': 'gzip', 'level': 1}
+    """
+
+    def as_name(value: Any) -> str:
+        name = as_text(value)
+        if name not in choices:
+            raise SpecError(f"{quote(name)} is not registered")
+        return name
+
+    members = Members(value)
+    name = members.take(tag, as_name)
+    found = {tag: name}
+    for option, (parse, default) in choices[name].items():
+        found[option] = members.take(option, parse, default)
+    members.end()
+    return dict(sorted(found.items()))
 
 
 def as_object(value: Any) -> dict[str, Any]:

@@ -17,7 +17,8 @@ def encoded(meta: ArrayMeta) -> dict[str, Any]:
 
     Examples
     --------
-    >>> encoded(array_of("n5", {"dimensions": [4], "blockSize": [2], "dataType": "int8"}))["dimensions"]
+    >>> encoded(array_of("v2", {"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|i1", "compressor": None,
+    ...     "fill_value": 0, "order": "C", "filters": None}))["shape"]
     [4]
     """
     document: dict[str, Any] = json.loads(formats.encode(meta, "")[formats.lock_key("", meta)])

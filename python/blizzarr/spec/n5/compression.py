@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from blizzarr.errors import SpecError
-from blizzarr.json_values import MISSING, quote
-from blizzarr.spec.members import Members, as_bool, as_integer, as_text
+from blizzarr.json_values import MISSING
+from blizzarr.spec.members import Choices, as_bool, as_integer, named_options
 from blizzarr.spec.zarr.compressor import as_cname
 
 __all__ = ["compression_json", "default_compression"]
 
-_Option = tuple[Callable[[Any], Any], Any]
-_COMPRESSIONS: Final[dict[str, dict[str, _Option]]] = {
+_COMPRESSIONS: Final[Choices] = {
     "raw": {},
     "gzip": {"level": (as_integer(-1, 9), -1), "useZlib": (as_bool, False)},
     "bzip2": {"blockSize": (as_integer(1, 9), 9)},
@@ -36,20 +34,7 @@ def compression_json(value: Any) -> dict[str, Any]:
     >>> compression_json({"type": "gzip"})
     {'level': -1, 'type': 'gzip', 'useZlib': False}
     """
-    members = Members(value)
-    name = members.take("type", _name)
-    found: dict[str, Any] = {"type": name}
-    for option, (parse, default) in _COMPRESSIONS[name].items():
-        found[option] = members.take(option, parse, default)
-    members.end()
-    return dict(sorted(found.items()))
-
-
-def _name(value: Any) -> str:
-    name = as_text(value)
-    if name not in _COMPRESSIONS:
-        raise SpecError(f"{quote(name)} is not registered")
-    return name
+    return named_options(value, "type", _COMPRESSIONS)
 
 
 def default_compression(itemsize: int) -> Mapping[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
-from blizzarr.spec.members import Members, as_integer, as_text
+from blizzarr.spec.members import Choices, as_integer, as_text, named_options
 
 __all__ = ["DEFAULT_COMPRESSOR", "as_cname", "compressor_json", "is_shared", "stored_compressor"]
 
@@ -22,8 +22,7 @@ def as_cname(value: Any) -> str:
     return name
 
 
-_Option = tuple[Callable[[Any], Any], Any]
-_COMPRESSORS: Final[dict[str, dict[str, _Option]]] = {
+_COMPRESSORS: Final[Choices] = {
     "blosc": {
         "cname": (as_cname, "lz4"),
         "clevel": (as_integer(0, 9), 5),
@@ -57,22 +56,7 @@ def compressor_json(value: Any) -> dict[str, Any] | None:
     >>> compressor_json({"id": "zlib"})
     {'id': 'zlib', 'level': 1}
     """
-    if value is None:
-        return None
-    members = Members(value)
-    name = members.take("id", _name)
-    found = {"id": name}
-    for option, (parse, default) in _COMPRESSORS[name].items():
-        found[option] = members.take(option, parse, default)
-    members.end()
-    return dict(sorted(found.items()))
-
-
-def _name(value: Any) -> str:
-    name = as_text(value)
-    if name not in _COMPRESSORS:
-        raise SpecError(f"{quote(name)} is not registered")
-    return name
+    return None if value is None else named_options(value, "id", _COMPRESSORS)
 
 
 DEFAULT_COMPRESSOR: Final = compressor_json({"id": "blosc"})
