@@ -83,6 +83,9 @@ class ArrayHandle:
         cache: tuple[CachePool, str, float, int] | None = None,
         scalar: tuple[str, Callable[[Any], Any]] | None = None,
         axes: int | None = None,
+        intervals: Sequence[tuple[int, int, int]] | None = None,
+        morton: Sequence[int] | None = None,
+        edges: Sequence[Chain] = (),
     ) -> None: ...
     @property
     def caches(self) -> bool: ...

@@ -20,6 +20,29 @@ pub struct Keys {
     pub scalar: String,
     /// How many axes it has at most: those behind them are within elements, of which no chunk has a part.
     pub axes: usize,
+    /// How each axis is told.
+    pub places: Places,
+}
+
+/// What keys tell of the place of a chunk.
+#[derive(Clone, Debug, Default)]
+pub enum Places {
+    /// Its index along each axis.
+    #[default]
+    Indices,
+    /// Where it begins and ends along each axis, as `64-128`: volumes of Neuroglancer.
+    Intervals(Vec<Interval>),
+    /// One number of sixteen hexadecimal digits, of bits of the indices in turn, as many of each as its axis needs: a
+    /// compressed Morton code.
+    Morton(Vec<u32>),
+}
+
+/// The chunks along one axis: where the first one begins, how long each is, where the last one ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Interval {
+    pub start: i64,
+    pub step: i64,
+    pub end: i64,
 }
 
 impl Keys {
@@ -37,13 +60,49 @@ impl Keys {
             return key.push_str(&self.scalar);
         }
         key.push_str(&self.head);
-        for (axis, &index) in place.iter().enumerate() {
-            if axis > 0 {
-                key.push_str(&self.separator);
+        match &self.places {
+            Places::Indices => {
+                for (axis, &index) in place.iter().enumerate() {
+                    if axis > 0 {
+                        key.push_str(&self.separator);
+                    }
+                    push_decimal(index as u64, key);
+                }
             }
-            push_decimal(index as u64, key);
+            Places::Intervals(intervals) => {
+                for (axis, (&index, interval)) in place.iter().zip(intervals).enumerate() {
+                    if axis > 0 {
+                        key.push_str(&self.separator);
+                    }
+                    let start = interval.start.saturating_add(interval.step.saturating_mul(index));
+                    push_signed(start, key);
+                    key.push('-');
+                    push_signed(start.saturating_add(interval.step).min(interval.end), key);
+                }
+            }
+            Places::Morton(bits) => key.push_str(&format!("{:016x}", morton(place, bits))),
         }
     }
+}
+
+/// Bits of the indices in turn, the lowest first; an index that has no more is passed over.
+pub fn morton(place: &[i64], bits: &[u32]) -> u64 {
+    let most = bits.iter().copied().max().unwrap_or(0);
+    let (mut code, mut out) = (0u64, 0);
+    for bit in 0..most {
+        for (&index, _) in place.iter().zip(bits).filter(|(_, &bits)| bit < bits) {
+            code |= (index as u64 >> bit.min(63) & 1).checked_shl(out).unwrap_or(0);
+            out += 1;
+        }
+    }
+    code
+}
+
+fn push_signed(number: i64, key: &mut String) {
+    if number < 0 {
+        key.push('-');
+    }
+    push_decimal(number.unsigned_abs(), key);
 }
 
 fn push_decimal(mut number: u64, key: &mut String) {
@@ -68,6 +127,8 @@ pub struct Array {
     pub lock_key: String,
     pub shape: Vec<usize>,
     pub chain: Arc<Chain>,
+    /// Chains of the shorter chunks at the ends of the axes, where chunks end with the array; else there are none.
+    pub edges: Vec<Arc<Chain>>,
     /// What is kept of it between reads.
     pub cache: Option<Cached>,
 }
@@ -89,7 +150,30 @@ impl Array {
             let reason = format!("expected chunk lengths of at least 1, found {:?}", chain.shape);
             return Err(Error::new(Kind::Request, reason));
         }
-        Ok(Array { store, keys, lock_key, shape, chain, cache: None })
+        Ok(Array { store, keys, lock_key, shape, chain, edges: Vec::new(), cache: None })
+    }
+
+    /// The same array, whose last chunks are no longer than the array, with a chain for each shape that these have.
+    pub fn with_edges(mut self, edges: Vec<Arc<Chain>>) -> Self {
+        self.edges = edges;
+        self
+    }
+
+    /// The chain of the chunk at `place`.
+    pub fn chain_at(&self, place: &[i64]) -> Result<&Chain> {
+        if self.edges.is_empty() {
+            return Ok(&self.chain);
+        }
+        let shape = clipped(&self.chain.shape, &self.shape, place);
+        if shape == self.chain.shape {
+            return Ok(&self.chain);
+        }
+        self.edges.iter().find(|chain| chain.shape == shape).map(Arc::as_ref).ok_or_else(|| {
+            Error::new(
+                Kind::Request,
+                format!("expected a chunk of an array of shape {:?}, found {shape:?}", self.shape),
+            )
+        })
     }
 
     /// The same array, of which a pool keeps what is read. `lifetime` is a number that differs where stores that exist one
@@ -98,6 +182,12 @@ impl Array {
         self.cache = Cached::new(pool, recheck, self.store.as_ref(), &self.keys, &self.chain, lifetime);
         self
     }
+}
+
+/// The shape of that part of the chunk at `place` that lies inside an array of the shape `bounds`.
+pub fn clipped(cell: &[usize], bounds: &[usize], place: &[i64]) -> Vec<usize> {
+    let sizes = cell.iter().zip(bounds).zip(place);
+    sizes.map(|((&size, &bound), &index)| bound.saturating_sub(size.saturating_mul(index as usize)).min(size)).collect()
 }
 
 /// How an operation is to be carried out.

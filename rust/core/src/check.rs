@@ -87,7 +87,7 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
         let mut key = String::new();
         array.keys.write(place, &mut key);
         let mut found = Found::default();
-        let length = match check_object(array, &key, depth, &inside, &mut found) {
+        let length = match check_object(array, &key, place, depth, &inside, &mut found) {
             Ok(length) => length,
             // A stop that was asked for is no damage.
             Err(error) if error.is_stop() => return Err(error),
@@ -119,27 +119,29 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
 fn check_object(
     array: &Array,
     key: &str,
+    place: &[i64],
     depth: Depth,
     options: &Options<'_>,
     found: &mut Found,
 ) -> Result<Option<u64>> {
     let Some(reader) = array.store.open(key)? else { return Ok(None) };
+    let chain = array.chain_at(place)?;
     if let Some(length) = reader.len() {
-        return check_cell(&array.chain, reader.as_ref(), depth, options, found).map(|()| Some(length));
+        return check_cell(chain, reader.as_ref(), depth, options, found).map(|()| Some(length));
     }
     if depth == Depth::Sizes {
         let Some(length) = array.store.size(key)? else { return Ok(None) };
         let sized = Sized { reader: reader.as_ref(), length };
-        return check_cell(&array.chain, &sized, depth, options, found).map(|()| Some(length));
+        return check_cell(chain, &sized, depth, options, found).map(|()| Some(length));
     }
     // One request for the whole, so that all of it is of one version.
-    let limit = array.chain.max_len() as u64;
+    let limit = chain.max_len() as u64;
     scratch::with_vec(|whole| {
-        if !reader.read_all(whole, limit).map_err(|error| error.in_codec(array.chain.last_codec()))? {
+        if !reader.read_all(whole, limit).map_err(|error| error.in_codec(chain.last_codec()))? {
             return Ok(None);
         }
         let length = whole.len() as u64;
-        check_cell(&array.chain, &Slice(whole), depth, options, found).map(|()| Some(length))
+        check_cell(chain, &Slice(whole), depth, options, found).map(|()| Some(length))
     })
 }
 

@@ -43,16 +43,23 @@ pub fn read(array: &Array, region: &Region, target: &Target<'_>, options: &Optio
                     return Ok(());
                 }
             }
-            read_chunk(array, &key, &region, target, &inside)
+            read_chunk(array, &key, &place, &region, target, &inside)
         });
         let done = done.unwrap_or_else(Err);
         done.map_err(|error| error.at_chunk(&key, array.keys.place(&place)))
     })
 }
 
-fn read_chunk(array: &Array, key: &str, region: &Region, target: &Target<'_>, options: &Options<'_>) -> Result<()> {
+fn read_chunk(
+    array: &Array,
+    key: &str,
+    place: &[i64],
+    region: &Region,
+    target: &Target<'_>,
+    options: &Options<'_>,
+) -> Result<()> {
     let found = match array.store.open(key)? {
-        Some(reader) => read_cell(&array.chain, reader.as_ref(), region, target, options)?,
+        Some(reader) => read_cell(array.chain_at(place)?, reader.as_ref(), region, target, options)?,
         None => false,
     };
     if found {

@@ -44,7 +44,7 @@ type Found<'a> = (Arc<Object>, Option<Box<dyn Reader + 'a>>);
 impl<'a> CachedChunk<'a> {
     /// Reads a region of it; `false` when it cannot be read by way of the pool at the moment.
     pub fn read(&self, region: &Region, target: &Target<'_>) -> Result<bool> {
-        let chain = &self.array.chain;
+        let chain = self.array.chain_at(self.place)?;
         if let (Serializer::Shard(shard), true) = (&chain.serializer, chain.codecs.is_empty()) {
             let permuted = chain.order.as_ref().map(|order| region.permuted(order));
             return self.read_shard(shard, permuted.as_ref().unwrap_or(region), target);

@@ -26,6 +26,7 @@ pub fn element<R>(array: &Array, place: &[usize], take: impl FnOnce(&[u8]) -> R)
     if !fresh {
         return None;
     }
+    let chain = array.chain_at(cell).ok()?;
     match (&root.content, &chain.serializer) {
         (Content::Missing, _) => Some(take(&chain.fill)),
         (Content::Elements(bytes), _) => one(chain, bytes, rest).map(take),

@@ -7,7 +7,7 @@
 //!    the array's edge belong to the chunk: they may be rows that somebody is about to append, or has appended since.
 //! 4. A chunk that holds nothing but the fill value is deleted, unless the caller wants it stored.
 
-use crate::array::{Array, Options};
+use crate::array::{clipped, Array, Options};
 use crate::chain::{Chain, Serializer};
 use crate::codec::element::Swap;
 use crate::error::Result;
@@ -62,12 +62,6 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
     })
 }
 
-/// The part of the cell at `place` that lies inside `bounds`.
-fn clipped(cell: &[usize], bounds: &[usize], place: &[i64]) -> Vec<usize> {
-    let sizes = cell.iter().zip(bounds).zip(place);
-    sizes.map(|((&size, &bound), &index)| bound.saturating_sub(size * index as usize).min(size)).collect()
-}
-
 fn write_chunk(
     array: &Array,
     locker: &dyn Locker,
@@ -79,16 +73,17 @@ fn write_chunk(
 ) -> Result<()> {
     let _guard = locker.lock(key)?;
     // What overhangs the array's edge is kept, too: the array may have grown since its shape was looked up.
-    let existing = if region.covers(&array.chain.shape) { None } else { array.store.open(key)? };
+    let chain = array.chain_at(place)?;
+    let existing = if region.covers(&chain.shape) { None } else { array.store.open(key)? };
     scratch::with_vec(|out| {
         out.clear();
         let update = Update { region, origin, existing: existing.as_deref(), options };
-        let mut encoded = encode_cell(&array.chain, &update, out);
+        let mut encoded = encode_cell(chain, &update, out);
         let damaged = encoded.as_ref().is_err_and(|error| error.is_damage());
         if damaged && region.covers(&clipped(&array.chain.shape, &array.shape, place)) {
             // All that can be seen of it is replaced, so that it is damaged need not be in the way.
             out.clear();
-            encoded = encode_cell(&array.chain, &Update { existing: None, ..update }, out);
+            encoded = encode_cell(chain, &Update { existing: None, ..update }, out);
         }
         match encoded? {
             Encoded::Fill => array.store.delete(key).map(drop),

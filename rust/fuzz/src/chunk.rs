@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blizzarr_core::array::{Array, Keys, Options};
+use blizzarr_core::array::{Array, Keys, Options, Places};
 use blizzarr_core::chain::{Chain, Elements, Serializer, Shard};
 use blizzarr_core::codec::blosc::Blosc;
 use blizzarr_core::codec::crc32c::Crc32c;
@@ -159,6 +159,7 @@ impl One {
             separator: String::new(),
             scalar: "c".into(),
             axes: usize::MAX,
+            places: Places::Indices,
         };
         let keys = if extent.is_empty() { keys } else { Keys { prefix: "c".into(), ..keys } };
         let array = Array::new(store.clone(), keys, "zarr.json".into(), extent.to_vec(), Arc::new(chain));

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use blizzarr_core::array::Keys;
+use blizzarr_core::array::{Keys, Places};
 use blizzarr_core::error::Kind;
 use blizzarr_core::store::memory::MemoryStore;
 use blizzarr_core::store::{hashed, key, ranges, Store};
@@ -111,6 +111,7 @@ fn name(input: &mut Input<'_>) {
         separator: separator.into(),
         scalar: "c".into(),
         axes: usize::MAX,
+        places: Places::Indices,
     };
     let place: Vec<i64> = (0..input.range(0..=4)).map(|_| (input.u64() >> 1 >> input.range(0..=62)) as i64).collect();
     let mut found = String::from("left over");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blizzarr_core::array::{Array, Keys, Options};
+use blizzarr_core::array::{Array, Interval, Keys, Options, Places};
 use blizzarr_core::check::{check, Checked, Depth};
 use blizzarr_core::error::Result;
 use blizzarr_core::pool;
@@ -37,7 +37,7 @@ pub struct ArrayHandle {
 #[pymethods]
 impl ArrayHandle {
     #[new]
-    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None, axes=None))]
+    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None, axes=None, intervals=None, morton=None, edges=Vec::new()))]
     #[allow(clippy::too_many_arguments)] // One call per open array; each is a plain value.
     fn new(
         store: &Bound<'_, PyAny>,
@@ -54,13 +54,30 @@ impl ArrayHandle {
         cache: Option<Given<'_>>,
         scalar: Option<(String, Py<PyAny>)>,
         axes: Option<usize>,
+        intervals: Option<Vec<(i64, i64, i64)>>,
+        morton: Option<Vec<u32>>,
+        edges: Vec<PyRef<'_, PyChain>>,
     ) -> PyResult<Self> {
         let py = store.py();
         entry(py, "open an array", None, || {
-            let keys = Keys { prefix, head, separator, scalar: scalar_key, axes: axes.unwrap_or(usize::MAX) };
+            let places = match (intervals, morton) {
+                (Some(given), _) => {
+                    let interval = |(start, step, end)| Interval { start, step, end };
+                    Places::Intervals(given.into_iter().map(interval).collect())
+                }
+                (None, Some(bits)) => Places::Morton(bits),
+                (None, None) => Places::Indices,
+            };
+            let axes = match &places {
+                Places::Indices => axes.unwrap_or(usize::MAX),
+                Places::Intervals(intervals) => intervals.len(),
+                Places::Morton(bits) => bits.len(),
+            };
+            let keys = Keys { prefix, head, separator, scalar: scalar_key, axes, places };
             let made = Array::new(store_of(store, place, locks)?, keys, lock_key, shape, Arc::clone(&chain.chain));
             let path = array;
             let array = made.map_err(|error| raise(store.py(), error, Some(&path)))?;
+            let array = array.with_edges(edges.iter().map(|chain| Arc::clone(&chain.chain)).collect());
             let array = match cache {
                 Some(given) => with_pool(array, given)?,
                 None => array,
@@ -191,10 +208,11 @@ impl ArrayHandle {
     /// The same array with another shape, sharing everything else.
     fn resized(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
         entry(py, "resize", Some(&self.path), || {
-            let Array { store, keys, lock_key, chain, cache, .. } = &self.array;
+            let Array { store, keys, lock_key, chain, cache, edges, .. } = &self.array;
             let mut array = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape, Arc::clone(chain))
                 .map_err(|error| raise(py, error, Some(&self.path)))?;
             array.cache.clone_from(cache);
+            array.edges.clone_from(edges);
             let scalar = self.scalar.as_ref().map(|scalar| scalar.clone_ref(py));
             Ok(ArrayHandle { array, path: self.path.clone(), scalar })
         })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use blizzarr_core::codec::blosc::Blosc;
+use blizzarr_core::codec::compressed_segmentation::CompressedSegmentation;
 use blizzarr_core::codec::crc32c::Crc32c;
 use blizzarr_core::codec::foreign::Foreign;
 use blizzarr_core::codec::gzip::Gzip;
@@ -43,6 +44,10 @@ pub fn bytes_to_bytes(py: Python<'_>, name: &str, step: &Bound<'_, PyTuple>) -> 
                 step.extract()?;
             let codec = inner.map(|inner| bytes_to_bytes(py, &inner.get_item(0)?.extract::<String>()?, &inner));
             Box::new(N5::new(shape, itemsize, codec.transpose()?).map_err(fail)?)
+        }
+        "compressed_segmentation" => {
+            let (_, shape, itemsize, block): (String, [usize; 4], usize, [usize; 3]) = step.extract()?;
+            Box::new(CompressedSegmentation::new(shape, itemsize, block).map_err(fail)?)
         }
         "python" => python(option(1)?),
         "bug" => Box::new(Bug),

@@ -3,6 +3,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 pub mod blosc;
+pub mod compressed_segmentation;
 pub mod crc32c;
 mod deflate;
 pub mod element;

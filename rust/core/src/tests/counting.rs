@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::array::{Array, Keys, Options};
+use crate::array::{Array, Keys, Options, Places};
 use crate::cache::pool::CachePool;
 use crate::cache::Recheck;
 use crate::chain::{Chain, Elements, Serializer, Shard};
@@ -210,6 +210,7 @@ impl Setting {
             separator: "/".into(),
             scalar: "c".into(),
             axes: usize::MAX,
+            places: Places::Indices,
         };
         let array = |store: Arc<dyn Store>| {
             Array::new(store, keys.clone(), "a/zarr.json".into(), vec![4, 4], Arc::clone(&chain)).unwrap()

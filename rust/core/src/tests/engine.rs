@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::random::{elements, Random};
-use crate::array::{Array, Keys, Options};
+use crate::array::{Array, Keys, Options, Places};
 use crate::cache::pool::CachePool;
 use crate::cache::Recheck;
 use crate::chain::{Chain, Elements, Serializer, Shard};
@@ -74,8 +74,14 @@ fn random_chain(shape: &[usize], depth: usize, random: &mut Random) -> Chain {
 }
 
 fn array(store: &Arc<MemoryStore>, shape: &[usize], chain: Chain) -> Array {
-    let keys =
-        Keys { prefix: "a/".into(), head: "c/".into(), separator: "/".into(), scalar: "c".into(), axes: usize::MAX };
+    let keys = Keys {
+        prefix: "a/".into(),
+        head: "c/".into(),
+        separator: "/".into(),
+        scalar: "c".into(),
+        axes: usize::MAX,
+        places: Places::Indices,
+    };
     store.set("a/zarr.json", &[b"{}"]).unwrap();
     Array::new(Arc::clone(store) as Arc<dyn Store>, keys, "a/zarr.json".into(), shape.to_vec(), Arc::new(chain))
         .unwrap()

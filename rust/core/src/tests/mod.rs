@@ -3,6 +3,7 @@
 mod caches;
 mod check;
 mod counting;
+mod edges;
 mod engine;
 mod geometry;
 pub mod random;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::random::Random;
-use crate::array::{Array, Keys, Options};
+use crate::array::{Array, Keys, Options, Places};
 use crate::cache::pool::CachePool;
 use crate::cache::Recheck;
 use crate::chain::{Chain, Elements, Serializer, Shard};
@@ -50,7 +50,14 @@ fn chain(bytes: bool, shape: &[usize], inner: Option<&[usize]>, turned: bool) ->
 }
 
 fn array(store: &Arc<MemoryStore>, shape: &[usize], chain: Chain) -> Array {
-    let keys = Keys { prefix: "a/".into(), head: "c/".into(), separator: "/".into(), scalar: "c".into(), axes: 2 };
+    let keys = Keys {
+        prefix: "a/".into(),
+        head: "c/".into(),
+        separator: "/".into(),
+        scalar: "c".into(),
+        axes: 2,
+        places: Places::Indices,
+    };
     Array::new(Arc::clone(store) as Arc<dyn Store>, keys, "a/zarr.json".into(), shape.to_vec(), Arc::new(chain))
         .unwrap()
 }

@@ -2,6 +2,7 @@
 
 mod blosc;
 mod blosc_header;
+mod compressed_segmentation;
 mod crc32c;
 mod deflate;
 mod element;
