@@ -9,7 +9,7 @@ import numpy as np
 
 from blizzarr.creation.describe import describe_array
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump, quote
+from blizzarr.json_values import MISSING, dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -19,6 +19,7 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.element_type import WholeElements
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.members import as_object, as_text
+from blizzarr.spec.mismatch import check_dtype, check_rank, mismatch
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.stored_document import encoded
@@ -126,18 +127,11 @@ class DocumentConstraints(WholeElements):
         """Refuse an array whose document has other members, or which is not as the schema says."""
         document = encoded(meta)
         for name, value in sorted(self.members.items()):
-            found = dump(document[name]) if name in document else "<discarded>"
-            if dump(value) != found:
-                raise SpecError(f"Expected {quote(name)} of {dump(value)} but received: {found}")
+            if name not in document or dump(value) != dump(document[name]):
+                raise mismatch(name, value, document.get(name, MISSING))
         known = self.schema_of(meta, options)
-        if schema.rank not in (None, known.rank):
-            raise SpecError(
-                f"Rank specified by schema ({schema.rank}) does not match rank specified by metadata ({known.rank})"
-            )
-        if schema.dtype is not None and known.dtype is not None and schema.dtype != known.dtype:
-            raise SpecError(
-                f"dtype from metadata ({known.dtype.name}) does not match dtype in schema ({schema.dtype.name})"
-            )
+        check_rank(schema, known.rank)
+        check_dtype(schema, DType(meta.dtype.numpy))
         if schema.domain is not None and known.domain is not None:
             _merged(schema.domain, known.domain)
         layout = known.chunk_layout

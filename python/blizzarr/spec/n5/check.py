@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import alike, dump, quote
+from blizzarr.json_values import MISSING, alike
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import merge_units
+from blizzarr.spec.mismatch import check_dtype, check_rank, mismatch
 from blizzarr.spec.n5.codec import N5Codec
 from blizzarr.spec.n5.effective import domain_of, layout_with, units_shown
 from blizzarr.spec.n5.metadata import Metadata
@@ -37,23 +38,18 @@ def check_metadata(stored: Metadata, constraints: Metadata) -> None:
         if name not in wanted:
             continue
         if name not in found or not alike(wanted[name], found[name]):
-            there = dump(found[name]) if name in found else "<discarded>"
-            raise SpecError(f"Expected {quote(name)} of {dump(wanted[name])} but received: {there}")
+            raise mismatch(name, wanted[name], found.get(name, MISSING))
 
 
 def check_schema(stored: Metadata, schema: Schema) -> None:
     """Refuse metadata that do not have this schema."""
     dtype = stored.dtype
     assert dtype is not None
-    if schema.rank not in (None, stored.rank):
-        raise SpecError(
-            f"Rank specified by schema ({schema.rank}) does not match rank specified by metadata ({stored.rank})"
-        )
+    check_rank(schema, stored.rank)
     if schema.domain is not None:
         with invalid_argument():
             domain_of(stored, schema)
-    if schema.dtype is not None and schema.dtype != dtype:
-        raise SpecError(f"dtype from metadata ({dtype.name}) does not match dtype in schema ({schema.dtype.name})")
+    check_dtype(schema, dtype)
     if schema.codec is not None:
         with prefixed("codec from metadata does not match codec in schema"):
             CodecSpec.of("n5", N5Codec(stored.compression)).merged(schema.codec)

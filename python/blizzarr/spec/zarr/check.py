@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump, quote
+from blizzarr.json_values import dump
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.element_type import Field
 from blizzarr.spec.fill_value import shown
+from blizzarr.spec.mismatch import mismatch
 from blizzarr.spec.ranks import ranks_of
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import ConstraintError, invalid_argument
@@ -42,11 +41,7 @@ def check_metadata(stored: Metadata, constraints: Metadata) -> None:
     names = (*_CHECKED, "dimension_separator") if stored.separator else _CHECKED
     for name in names:
         if name in wanted and dump(wanted[name]) != dump(found[name]):
-            raise _mismatch(name, wanted[name], found[name])
-
-
-def _mismatch(name: str, wanted: Any, found: Any) -> SpecError:
-    return SpecError(f"Expected {quote(name)} of {dump(wanted)} but received: {dump(found)}")
+            raise mismatch(name, wanted[name], found[name])
 
 
 def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = False) -> None:

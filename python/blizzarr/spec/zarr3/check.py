@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import alike, dump, quote
+from blizzarr.json_values import MISSING, alike, dump
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.element_type import Field
+from blizzarr.spec.mismatch import check_dtype, check_rank, mismatch
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import invalid_argument
 from blizzarr.spec.stored_values import to_stored
@@ -39,19 +40,19 @@ def check_metadata(stored: Metadata, constraints: Metadata) -> None:
     elements = stored.elements
     if constraints.elements is not None and elements is not None and constraints.elements.json != elements.json:
         # TensorStore quotes what it compares, JSON in JSON.
-        raise _mismatch("data_type", dump(constraints.elements.json), dump(elements.json))
+        raise mismatch("data_type", dump(constraints.elements.json), dump(elements.json))
     if constraints.fills is not None and stored.fills is not None and elements is not None:
         pairs = zip(constraints.fills, stored.fills, strict=True)
         if not all(same_bits(wanted, found) for wanted, found in pairs):
             both = (fills_to_json(fills, elements) for fills in (constraints.fills, stored.fills))
-            raise _mismatch("fill_value", *both)
+            raise mismatch("fill_value", *both)
     for name in ("shape", "chunk_shape"):
         wanted, found = getattr(constraints, name), getattr(stored, name)
         if wanted is not None and wanted != found:
-            raise _mismatch(name, list(wanted), list(found))
+            raise mismatch(name, list(wanted), list(found))
     if constraints.key_encoding is not None and constraints.key_encoding != stored.key_encoding:
         assert stored.key_encoding is not None
-        raise _mismatch(
+        raise mismatch(
             "chunk_key_encoding", encoding_json(constraints.key_encoding), encoding_json(stored.key_encoding)
         )
     if constraints.codecs is not None:
@@ -71,16 +72,10 @@ def _names(metadata: Metadata) -> str:
     return f"[{','.join('<discarded>' if name is None else dump(name) for name in metadata.dimension_names or ())}]"
 
 
-def _mismatch(name: str, wanted: Any, found: Any) -> SpecError:
-    return SpecError(f"Expected {quote(name)} of {dump(wanted)} but received: {dump(found)}")
-
-
 def _check_subset(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> None:
     for name, value in sorted(wanted.items()):
-        if name not in found:
-            raise SpecError(f"Expected {quote(name)} of {dump(value)} but received: <discarded>")
-        if not alike(found[name], value):
-            raise _mismatch(name, value, found[name])
+        if name not in found or not alike(found[name], value):
+            raise mismatch(name, value, found.get(name, MISSING))
 
 
 def _check_units(constraints: Metadata, stored: Metadata) -> None:
@@ -88,10 +83,10 @@ def _check_units(constraints: Metadata, stored: Metadata) -> None:
         return
     known = stored.dimension_units or (None,) * len(constraints.dimension_units)
     if len(known) != len(constraints.dimension_units):
-        raise _mismatch("dimension_units", units_json(constraints.dimension_units), units_json(known))
+        raise mismatch("dimension_units", units_json(constraints.dimension_units), units_json(known))
     for wanted, unit in zip(constraints.dimension_units, known, strict=True):
         if wanted is not None and (unit is None or unit != wanted):
-            raise _mismatch(
+            raise mismatch(
                 "dimension_units", units_json(constraints.dimension_units), units_json(stored.dimension_units)
             )
 
@@ -102,12 +97,8 @@ def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = 
     assert elements is not None
     field = elements.pick(name, void)
     rank = stored.rank + len(field.shape)
-    if schema.rank not in (None, rank):
-        raise SpecError(f"Rank specified by schema ({schema.rank}) does not match rank specified by metadata ({rank})")
-    if schema.dtype is not None and schema.dtype != field.dtype:
-        raise SpecError(
-            f"data_type from metadata ({field.dtype.name}) does not match dtype in schema ({schema.dtype.name})"
-        )
+    check_rank(schema, rank)
+    check_dtype(schema, field.dtype, "data_type")
     if schema.domain is not None:
         domain_of(stored, schema, field)
     layout = schema.chunk_layout

@@ -1,0 +1,36 @@
+"""What a spec demands and what is stored, where they differ: one text for all formats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from blizzarr.errors import SpecError
+from blizzarr.json_values import MISSING, dump, quote
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.schema import Schema
+
+__all__ = ["check_dtype", "check_rank", "mismatch"]
+
+
+def mismatch(name: str, wanted: Any, found: Any) -> SpecError:
+    """The error that a member is not as it is demanded; `found` may be `MISSING`.
+
+    Examples
+    --------
+    >>> mismatch("order", "C", "F"), mismatch("axes", [], MISSING).reason
+    (SpecError('Expected "order" of "C" but received: "F"'), 'Expected "axes" of [] but received: <discarded>')
+    """
+    there = "<discarded>" if found is MISSING else dump(found)
+    return SpecError(f"Expected {quote(name)} of {dump(wanted)} but received: {there}")
+
+
+def check_rank(schema: Schema, rank: int | None) -> None:
+    """Refuse metadata of another rank than the schema has."""
+    if schema.rank not in (None, rank):
+        raise SpecError(f"Rank specified by schema ({schema.rank}) does not match rank specified by metadata ({rank})")
+
+
+def check_dtype(schema: Schema, dtype: DType, member: str = "dtype") -> None:
+    """Refuse metadata of another data type than the schema has; `member` is what they call it."""
+    if schema.dtype is not None and schema.dtype != dtype:
+        raise SpecError(f"{member} from metadata ({dtype.name}) does not match dtype in schema ({schema.dtype.name})")
