@@ -12,7 +12,7 @@ from blizzarr.errors import ReadOnlyError
 from blizzarr.stores.conditional import discard_value, replace_value
 from blizzarr.stores.keys import check_prefix
 from blizzarr.stores.listing import list_sorted_dir
-from blizzarr.stores.protocol import ByteRange, Listing, Value
+from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
 from blizzarr.stores.ranges import slice_ranges
 
 __all__ = ["BaseStore"]
@@ -97,6 +97,12 @@ class BaseStore(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _allow_what(self, store: Store) -> None:
+        """Allow what the store underneath allows; one of somebody else's need not say what that is."""
+        self.read_only = bool(getattr(store, "read_only", False))
+        self.supports_delete = bool(getattr(store, "supports_delete", True))
+        self.supports_list = bool(getattr(store, "supports_list", True))
 
     def _check_writable(self, key: str) -> None:
         """Refuse to change anything through a handle that only reads."""

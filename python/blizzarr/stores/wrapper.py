@@ -32,11 +32,9 @@ class StoreWrapper(BaseStore):
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.read_only = bool(getattr(store, "read_only", False))
-        self.supports_delete = bool(getattr(store, "supports_delete", True))
+        self._allow_what(store)
         self.shows_at_once = bool(getattr(store, "shows_at_once", False))
         self.deletes_at_once = bool(getattr(store, "deletes_at_once", False))
-        self.supports_list = bool(getattr(store, "supports_list", True))
 
     def __str__(self) -> str:
         return str(self.store)

@@ -115,9 +115,7 @@ class View(BaseStore):
         self.overlay = overlay
         self.seen = seen
         self.above = above
-        self.read_only = bool(getattr(base, "read_only", False))
-        self.supports_delete = bool(getattr(base, "supports_delete", True))
-        self.supports_list = bool(getattr(base, "supports_list", True))
+        self._allow_what(base)
 
     def __str__(self) -> str:
         return str(self.base)

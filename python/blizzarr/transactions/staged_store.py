@@ -42,9 +42,7 @@ class StagedStore(BaseStore):
     def __init__(self, transaction: Transaction, base: Store) -> None:
         self.transaction = transaction
         self.base = base
-        self.read_only = bool(getattr(base, "read_only", False))
-        self.supports_delete = bool(getattr(base, "supports_delete", True))
-        self.supports_list = bool(getattr(base, "supports_list", True))
+        self._allow_what(base)
 
     def __str__(self) -> str:
         return str(self.base)
