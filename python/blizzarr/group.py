@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -15,13 +15,15 @@ from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
 from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError
 from blizzarr.formats import read_node
-from blizzarr.group_info import GroupInfo
 from blizzarr.group_members import GroupMembers, member_path
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join, printable
 from blizzarr.stores import Store, resolve
+
+if TYPE_CHECKING:
+    from blizzarr.group_info import GroupInfo
 
 __all__ = ["Group", "create_root", "node_of"]
 
@@ -66,6 +68,8 @@ class Group(GroupMembers):
         children = self._children(0)
         arrays = sum(isinstance(child.meta, ArrayMeta) for child in children)
         groups = sum(isinstance(child.meta, GroupMeta) for child in children)
+        from blizzarr.group_info import GroupInfo
+
         return GroupInfo(
             name=self.name,
             store=str(self._store),

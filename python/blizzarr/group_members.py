@@ -15,10 +15,10 @@ from blizzarr.hierarchy.members import consolidated_below, member_names, read_me
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path, join
 from blizzarr.node import Node
-from blizzarr.tree import Tree
 
 if TYPE_CHECKING:
     from blizzarr.group import Group
+    from blizzarr.tree import Tree
 
 __all__ = ["GroupMembers", "member_path"]
 
@@ -153,6 +153,8 @@ class GroupMembers(Node, ABC):
         └── a
             └── x (2, 3) int16
         """
+        from blizzarr.tree import Tree
+
         return Tree(f"/{self._path}", tuple(self._children(None if level is None else level - 1)))
 
     def _node(self, name: str, meta: ArrayMeta | GroupMeta) -> Array | Group:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-from blizzarr import checking
 from blizzarr.array import Array
-from blizzarr.checking.check import Progress
-from blizzarr.checking.report import Report
 from blizzarr.group import Group
-from blizzarr.hierarchy.root_above import root_above
 from blizzarr.model.names import join
 from blizzarr.stores import StoreLike, resolve
+
+if TYPE_CHECKING:
+    from blizzarr.checking.check import Progress
+    from blizzarr.checking.report import Report
 
 __all__ = ["check"]
 
@@ -89,6 +90,9 @@ def check(
     >>> report.ok, [(finding.kind, finding.key, finding.chunk) for finding in report.findings]
     (False, [('chunk', 't/c/1', (1,))])
     """
+    from blizzarr import checking
+    from blizzarr.hierarchy.root_above import root_above
+
     if dry_run and not repair:
         raise ValueError("expected dry_run with repair=True: a check changes nothing anyway")
     if (record is not None) + (against is not None) + repair > 1:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from blizzarr.api.open import open
 from blizzarr.array import Array
-from blizzarr.copying.array import ArrayCopy, Source, size_of
 from blizzarr.creation.describe import ZarrFormat
 from blizzarr.errors import MetadataError, NodeExistsError, Problem
 from blizzarr.formats import Format, detect, encode, format_named, format_of, translate
@@ -22,6 +20,9 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path, join
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.place import is_below
+
+if TYPE_CHECKING:
+    from blizzarr.copying.array import ArrayCopy, Source
 
 __all__ = ["Progress", "copy"]
 
@@ -82,6 +83,8 @@ def copy(
     >>> copy(target, {}, zarr_format=2).metadata.format
     'v2'
     """
+    from blizzarr.copying.array import ArrayCopy, size_of
+
     if resume and overwrite:
         raise ValueError("expected resume= (keep what is there) or overwrite= (remove what is there), found both")
     what = _source(source)
@@ -132,6 +135,8 @@ def _source(source: Any) -> Array | Group | np.ndarray[Any, Any] | dict[str, np.
     if isinstance(source, Array | Group | np.ndarray):
         return source
     if isinstance(source, str | os.PathLike):
+        from pathlib import Path
+
         suffix = Path(source).suffix.lower()
         if suffix == ".npy" and Path(source).is_file():
             mapped: np.ndarray[Any, Any] = np.load(source, mmap_mode="r", allow_pickle=False)
@@ -156,6 +161,8 @@ def _plan_group(
     source: Group | dict[str, np.ndarray[Any, Any]], store: Store, place: str, form: Format, options: dict[str, Any]
 ) -> tuple[list[ArrayCopy], dict[str, GroupMeta]]:
     """The copies of all arrays, and the metadata of all groups by path; everything that cannot be in one error."""
+    from blizzarr.copying.array import ArrayCopy
+
     groups: dict[str, GroupMeta] = {}
     jobs = []
     problems: list[Problem] = []

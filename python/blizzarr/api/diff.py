@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from blizzarr import comparing
+from typing import TYPE_CHECKING
+
 from blizzarr.api.open import open
 from blizzarr.array import Array
-from blizzarr.comparing import Comparison, Progress, Tolerance
 from blizzarr.group import Group
 from blizzarr.stores import StoreLike
+
+if TYPE_CHECKING:
+    from blizzarr.comparing import Comparison, Progress
 
 __all__ = ["diff"]
 
@@ -66,10 +69,13 @@ def diff(
         [1, 1]  5 against 9
     1 array, 0 groups, 6 elements compared in ... s: 1 difference
     """
+    from blizzarr.comparing import Tolerance
+    from blizzarr.comparing import diff as compare
+
     if rtol < 0 or atol < 0:
         raise ValueError(f"expected tolerances of zero or more, found rtol={rtol}, atol={atol}")
     one, other = _node(a, path_a), _node(b, path_b)
-    return comparing.diff(one, other, Tolerance(rtol, atol), shown, progress)
+    return compare(one, other, Tolerance(rtol, atol), shown, progress)
 
 
 def _node(found: StoreLike | Array | Group, path: str) -> Array | Group:

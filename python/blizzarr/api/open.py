@@ -11,7 +11,6 @@ from blizzarr.errors import MetadataError, NodeNotFoundError, NodeTypeError, Pro
 from blizzarr.formats import detect, format_named, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import place_node
-from blizzarr.hierarchy.root_above import root_above
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, StoreLike, resolve
 
@@ -143,6 +142,8 @@ def _existing(
     try:
         return store, path, read_node(store, path, form)
     except NodeNotFoundError:
+        from blizzarr.hierarchy.root_above import root_above
+
         elsewhere = root_above(store, path)
         if elsewhere is None:
             raise

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from blizzarr.creation.describe import ZarrFormat
 from blizzarr.errors import PathError, UnsupportedOperationError
 from blizzarr.formats import Found, find_many, format_named, format_of, read_node
 from blizzarr.stores import StoreLike, check_writable, resolve
-from blizzarr.upgrading.plan import Upgrade, plan
-from blizzarr.upgrading.record import Record
-from blizzarr.upgrading.run import Told, run
+
+if TYPE_CHECKING:
+    from blizzarr.upgrading.plan import Upgrade
+    from blizzarr.upgrading.run import Told
 
 __all__ = ["upgrade"]
 
@@ -54,6 +56,10 @@ def upgrade(store: StoreLike, *, to: ZarrFormat = "v3", dry_run: bool = False, p
     >>> upgrade(memory).done, sorted(memory)
     (True, ['t/0', 't/zarr.json', 'zarr.json'])
     """
+    from blizzarr.upgrading.plan import Upgrade, plan
+    from blizzarr.upgrading.record import Record
+    from blizzarr.upgrading.run import run
+
     found, path = resolve(store, "r" if dry_run else "r+")
     if path:
         raise PathError(

@@ -1,7 +1,6 @@
 """Arrays: what users index, resize and append to."""
 
 from blizzarr.array.array import Array
-from blizzarr.array.info import ArrayInfo
 from blizzarr.array.selector import Selector
 
-__all__ = ["Array", "ArrayInfo", "Selector"]
+__all__ = ["Array", "Selector"]

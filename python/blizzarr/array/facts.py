@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blizzarr.array.info import ArrayInfo, stored_bytes, stored_chunks
+from blizzarr.array.stored import stored_bytes, stored_chunks
 from blizzarr.codecs import Codec, CodecChain
 from blizzarr.model import ArrayMeta
 from blizzarr.node import Node
 from blizzarr.stores import Store
 from blizzarr.transfer import Binding
-from blizzarr.transformers import StorageTransformer
+
+if TYPE_CHECKING:
+    from blizzarr.array.info import ArrayInfo
+    from blizzarr.transformers import StorageTransformer
 
 __all__ = ["ArrayFacts"]
 
@@ -147,13 +149,19 @@ class ArrayFacts(Node):
     @property
     def info(self) -> ArrayInfo:
         """What its document says about it, printed as a table."""
+        from blizzarr.array.info import ArrayInfo
+
         return ArrayInfo.of(self._store, self._path, self._metadata)
 
     def info_complete(self) -> ArrayInfo:
         """As `info`, and what is stored, for which all chunks are listed."""
+        from blizzarr.array.info import ArrayInfo
+
         return ArrayInfo.of(self._store, self._path, self._metadata, complete=True)
 
     def __repr__(self) -> str:
+        from pathlib import Path
+
         root = getattr(self._store, "root", None)
         place = root.joinpath(self._path).as_uri() if isinstance(root, Path) else f"{self.name} in {self._store}"
         shards = "" if self.shards is None else f" shards={self.shards}"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import weakref
 from contextlib import suppress
-from uuid import uuid4
 
 from blizzarr.formats import encode
 from blizzarr.model import ArrayMeta
-from blizzarr.stores import LocalStore, Store, ZipStore
+from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.readonly import ReadOnlyStore
 
 __all__ = ["token_of"]
@@ -23,6 +22,8 @@ def token_of(store: Store, path: str, metadata: ArrayMeta) -> tuple[object, ...]
 
     Elements have no part in it: what is kept by it is out of date when the array is written to.
     """
+    from blizzarr.stores.zip import ZipStore
+
     while type(store) is ReadOnlyStore:
         store = store.store
     if isinstance(store, LocalStore | ZipStore):
@@ -38,7 +39,7 @@ def _name(store: object) -> str:
     known = _KNOWN.get(number)
     if known is not None and known[0]() is store:
         return known[1]
-    name = uuid4().hex
+    name = os.urandom(16).hex()
     # What cannot be referred to cannot be known again: it has another name each time.
     with suppress(TypeError):
         _KNOWN[number] = weakref.ref(store, lambda _: _KNOWN.pop(number, None)), name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from secrets import token_hex
+from os import urandom
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -77,7 +77,7 @@ class CachePool:
         if not 0 <= limit <= _MOST:
             raise ValueError(f"expected a limit of 0 to {_MOST} bytes, found {limit}")
         # What keeps nothing needs no name to be found by: another one is as good.
-        self._adopt(limit, token_hex(16) if limit else "")
+        self._adopt(limit, urandom(16).hex() if limit else "")
         if limit:
             _pools[self._name] = self
 

@@ -1,38 +1,30 @@
 """Codecs: their names and options, one file each, and the chain of them that an array has.
 
-To add a codec, write its file and add a row to the catalogue below; the work itself is done by the engine, or by the
+To add a codec, write its file and add a row to the catalogue; the work itself is done by the engine, or by the
 codec as a step in Python.
 """
 
-from blizzarr.codecs.blosc import BloscCodec
-from blizzarr.codecs.bytes import BytesCodec
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from blizzarr.codecs.catalogue import CATALOGUE
 from blizzarr.codecs.chain import MAX_CODECS, MAX_DEPTH, CodecChain
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step
-from blizzarr.codecs.crc32c import Crc32cCodec
-from blizzarr.codecs.gzip import GzipCodec
-from blizzarr.codecs.n5 import N5Codec
-from blizzarr.codecs.numcodecs import ROWS, ZlibCodec
-from blizzarr.codecs.objects import OBJECT_CODECS, ObjectCodec, VlenBytesCodec, VlenUtf8Codec
-from blizzarr.codecs.sharding import MAX_INDEX_BYTES, ShardingCodec
+from blizzarr.codecs.objects import ObjectCodec
 from blizzarr.codecs.transpose import TransposeCodec
-from blizzarr.codecs.zstd import ZstdCodec
+from blizzarr.late import late_names
 
-CATALOGUE.update(
-    {
-        "blosc": BloscCodec,
-        "bytes": BytesCodec,
-        "crc32c": Crc32cCodec,
-        # The name of `bytes` before the specification was final; written as `bytes`.
-        "endian": BytesCodec,
-        "gzip": GzipCodec,
-        "sharding_indexed": ShardingCodec,
-        "transpose": TransposeCodec,
-        "zstd": ZstdCodec,
-        **ROWS,
-        **{row.name: row for row in OBJECT_CODECS.values()},
-    }
-)
+if TYPE_CHECKING:
+    from blizzarr.codecs.blosc import BloscCodec
+    from blizzarr.codecs.bytes import BytesCodec
+    from blizzarr.codecs.crc32c import Crc32cCodec
+    from blizzarr.codecs.gzip import GzipCodec
+    from blizzarr.codecs.n5 import N5Codec
+    from blizzarr.codecs.numcodecs import ZlibCodec
+    from blizzarr.codecs.objects import VlenBytesCodec, VlenUtf8Codec
+    from blizzarr.codecs.sharding import MAX_INDEX_BYTES, ShardingCodec
+    from blizzarr.codecs.zstd import ZstdCodec
 
 __all__ = [
     "CATALOGUE",
@@ -58,3 +50,21 @@ __all__ = [
     "ZlibCodec",
     "ZstdCodec",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = late_names(
+        __name__,
+        [
+            "blizzarr.codecs.blosc:BloscCodec",
+            "blizzarr.codecs.bytes:BytesCodec",
+            "blizzarr.codecs.crc32c:Crc32cCodec",
+            "blizzarr.codecs.gzip:GzipCodec",
+            "blizzarr.codecs.n5:N5Codec",
+            "blizzarr.codecs.numcodecs:ZlibCodec",
+            "blizzarr.codecs.objects:VlenBytesCodec",
+            "blizzarr.codecs.objects:VlenUtf8Codec",
+            "blizzarr.codecs.sharding:MAX_INDEX_BYTES",
+            "blizzarr.codecs.sharding:ShardingCodec",
+            "blizzarr.codecs.zstd:ZstdCodec",
+        ],
+    )

@@ -5,11 +5,28 @@ from __future__ import annotations
 from typing import Final
 
 from blizzarr.codecs.codec import Codec
+from blizzarr.codecs.numcodecs import ROWS
+from blizzarr.codecs.objects import NAMED
+from blizzarr.late import LateRows
 
 __all__ = ["CATALOGUE", "supplier"]
 
-CATALOGUE: Final[dict[str, type[Codec]]] = {}
-"""Filled by the package when it is imported, as sharding needs chains and chains need the catalogue."""
+CATALOGUE: Final = LateRows[type[Codec]](
+    {
+        "blosc": "blizzarr.codecs.blosc:BloscCodec",
+        "bytes": "blizzarr.codecs.bytes:BytesCodec",
+        "crc32c": "blizzarr.codecs.crc32c:Crc32cCodec",
+        # The name of `bytes` before the specification was final; written as `bytes`.
+        "endian": "blizzarr.codecs.bytes:BytesCodec",
+        "gzip": "blizzarr.codecs.gzip:GzipCodec",
+        "sharding_indexed": "blizzarr.codecs.sharding:ShardingCodec",
+        "transpose": "blizzarr.codecs.transpose:TransposeCodec",
+        "zstd": "blizzarr.codecs.zstd:ZstdCodec",
+        **ROWS.places,
+        **NAMED,
+    }
+)
+"""Imported one by one: most arrays have two or three of them."""
 
 _KNOWN: Final[dict[str, str]] = {
     "bitround": "rounds floating-point numbers; zarrs reads it",

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from blizzarr.codecs.catalogue import CATALOGUE, supplier
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
-from blizzarr.codecs.numcodecs import ArrayFilter, ArraySerializer, FilterRun, NumcodecsRun
+from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
+from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
 from blizzarr.problems import Problems, describe, extension
@@ -168,11 +169,13 @@ class CodecChain:
             if codec.stage is Stage.FILTER and not isinstance(codec, ArrayFilter):
                 steps.append(codec.step(chunk))
                 chunk = codec.after(chunk)
-        if filters or isinstance(self.serializer, ArraySerializer):
+        if filters or _runs_with_filters(self.serializer):
             if self.is_sharded:
                 # They are elementwise. The engine knows shards of elements, so they run in the inner chunks.
                 steps.append(self.serializer.filtered(filters).step(chunk))
             else:
+                from blizzarr.codecs.numcodecs.filter_run import FilterRun
+
                 steps += [("bytes", 0), ("python", FilterRun(filters, self.serializer, chunk))]
         else:
             steps += self.serializer.steps(chunk)
@@ -187,6 +190,15 @@ class CodecChain:
     def to_json(self) -> list[dict[str, Any]]:
         """The chain as documents list it."""
         return [codec.to_json() for codec in self.all]
+
+
+def _runs_with_filters(serializer: Codec) -> bool:
+    """Whether what makes bytes of an array is one of numcodecs that runs in one step with the filters."""
+    if not isinstance(serializer, NumcodecsCodec):
+        return False
+    from blizzarr.codecs.numcodecs.array_serializer import ArraySerializer
+
+    return isinstance(serializer, ArraySerializer)
 
 
 def _packed(value: list[Any]) -> bytes:
@@ -293,6 +305,8 @@ def resolve(codecs: Any, chunk: Chunk) -> CodecChain:
 
 def _checked(chain: CodecChain, chunk: Chunk) -> CodecChain:
     """The same chain, gone through the checks that documents go through."""
+    from blizzarr.codecs.numcodecs.run import NumcodecsRun
+
     if isinstance(chain.serializer, NumcodecsRun):
         # No v3 document can name it, and each of the codecs in it was checked by itself.
         return chain

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from difflib import get_close_matches
 from enum import Enum
 from typing import Any
 
@@ -109,6 +108,8 @@ def codec_of(value: Any) -> Codec:
     row = CATALOGUE.get(name) or CATALOGUE.get(PREFIX + name)
     if row is None:
         known = sorted({row_name.removeprefix(PREFIX) for row_name in CATALOGUE})
+        from difflib import get_close_matches
+
         close = get_close_matches(name, known, 1)
         advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
         problems.unknown("codec", "codec", name, f"{supplier(name)}; {advice}")

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 
 from blizzarr.array import Array
-from blizzarr.array.info import stored_chunks
+from blizzarr.array.stored import stored_chunks
 from blizzarr.durability import as_durable_as_here
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats import chunk_prefix, chunk_store

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from inspect import signature
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -18,7 +17,9 @@ from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats import arranged, format_named
 from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
-from blizzarr.transformers import transformers_of
+
+if TYPE_CHECKING:
+    from blizzarr.transformers import StorageTransformer
 
 __all__ = ["ChunkKeysLike", "ShapeLike", "ZarrFormat", "describe_array", "describe_group", "lengths_of"]
 
@@ -91,13 +92,21 @@ def describe_array(
         codecs=chain,
         attributes=check_attributes(attributes),
         dimension_names=_names(dimension_names, len(lengths)),
-        storage_transformers=transformers_of(storage_transformers, len(lengths)),
+        storage_transformers=() if storage_transformers is None else _transformers(storage_transformers, len(lengths)),
         format=form.name,
     )
 
 
+def _transformers(given: Any, rank: int) -> tuple[StorageTransformer, ...]:
+    from blizzarr.transformers import transformers_of
+
+    return transformers_of(given, rank)
+
+
 def _no_option(name: str) -> str:
     """What to say of an option that there is not; often it is one of zarr-python 2, or mistyped."""
+    from difflib import get_close_matches
+
     there = [option for option, how in signature(describe_array).parameters.items() if how.kind is how.KEYWORD_ONLY]
     close = get_close_matches(name, there, 1)
     return f"there is no option {name!r} for arrays; " + (

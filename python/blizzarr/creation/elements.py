@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from blizzarr.array import Array
 from blizzarr.codecs import Codec, CodecChain, ObjectCodec, ShardingCodec
-from blizzarr.codecs.user import codecs_of
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.transfer import as_source
@@ -92,7 +91,11 @@ def check_fill(fill_value: Any, chain: CodecChain) -> Any:
 
 
 def _listed(given: Any) -> Iterable[Codec]:
-    return given.all if isinstance(given, CodecChain) else codecs_of(given)
+    if isinstance(given, CodecChain):
+        return given.all
+    from blizzarr.codecs.user import codecs_of
+
+    return codecs_of(given)
 
 
 def _object_codec(codecs: Iterable[Codec]) -> ObjectCodec | None:

@@ -10,8 +10,6 @@ import numpy as np
 from blizzarr.array import Array
 from blizzarr.array.objects import check_objects
 from blizzarr.config import config
-from blizzarr.copying.array import size_of
-from blizzarr.copying.elements import copy_elements
 from blizzarr.creation.describe import ShapeLike, ZarrFormat, describe_array, lengths_of
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.dtypes import DataType, Kind
@@ -55,6 +53,8 @@ def make_array(
         _check_convertible(source.metadata.dtype, metadata.dtype)
         if overwrite:
             refuse_to_lose(source, store, path)
+            from blizzarr.copying.array import size_of
+
             if size_of(source) <= config.copy_bytes:
                 # Before anything is removed: what cannot be read is no reason to lose what it was to replace.
                 source = np.asarray(source[...], metadata.dtype.numpy)
@@ -64,6 +64,8 @@ def make_array(
     place_node(store, path, metadata, overwrite=overwrite)
     array = Array(store, path, metadata)
     if source is not None:
+        from blizzarr.copying.elements import copy_elements
+
         try:
             copy_elements(source, array)
         except BaseException:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from blizzarr.codecs import BytesCodec, Chunk, CodecChain, N5Codec
+from blizzarr.codecs import Chunk, CodecChain
+from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.dtypes import DataType
 from blizzarr.formats import n5
 from blizzarr.formats.format import Format
-from blizzarr.formats.n5_array import n5_chain
 
 __all__ = ["arranged", "without_blocks"]
 
@@ -27,6 +27,8 @@ def arranged(chain: CodecChain, dtype: DataType, rank: int, form: Format) -> Cod
     """
     if form is not n5 or not isinstance(chain.serializer, BytesCodec) or len(chain.compressors) > 1:
         return chain
+    from blizzarr.formats.n5_array import n5_chain
+
     made = n5_chain(dtype, rank, chain.compressors[0] if chain.compressors else None)
     return made if chain.filters in ((), made.filters) else chain
 
@@ -40,6 +42,8 @@ def without_blocks(chain: CodecChain, dtype: DataType) -> CodecChain:
     >>> without_blocks(chain, DataType.parse("uint16")).all
     (BytesCodec(endian='big'),)
     """
+    from blizzarr.codecs import N5Codec
+
     blocks = chain.serializer
     if not isinstance(blocks, N5Codec):
         return chain

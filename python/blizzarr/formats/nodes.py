@@ -9,7 +9,6 @@ from blizzarr.formats.format import Child, Format, Node, Store
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store as ChunkStore
-from blizzarr.transformers import ArrayKeys, wrap
 
 __all__ = [
     "children",
@@ -54,6 +53,8 @@ def chunk_store(store: ChunkStore, path: str, meta: ArrayMeta) -> ChunkStore:
     """The store in which an array's chunks have the keys that its grid gives them: through its storage transformers."""
     if not meta.storage_transformers:
         return store
+    from blizzarr.transformers import ArrayKeys, wrap
+
     keys = ArrayKeys.of(chunk_prefix(path, meta), meta.chunk_keys, len(meta.shape))
     return wrap(store, meta.storage_transformers, keys)
 

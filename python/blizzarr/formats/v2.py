@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from blizzarr.errors import LimitError, MetadataError
-from blizzarr.formats import v2_array, v2_consolidated, v2_group, v2_node
+from blizzarr.formats import v2_consolidated, v2_node
 from blizzarr.formats.attributes import dump_attributes, load_attributes
 from blizzarr.formats.beside import (
     check_names,
@@ -184,7 +184,7 @@ def _decode_bare(
     document = load(raw, problems, marked=True)
     if document is None:
         return None, None
-    return (v2_array if kind == ARRAY else v2_group).decode(document, problems), document
+    return v2_node.decode_bare(kind, document, problems), document
 
 
 def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from blizzarr.formats import v2_array, v2_group
+from blizzarr.formats import v2_group
 from blizzarr.formats.attributes import check_depth
 from blizzarr.formats.dimension_names import names_in, with_names
 from blizzarr.formats.format import Node
@@ -22,7 +22,7 @@ from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, GROUP
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 
-__all__ = ["complete", "decode_below", "encode", "encode_below", "kind_of", "stored"]
+__all__ = ["complete", "decode_bare", "decode_below", "encode", "encode_below", "kind_of", "stored"]
 
 
 def kind_of(path: str, documents: Mapping[str, Any], prefix: str = "") -> str | None:
@@ -38,6 +38,15 @@ def kind_of(path: str, documents: Mapping[str, Any], prefix: str = "") -> str | 
     return ARRAY if array else GROUP if group else None
 
 
+def decode_bare(kind: str, document: dict[str, Any], problems: Problems) -> Node | None:
+    """A node without its attributes; `None` when a problem was added."""
+    if kind == GROUP:
+        return v2_group.decode(document, problems)
+    from blizzarr.formats import v2_array
+
+    return v2_array.decode(document, problems)
+
+
 def complete(meta: Node, attributes: dict[str, Any], source: Mapping[str, Any] | None) -> Node:
     """The node with its attributes, and with the names of dimensions that are among them."""
     if isinstance(meta, ArrayMeta):
@@ -50,7 +59,7 @@ def decode_below(path: str, documents: Mapping[str, Any], problems: Problems) ->
     """The node at a path in consolidated metadata; `None` when a problem was added."""
     kind = kind_of(path, documents) or GROUP
     found = Problems()
-    meta = (v2_array if kind == ARRAY else v2_group).decode(documents[kind], found)
+    meta = decode_bare(kind, documents[kind], found)
     problems.adopt(found, place(f"{path}/{kind}"))
     attributes = documents.get(ATTRIBUTES, {})
     before = len(problems.items)
@@ -72,6 +81,8 @@ def encode(meta: Node, problems: Problems) -> dict[str, Mapping[str, Any]]:
     Adds a problem for each member that v2 cannot express.
     """
     if isinstance(meta, ArrayMeta):
+        from blizzarr.formats import v2_array
+
         return {ATTRIBUTES: _attributes(meta, problems), ARRAY: v2_array.encode(meta, problems)}
     return {ATTRIBUTES: meta.attributes, GROUP: v2_group.encode(meta)}
 

@@ -6,7 +6,7 @@ https://zarr-specs.readthedocs.io/en/latest/v3/core/#array-metadata
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
@@ -15,7 +15,9 @@ from blizzarr.formats.document import MAX_DEPTH, is_deeper
 from blizzarr.formats.shapes import array_shape, chunk_shape
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems, extension, members
-from blizzarr.transformers import decode as decode_transformers
+
+if TYPE_CHECKING:
+    from blizzarr.transformers import StorageTransformer
 
 __all__ = ["decode", "encode"]
 
@@ -67,7 +69,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     names = get("dimension_names", MISSING)
     dimension_names = None if names is MISSING else _dimension_names(names, rank, problems)
     listed = get("storage_transformers", MISSING)
-    transformers = () if listed is MISSING or listed == [] else decode_transformers(listed, rank, problems)
+    transformers = () if listed is MISSING or listed == [] else _transformers(listed, rank, problems)
     extra = unknown_members(document, _MEMBERS, problems)
     if len(problems.items) > before:
         return None
@@ -88,6 +90,13 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         "v3",
         document,
     )
+
+
+def _transformers(listed: Any, rank: int | None, problems: Problems) -> tuple[StorageTransformer, ...]:
+    # Few arrays have any.
+    from blizzarr.transformers import decode
+
+    return decode(listed, rank, problems)
 
 
 def _chunk_shape(value: Any, rank: int | None, dtype: DataType | None, problems: Problems) -> tuple[int, ...] | None:

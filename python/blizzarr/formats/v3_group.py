@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from blizzarr.formats import v3_array, v3_consolidated, v3_transitional
+from blizzarr.formats import v3_array, v3_consolidated
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.problems import MISSING, Problems
@@ -44,8 +44,12 @@ def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.j
     if kind == "array":
         found = Problems()
         array = v3_array.decode(document, found)
-        if found.items and (older := v3_transitional.decode(document)) is not None:
-            return older
+        if found.items:
+            from blizzarr.formats import v3_transitional
+
+            older = v3_transitional.decode(document)
+            if older is not None:
+                return older
         problems.adopt(found, "")
         return array
     if kind == "group":

@@ -28,7 +28,6 @@ from blizzarr.hierarchy.removal import REMOVAL, Chunks, Removed, chunks_of, read
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.stores import Store
-from blizzarr.transformers import stored_key
 
 __all__ = ["PROGRESS", "Belongings", "array_chunks", "belongings", "chunk_names", "chunk_pattern", "own_keys"]
 
@@ -170,6 +169,8 @@ def array_chunks(chunks: Store, path: str, meta: ArrayMeta) -> list[str]:
 
 def _stored_chunks(store: Store, path: str, meta: ArrayMeta) -> list[str] | None:
     """The same as they are stored; None where only the storage transformers know what that is."""
+    from blizzarr.transformers import stored_key
+
     chunks = chunk_store(store, path, meta)
     stored = [stored_key(chunks, key, store) for key in array_chunks(chunks, path, meta)]
     return None if None in stored else [key for key in stored if key is not None]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import FORMATS, find, format_of
 from blizzarr.stores import LocalStore, Store
@@ -17,6 +15,8 @@ def root_above(store: Store, path: str) -> tuple[Store, str] | None:
     The draft keeps documents and chunks in two trees, so that what looks like the path of a node is no directory.
     `None` where there is no such hierarchy around, or no such node in it.
     """
+    from pathlib import Path
+
     directory = getattr(store, "root", None)
     if not isinstance(store, LocalStore) or not isinstance(directory, Path) or directory.exists():
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
 from blizzarr.model.chunk_grid import RegularGrid
 from blizzarr.model.chunk_keys import ChunkKeys
-from blizzarr.transformers import StorageTransformer
+
+if TYPE_CHECKING:
+    from blizzarr.transformers import StorageTransformer
 
 __all__ = ["MAX_RANK", "ArrayMeta"]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from blizzarr.late import late_names
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.local import LocalStore
@@ -11,7 +14,9 @@ from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
 from blizzarr.stores.readonly import ReadOnlyStore, check_writable, read_only
 from blizzarr.stores.urls import StoreLike, resolve
 from blizzarr.stores.wrapper import StoreWrapper
-from blizzarr.stores.zip import ZipStore
+
+if TYPE_CHECKING:
+    from blizzarr.stores.zip import ZipStore
 
 __all__ = [
     "BaseStore",
@@ -31,3 +36,6 @@ __all__ = [
     "read_only",
     "resolve",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = late_names(__name__, ["blizzarr.stores.zip:ZipStore"])

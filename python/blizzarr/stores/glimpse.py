@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from blizzarr.stores.failures import failures
 from blizzarr.stores.local import LocalStore
@@ -13,7 +13,9 @@ from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.readonly import ReadOnlyStore
 from blizzarr.stores.within import entries, opened
-from blizzarr.stores.zip import ZipStore
+
+if TYPE_CHECKING:
+    from blizzarr.stores.zip import ZipStore
 
 __all__ = ["glimpse"]
 
@@ -41,7 +43,11 @@ def glimpse(store: Any, prefix: str, most: int) -> list[tuple[str, bool]] | None
                     return [(entry.name, entry.is_dir()) for entry in islice(listed, most)]
             except (FileNotFoundError, NotADirectoryError):
                 return []
-    if isinstance(store, MemoryStore | ZipStore) or (isinstance(store, MappingStore) and type(store.mapping) is dict):
+    if isinstance(store, MemoryStore) or (isinstance(store, MappingStore) and type(store.mapping) is dict):
+        return list(islice(_listed(store, prefix), most))
+    from blizzarr.stores.zip import ZipStore
+
+    if isinstance(store, ZipStore):
         return list(islice(_listed(store, prefix), most))
     return None
 

@@ -7,8 +7,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from blizzarr import _native
 from blizzarr.config import config
@@ -16,6 +15,9 @@ from blizzarr.durability import Durability
 from blizzarr.errors import StoreError
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.native import NativeStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["Links", "LocalStore"]
 
@@ -83,6 +85,8 @@ class LocalStore(NativeStore):
     @property
     def root(self) -> Path:
         """The directory, as an absolute path."""
+        from pathlib import Path
+
         return Path(self._root)
 
     @property

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 __all__ = ["Threads"]
 
@@ -23,6 +25,8 @@ class Threads:
     """
 
     def __init__(self, count: int) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
         self._pool = ThreadPoolExecutor(count)
 
     def __enter__(self) -> Self:
@@ -50,6 +54,8 @@ class _Task(Generic[R]):
     """Something to be done once, by whoever comes first."""
 
     def __init__(self, work: Callable[[T], R], item: T) -> None:
+        from concurrent.futures import Future
+
         self._left: list[tuple[Callable[[Any], R], Any]] = [(work, item)]
         self._future: Future[R] = Future()
 

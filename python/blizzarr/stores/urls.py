@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import MutableMapping
-from pathlib import Path
-from typing import Any, TypeAlias
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from blizzarr.errors import NodeNotFoundError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
@@ -18,7 +16,9 @@ from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.readonly import read_only
-from blizzarr.stores.zip import ZipStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["StoreLike", "check_mode", "resolve"]
 
@@ -91,6 +91,8 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
         return _from_path(text, mode, path)
     name = scheme[1].lower()
     if name == "file":
+        from urllib.parse import unquote, urlsplit
+
         parts = urlsplit(text)
         if parts.netloc not in ("", "localhost"):
             raise ValueError(f"expected file:///path on this machine, found the host {parts.netloc!r}")
@@ -110,9 +112,11 @@ def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:
     if not text:
         raise ValueError("expected a path or URL, found an empty string; '.' is the current directory")
     # Most paths name a directory: told apart without taking the path to pieces.
-    archive, inner = _split_zip(Path(text)) if ".zip" in text.lower() else (None, "")
+    archive, inner = _split_zip(text) if ".zip" in text.lower() else (None, "")
     if archive is None:
         return LocalStore(text, read_only=mode == "r"), ""
+    from blizzarr.stores.zip import ZipStore
+
     if inner:
         check_key(inner)
     if mode in ("r", "r+"):
@@ -122,8 +126,11 @@ def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:
     return ZipStore(archive, "w" if mode == "w" and not (inner or path) else "a"), inner
 
 
-def _split_zip(path: Path) -> tuple[Path | None, str]:
+def _split_zip(text: str) -> tuple[Path | None, str]:
     """The zip file that the path goes into, if any, and the path in it."""
+    from pathlib import Path
+
+    path = Path(text)
     for number, part in enumerate(path.parts, 1):
         if part.lower().endswith(".zip"):
             archive = Path(*path.parts[:number])

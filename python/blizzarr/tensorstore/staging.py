@@ -19,7 +19,7 @@ import numpy.typing as npt
 from blizzarr.api.create import create_array
 from blizzarr.array import Array
 from blizzarr.array.binding import bind, same_chunks
-from blizzarr.array.info import stored_chunks
+from blizzarr.array.stored import stored_chunks
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import chunk_prefix, document_keys, find_many, lock_key
 from blizzarr.futures import submit

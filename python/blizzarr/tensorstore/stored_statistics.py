@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from blizzarr.array import Array
-from blizzarr.array.info import stored_chunks
+from blizzarr.array.stored import stored_chunks
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.transform import Axes

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Final, TypeVar
 
-from blizzarr.array.info import stored_chunks
+from blizzarr.array.stored import stored_chunks
 from blizzarr.durability import durable
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.model import ArrayMeta

@@ -6,18 +6,22 @@ first filter is one of them; in v3 there are ``vlen-utf8`` for the data type ``s
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from blizzarr.codecs.numcodecs.row import PREFIX
-from blizzarr.codecs.objects.categorize import CategorizeCodec
 from blizzarr.codecs.objects.codec import TOKEN_BYTES, ObjectCodec, Table
-from blizzarr.codecs.objects.json2 import JsonCodec
-from blizzarr.codecs.objects.msgpack2 import MsgpackCodec
-from blizzarr.codecs.objects.pickle import PickleCodec
-from blizzarr.codecs.objects.vlen import VlenBytesCodec, VlenUtf8Codec
-from blizzarr.codecs.objects.vlen_array import VlenArrayCodec
+from blizzarr.late import LateRows, late_names
+
+if TYPE_CHECKING:
+    from blizzarr.codecs.objects.categorize import CategorizeCodec
+    from blizzarr.codecs.objects.json2 import JsonCodec
+    from blizzarr.codecs.objects.msgpack2 import MsgpackCodec
+    from blizzarr.codecs.objects.pickle import PickleCodec
+    from blizzarr.codecs.objects.vlen import VlenBytesCodec, VlenUtf8Codec
+    from blizzarr.codecs.objects.vlen_array import VlenArrayCodec
 
 __all__ = [
+    "NAMED",
     "OBJECT_CODECS",
     "TOKEN_BYTES",
     "CategorizeCodec",
@@ -31,16 +35,19 @@ __all__ = [
     "VlenUtf8Codec",
 ]
 
-OBJECT_CODECS: Final[dict[str, type[ObjectCodec]]] = {
-    row.name.removeprefix(PREFIX): row
-    for row in (
-        CategorizeCodec,
-        JsonCodec,
-        MsgpackCodec,
-        PickleCodec,
-        VlenArrayCodec,
-        VlenBytesCodec,
-        VlenUtf8Codec,
-    )
+NAMED: Final = {
+    "categorize": "blizzarr.codecs.objects.categorize:CategorizeCodec",
+    "numcodecs.json2": "blizzarr.codecs.objects.json2:JsonCodec",
+    "numcodecs.msgpack2": "blizzarr.codecs.objects.msgpack2:MsgpackCodec",
+    "numcodecs.pickle": "blizzarr.codecs.objects.pickle:PickleCodec",
+    "numcodecs.vlen-array": "blizzarr.codecs.objects.vlen_array:VlenArrayCodec",
+    "vlen-bytes": "blizzarr.codecs.objects.vlen:VlenBytesCodec",
+    "vlen-utf8": "blizzarr.codecs.objects.vlen:VlenUtf8Codec",
 }
+"""Where they are, by the name that v3 documents have."""
+
+OBJECT_CODECS: Final = LateRows[type[ObjectCodec]]({name.removeprefix(PREFIX): there for name, there in NAMED.items()})
 """By the id that they have in numcodecs."""
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = late_names(__name__, NAMED.values())

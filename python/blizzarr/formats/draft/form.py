@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from blizzarr.formats.document import dump, load
-from blizzarr.formats.draft import array, array_writing, consolidated, group
+from blizzarr.formats.draft import consolidated
 from blizzarr.formats.draft.entry import DEFAULT_SUFFIX, Entry, read, suffix_problem, write
 from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, KINDS, NodeKeys
 from blizzarr.formats.draft.names import check_path, name_problem
@@ -91,6 +91,8 @@ class Draft:
         return self._keys.node_of(key)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
+        from blizzarr.formats.draft import array
+
         return array.chunk_keys("/" if given is None else given.separator, self.spelling)
 
     def decode(self, path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:
@@ -115,6 +117,8 @@ class Draft:
         return self._with_consolidated(meta, documents)
 
     def _node(self, kind: str, document: dict[str, Any], problems: Problems) -> ArrayMeta | GroupMeta | None:
+        from blizzarr.formats.draft import array, group
+
         if kind == "array":
             return array.decode(document, self.spelling, self.name, problems)
         return group.decode(document, self.name, problems)
@@ -143,6 +147,8 @@ class Draft:
         return encoded
 
     def _document(self, meta: ArrayMeta | GroupMeta, path: str, problems: Problems) -> dict[str, Any]:
+        from blizzarr.formats.draft import array_writing, group
+
         if isinstance(meta, ArrayMeta):
             return array_writing.encode(meta, self.spelling, self.name, problems)
         if meta.consolidated is not None and (path or self.spelling is Spelling.DOCUMENT):

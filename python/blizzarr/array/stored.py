@@ -1,0 +1,55 @@
+"""What of an array is stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_prefixes
+from blizzarr.model import ArrayMeta
+from blizzarr.model.chunk_keys import INDEX
+from blizzarr.stores import Store
+from blizzarr.stores.within import kept_within, refuse_out
+
+__all__ = ["stored_bytes", "stored_chunks"]
+
+
+def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The keys of an array's chunks (shards, where there are) that are stored, with their positions in the grid.
+
+    The keys are those in `chunk_store`. Those outside the array's shape too: an interrupted change of shape may have
+    left some.
+    """
+    prefix = chunk_prefix(path, metadata)
+    keys = metadata.chunk_keys
+    head = prefix + (keys.head if metadata.shape else keys.scalar)
+    pattern = _indices(keys.separator, len(metadata.shape))
+    # The narrowest prefix that all of them have, so that documents and nodes beside them are not listed.
+    below = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
+    kept = kept_within(store)
+    for key in chunk_store(store, path, metadata).list(below.rstrip("/")):
+        found = pattern.fullmatch(key, len(head))
+        if found is not None and key.startswith(head):
+            yield key, tuple(map(int, found.groups()))
+        elif kept is not None:
+            refuse_out(kept, key)  # chunks behind it are not missing
+
+
+@cache
+def _indices(separator: str, rank: int) -> re.Pattern[str]:
+    return re.compile(re.escape(separator).join([f"({INDEX})"] * rank))
+
+
+def stored_bytes(store: Store, path: str, metadata: ArrayMeta) -> int:
+    """The bytes of everything that is stored for an array: its documents and its chunks."""
+    size = getattr(store, "size", None)
+    total = 0
+    prefixes = node_prefixes(path, metadata)
+    keys = {key for prefix in prefixes for key in store.list(prefix.rstrip("/"))}
+    for key in keys.union(document_keys(path, metadata)):
+        if size is not None:
+            total += size(key) or 0
+        else:
+            total += len(memoryview(store.get(key) or b""))
+    return total

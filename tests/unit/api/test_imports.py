@@ -1,0 +1,113 @@
+"""Importing blizzarr loads what opening an array needs; the rest comes when it is asked for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import blizzarr
+from blizzarr import codecs, stores
+from blizzarr.codecs import numcodecs, objects
+from blizzarr.late import late_names
+
+RARE = (
+    "blizzarr.array.info",
+    "blizzarr.checking",
+    "blizzarr.cli",
+    "blizzarr.codecs.blosc",
+    "blizzarr.codecs.configs",
+    "blizzarr.codecs.n5",
+    "blizzarr.codecs.numcodecs.astype",
+    "blizzarr.codecs.numcodecs.run",
+    "blizzarr.codecs.numcodecs.zlib",
+    "blizzarr.codecs.objects.json2",
+    "blizzarr.codecs.objects.vlen",
+    "blizzarr.comparing",
+    "blizzarr.copying",
+    "blizzarr.display",
+    "blizzarr.formats.draft.array",
+    "blizzarr.formats.n5_array",
+    "blizzarr.formats.v1_array",
+    "blizzarr.formats.v2_array",
+    "blizzarr.formats.v3_transitional",
+    "blizzarr.futures",
+    "blizzarr.group_info",
+    "blizzarr.recording",
+    "blizzarr.spec",
+    "blizzarr.stores.zip",
+    "blizzarr.tensorstore",
+    "blizzarr.testing",
+    "blizzarr.transactions",
+    "blizzarr.transformers",
+    "blizzarr.tree",
+    "blizzarr.upgrading",
+    "blizzarr.views",
+    "asyncio",
+    "concurrent.futures",
+    "difflib",
+    "gzip",
+    "hashlib",
+    "logging",
+    "numcodecs",
+    "pathlib",
+    "rich",
+    "secrets",
+    "tensorstore",
+    "typer",
+    "urllib.parse",
+    "uuid",
+)
+
+
+def modules_after(program: str, *arguments: str) -> set[str]:
+    """The modules that a new interpreter has imported once the program has run."""
+    # Without what is installed beside: a file of another package may import anything when the interpreter starts.
+    tell = "import sys; before = set(sys.modules); " + program + "; import json; print(json.dumps([*sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", tell, *arguments], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout)) - modules_of_numpy()
+
+
+def modules_of_numpy() -> set[str]:
+    """Those that NumPy imports anyway, which differ from release to release."""
+    tell = "import numpy, sys, json; print(json.dumps([*sys.modules]))"
+    return set(json.loads(subprocess.run([sys.executable, "-c", tell], capture_output=True, check=True).stdout))
+
+
+def below(names: set[str], packages: tuple[str, ...]) -> set[str]:
+    """The names that are one of the packages, or in one."""
+    return {name for name in names for package in packages if name == package or name.startswith(f"{package}.")}
+
+
+def test_importing() -> None:
+    """Nothing rare is imported with the package."""
+    assert below(modules_after("import blizzarr"), RARE) == set()
+
+
+@pytest.mark.parametrize("action", ["array[0]", "array[0] = 1"], ids=["read", "write"])
+def test_the_first_call(action: str, tmp_path: Path) -> None:
+    """Nor is it when the first array is opened and read or written: the cost was not only moved."""
+    blizzarr.create_array(tmp_path / "data", data=[1, 2, 3, 4], chunks=2, compressors="zstd")
+    made = modules_after(f"import blizzarr; array = blizzarr.open(sys.argv[1]); {action}", str(tmp_path / "data"))
+    assert below(made, RARE) == set()
+
+
+@pytest.mark.parametrize("package", [codecs, numcodecs, objects, stores], ids=lambda package: package.__name__)
+def test_names_of_packages(package: object) -> None:
+    """Every name that a package promises is there, shows, and no other is."""
+    for name in package.__all__:  # type: ignore[attr-defined]
+        assert getattr(package, name) is not None
+    assert set(package.__all__) <= set(dir(package))  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = package.Nothing  # type: ignore[attr-defined]
+
+
+def test_a_name_that_is_nowhere() -> None:
+    """A place with nothing in it is an error that names it."""
+    get, names = late_names("blizzarr.codecs", ["blizzarr.codecs.zstd:NoCodec"])
+    assert "NoCodec" in names()
+    with pytest.raises(AttributeError, match="NoCodec"):
+        get("NoCodec")
