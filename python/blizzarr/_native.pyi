@@ -86,6 +86,7 @@ class ArrayHandle:
         intervals: Sequence[tuple[int, int, int]] | None = None,
         morton: Sequence[int] | None = None,
         edges: Sequence[Chain] = (),
+        named: object = None,
     ) -> None: ...
     @property
     def caches(self) -> bool: ...

@@ -88,6 +88,10 @@ class BlizzarrError(Exception):
     'cannot decode chunk c/0/1 of /a/b: zstd: data ended after 137 of 4,096 bytes'
     >>> str(ChunkError("expected 8 bytes, found 7", array="/a/b", key="a/b/c/0/1", chunk=(0, 1, 3, 2)))
     'inner chunk 3/2 of chunk c/0/1 of /a/b: expected 8 bytes, found 7'
+    >>> print(ChunkError("expected 8 bytes, found 7", store="/data/h.zarr", array="/a/b", key="a/b/c/0", chunk=(0,)))
+    chunk c/0 of /a/b in /data/h.zarr: expected 8 bytes, found 7
+    >>> print(ChunkError("expected 8 bytes, found 7", store="/data/b.zarr", array="/", key="c/0", chunk=(0,)))
+    chunk c/0 of /data/b.zarr: expected 8 bytes, found 7
     """
 
     fields: ClassVar[tuple[str, ...]] = ("store", "array", "key", "chunk", "codec", "direction")
@@ -142,6 +146,10 @@ class BlizzarrError(Exception):
             parts.append(f"inner chunk {within} of {thing} {inside}" if within else f"{thing} {inside}")
         elif self.chunk is not None:
             parts.append(f"chunk {self.chunk}")
+        if parts and path == "/" and self.store is not None:
+            # What lies at the root of its store has no other name.
+            parts.append(f"of {self.store}")
+            return " ".join(parts)
         if path is not None:
             parts.append(f"of {path}" if parts else path)
         if self.store is not None:

@@ -70,7 +70,9 @@ def test_rows_001_to_003_say_how_far_the_data_went() -> None:
     for codecs, name in (("gzip", "gzip"), ("zstd", "zstd"), ("crc32c", "crc32c")):
         damaged = Damaged(codecs)
         damaged.plant(damaged.encoded[: len(damaged.encoded) // 2])
-        with pytest.raises(CodecError, match=rf"cannot decode chunk c/1/0 of /a: {name}: data ended after \d+ of 256"):
+        with pytest.raises(
+            CodecError, match=rf"cannot decode chunk c/1/0 of /a in .+: {name}: data ended after \d+ of 256"
+        ):
             damaged.array[8, 0]
 
 

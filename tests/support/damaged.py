@@ -192,7 +192,7 @@ def every_way_refuses(
             WAYS[way](damaged.array)
         assert time.perf_counter() - begun < SECONDS, way
         error = caught.value
-        assert error.array == "/a", way
+        assert (error.array, error.store) == ("/a", str(damaged.array.store)), way
         assert error.key == damaged.key, way
         assert error.chunk == damaged.layout.chunk, way
         assert error.codec, way
@@ -200,7 +200,10 @@ def every_way_refuses(
         assert error.reason, way
         text = str(error)
         inner = "inner chunk {}/{} of ".format(*damaged.layout.chunk[2:]) if damaged.layout.shards else ""
-        for part in (f"cannot decode {inner}chunk {damaged.layout.key} of /a: {error.codec}: ", error.reason):
+        for part in (
+            f"cannot decode {inner}chunk {damaged.layout.key} of /a in {error.store}: {error.codec}: ",
+            error.reason,
+        ):
             assert part in text, way
         assert contents(damaged.store) == before, way
         errors.append(error)

@@ -44,6 +44,7 @@ def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False
             cache=None if keeping is None else keeping.native(),
             scalar=None if keeping is None or by_bytes else scalar_of(dtype),
             axes=len(metadata.shape) if by_bytes else None,
+            named=outside,
         )
 
     if metadata.dtype.kind is Kind.OBJECT:

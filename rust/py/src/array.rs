@@ -17,7 +17,7 @@ use crate::buffer::{to_python, Buffer};
 use crate::caching::{known, with_pool, Given, Scalar};
 use crate::chain::PyChain;
 use crate::ending::call;
-use crate::errors::{entry, foreign, raise};
+use crate::errors::{entry, foreign, raise, Place};
 use crate::request::region;
 use crate::signals::watching_signals;
 use crate::stores::store_of;
@@ -28,8 +28,8 @@ type Verified<'py> = (u64, u64, u64, u64, Bound<'py, PyList>, u64, Vec<(Bound<'p
 #[pyclass(name = "ArrayHandle", module = "blizzarr._native", frozen)]
 pub struct ArrayHandle {
     array: Array,
-    /// The array's path, for error messages.
-    path: String,
+    /// The array's path and store, for error messages.
+    place: Place,
     /// How single elements are shown, of an array with a pool.
     scalar: Option<Scalar>,
 }
@@ -37,7 +37,7 @@ pub struct ArrayHandle {
 #[pymethods]
 impl ArrayHandle {
     #[new]
-    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None, axes=None, intervals=None, morton=None, edges=Vec::new()))]
+    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None, axes=None, intervals=None, morton=None, edges=Vec::new(), named=None))]
     #[allow(clippy::too_many_arguments)] // One call per open array; each is a plain value.
     fn new(
         store: &Bound<'_, PyAny>,
@@ -57,6 +57,7 @@ impl ArrayHandle {
         intervals: Option<Vec<(i64, i64, i64)>>,
         morton: Option<Vec<u32>>,
         edges: Vec<PyRef<'_, PyChain>>,
+        named: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let py = store.py();
         entry(py, "open an array", None, || {
@@ -75,22 +76,22 @@ impl ArrayHandle {
             };
             let keys = Keys { prefix, head, separator, scalar: scalar_key, axes, places };
             let made = Array::new(store_of(store, place, locks)?, keys, lock_key, shape, Arc::clone(&chain.chain));
-            let path = array;
-            let array = made.map_err(|error| raise(store.py(), error, Some(&path)))?;
+            let place = Place { array, store: named };
+            let array = made.map_err(|error| raise(py, error, Some(&place)))?;
             let array = array.with_edges(edges.iter().map(|chain| Arc::clone(&chain.chain)).collect());
             let array = match cache {
                 Some(given) => with_pool(array, given)?,
                 None => array,
             };
             let scalar = scalar.filter(|_| array.cache.is_some()).map(|(kind, make)| Scalar::new(&kind, make));
-            Ok(ArrayHandle { array, path, scalar })
+            Ok(ArrayHandle { array, place, scalar })
         })
     }
 
     /// The element at a key of integers, if the pool has it and need not look at the store; `None` for everything else.
     fn element<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match &self.scalar {
-            Some(scalar) => entry(key.py(), "read", Some(&self.path), || known(&self.array, scalar, key)),
+            Some(scalar) => entry(key.py(), "read", Some(&self.place), || known(&self.array, scalar, key)),
             None => Ok(None),
         }
     }
@@ -105,7 +106,7 @@ impl ArrayHandle {
     #[pyo3(signature = (out, axes, threads=0))]
     fn read(&self, out: &Bound<'_, PyAny>, axes: &Bound<'_, PyTuple>, threads: usize) -> PyResult<()> {
         let py = out.py();
-        entry(py, "read", Some(&self.path), || {
+        entry(py, "read", Some(&self.place), || {
             let mut buffer = Buffer::writing(out)?;
             let region = self.region(axes, &buffer)?;
             let target = buffer.target();
@@ -114,7 +115,7 @@ impl ArrayHandle {
                     blizzarr_core::read::read(&self.array, &region, &target, options)
                 })
             });
-            done.map_err(|error| raise(py, error, Some(&self.path)))
+            done.map_err(|error| raise(py, error, Some(&self.place)))
         })
     }
 
@@ -128,7 +129,7 @@ impl ArrayHandle {
         threads: usize,
     ) -> PyResult<()> {
         let py = source.py();
-        entry(py, "write", Some(&self.path), || {
+        entry(py, "write", Some(&self.place), || {
             let buffer = Buffer::reading(source)?;
             let region = self.region(axes, &buffer)?;
             let origin = buffer.origin();
@@ -138,7 +139,7 @@ impl ArrayHandle {
                     durability::end_call().and(outcome)
                 })
             });
-            done.map_err(|error| raise(py, error, Some(&self.path)))
+            done.map_err(|error| raise(py, error, Some(&self.place)))
         })
     }
 
@@ -148,14 +149,14 @@ impl ArrayHandle {
     #[pyo3(signature = (places, sizes_only=false, threads=0))]
     fn verify<'py>(&self, places: &Bound<'py, PyAny>, sizes_only: bool, threads: usize) -> PyResult<Verified<'py>> {
         let py = places.py();
-        entry(py, "check", Some(&self.path), || {
+        entry(py, "check", Some(&self.place), || {
             let places = numbers(places)?;
             let depth = if sizes_only { Depth::Sizes } else { Depth::Everything };
             let done =
                 py.detach(|| with_options(threads, false, &|options| check(&self.array, &places, depth, options)));
             let Checked { objects, missing, bytes, found } =
-                done.map_err(|error| raise(py, error, Some(&self.path)))?;
-            let errors = found.errors.into_iter().map(|error| raise(py, error, Some(&self.path)).into_value(py));
+                done.map_err(|error| raise(py, error, Some(&self.place)))?;
+            let errors = found.errors.into_iter().map(|error| raise(py, error, Some(&self.place)).into_value(py));
             let errors = PyList::new(py, errors.collect::<Vec<_>>())?;
             let shared = found.shared.into_iter().map(|(place, count)| Ok((PyTuple::new(py, place.iter())?, count)));
             let shared = shared.collect::<PyResult<Vec<_>>>()?;
@@ -175,7 +176,7 @@ impl ArrayHandle {
         remove: bool,
         dry_run: bool,
     ) -> PyResult<(&'static str, u64, Vec<Bound<'py, PyTuple>>)> {
-        entry(py, "repair", Some(&self.path), || {
+        entry(py, "repair", Some(&self.place), || {
             if place.len() != self.array.shape.len() {
                 return Err(PyValueError::new_err(format!("expected {} indices", self.array.shape.len())));
             }
@@ -192,7 +193,7 @@ impl ArrayHandle {
                     durability::end_call().and(outcome)
                 })
             });
-            let Salvaged { outcome, kept, lost } = done.map_err(|error| raise(py, error, Some(&self.path)))?;
+            let Salvaged { outcome, kept, lost } = done.map_err(|error| raise(py, error, Some(&self.place)))?;
             let outcome = match outcome {
                 Outcome::Gone => "gone",
                 Outcome::Intact => "intact",
@@ -207,14 +208,14 @@ impl ArrayHandle {
 
     /// The same array with another shape, sharing everything else.
     fn resized(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
-        entry(py, "resize", Some(&self.path), || {
+        entry(py, "resize", Some(&self.place), || {
             let Array { store, keys, lock_key, chain, cache, edges, .. } = &self.array;
             let mut array = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape, Arc::clone(chain))
-                .map_err(|error| raise(py, error, Some(&self.path)))?;
+                .map_err(|error| raise(py, error, Some(&self.place)))?;
             array.cache.clone_from(cache);
             array.edges.clone_from(edges);
             let scalar = self.scalar.as_ref().map(|scalar| scalar.clone_ref(py));
-            Ok(ArrayHandle { array, path: self.path.clone(), scalar })
+            Ok(ArrayHandle { array, place: self.place.clone_ref(py), scalar })
         })
     }
 }

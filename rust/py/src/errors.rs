@@ -19,6 +19,20 @@ thread_local! {
     static OPERATION: Cell<&'static str> = const { Cell::new("") };
 }
 
+/// Where an array is, as errors tell it.
+pub struct Place {
+    /// Its path within the store.
+    pub array: String,
+    /// The store, whose text is made when there is an error.
+    pub store: Option<Py<PyAny>>,
+}
+
+impl Place {
+    pub fn clone_ref(&self, py: Python<'_>) -> Self {
+        Place { array: self.array.clone(), store: self.store.as_ref().map(|store| store.clone_ref(py)) }
+    }
+}
+
 /// What the handler of a signal raised. Whatever it is, it goes to the caller as it is: it says nothing of a store.
 struct OfSignal(PyErr);
 
@@ -27,11 +41,11 @@ struct OfSignal(PyErr);
 pub fn entry<R>(
     py: Python<'_>,
     operation: &'static str,
-    array: Option<&str>,
+    place: Option<&Place>,
     body: impl FnOnce() -> PyResult<R>,
 ) -> PyResult<R> {
     let outer = OPERATION.replace(operation);
-    let outcome = panics::catch(body).unwrap_or_else(|error| Err(raise(py, error, array)));
+    let outcome = panics::catch(body).unwrap_or_else(|error| Err(raise(py, error, place)));
     OPERATION.set(outer);
     outcome
 }
@@ -46,12 +60,12 @@ pub fn classes(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(ERRORS.get_or_try_init(py, || py.import("blizzarr.errors").map(|module| module.into_any().unbind()))?.bind(py))
 }
 
-/// The exception for `error`, which happened to the array at path `array`.
-pub fn raise(py: Python<'_>, error: Error, array: Option<&str>) -> PyErr {
-    build(py, error, array).unwrap_or_else(|failure| failure)
+/// The exception for `error`, which happened to the array at `place`.
+pub fn raise(py: Python<'_>, error: Error, place: Option<&Place>) -> PyErr {
+    build(py, error, place).unwrap_or_else(|failure| failure)
 }
 
-fn build(py: Python<'_>, mut error: Error, array: Option<&str>) -> PyResult<PyErr> {
+fn build(py: Python<'_>, mut error: Error, place: Option<&Place>) -> PyResult<PyErr> {
     let location = error.location().map(str::to_owned);
     let payload = match error.payload.take().map(|payload| payload.downcast::<OfSignal>()) {
         Some(Ok(raised)) => return Ok(raised.0),
@@ -80,8 +94,12 @@ fn build(py: Python<'_>, mut error: Error, array: Option<&str>) -> PyResult<PyEr
         Kind::Foreign => "StoreError",
     };
     let fields = PyDict::new(py);
-    if let Some(array) = array {
-        fields.set_item("array", array)?;
+    if let Some(place) = place {
+        fields.set_item("array", &place.array)?;
+        // A store that cannot say where it is must not hide what happened.
+        if let Some(Ok(store)) = place.store.as_ref().map(|store| store.bind(py).str()) {
+            fields.set_item("store", store)?;
+        }
     }
     if let Some(key) = &error.key {
         fields.set_item("key", &**key)?;

@@ -351,9 +351,9 @@ def test_rows_024_and_026_cut_anywhere(name: str) -> None:
     array = made(name)
     whole = bytes(array.store.get("0"))
     for length in range(len(whole)):
-        refused(array, whole[:length], r"^cannot decode chunk 0 of /: ")
+        refused(array, whole[:length], r"^cannot decode chunk 0 of <MemoryStore at [^>]*>: ")
     if name != "pickle":
-        refused(array, whole + b"\0", r"^cannot decode chunk 0 of /: ")
+        refused(array, whole + b"\0", r"^cannot decode chunk 0 of <MemoryStore at [^>]*>: ")
 
 
 @pytest.mark.parametrize("name", ["vlen-utf8", "vlen-bytes", "vlen-array"])
@@ -413,6 +413,6 @@ def test_a_fill_value_that_cannot_be_encoded() -> None:
     array = blizzarr.open_array(array.store)
     assert array[...].tolist() == ["a", "bb", "a", "none", "none"]
     with pytest.raises(
-        CodecError, match="cannot encode chunk 1 of /: categorize: expected one of the labels, found 'n"
+        CodecError, match=r"cannot encode chunk 1 of <MemoryStore .*>: categorize: expected one of the labels, found 'n"
     ):
         array[3] = "a"
