@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use blizzarr_core::cache::changes;
 use blizzarr_core::error::Result;
 use blizzarr_core::interrupt::never;
-use blizzarr_core::pool;
 use blizzarr_core::store::durability::{self, Level};
 use blizzarr_core::store::local::{Links, LocalOptions, LocalStore, Locking};
 use blizzarr_core::store::memory::MemoryStore;
@@ -139,9 +138,6 @@ impl PyMemoryStore {
     }
 }
 
-/// Batches of fewer documents than this are read by the calling thread alone.
-const BATCH: usize = 32;
-
 #[pymethods]
 impl NativeStore {
     fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
@@ -154,15 +150,7 @@ impl NativeStore {
     /// Values of many keys, `None` where there is none.
     fn get_many<'py>(&self, py: Python<'py>, keys: Vec<String>) -> PyResult<Bound<'py, PyList>> {
         entry(py, "get values", None, || {
-            let slots: Vec<Mutex<Option<Vec<u8>>>> = keys.iter().map(|_| Mutex::new(None)).collect();
-            self.run(py, |store| {
-                let threads = if keys.len() < BATCH { 1 } else { pool::threads() };
-                pool::run(threads, keys.len(), &never, |number, _worker| {
-                    *slots[number].lock().unwrap_or_else(PoisonError::into_inner) = store.get(&keys[number])?;
-                    Ok(())
-                })
-            })?;
-            let found = slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
+            let found = self.run(py, |store| many::get(store, &keys, &never))?.into_iter();
             let found = found.map(|value| value.map(|value| handed(py, &value)).transpose());
             PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
         })

@@ -49,26 +49,34 @@ macro_rules! rounded {
     }};
 }
 
+/// What elements have that are stored as they lie in memory.
+macro_rules! as_in_memory {
+    ($type:ty) => {
+        const SIZE: usize = size_of::<$type>();
+
+        #[inline(always)]
+        fn load(bytes: &[u8]) -> Self {
+            let mut own = [0; size_of::<$type>()];
+            own.copy_from_slice(bytes);
+            <$type>::from_ne_bytes(own)
+        }
+
+        fn bytes(self) -> impl Iterator<Item = u8> {
+            self.to_ne_bytes().into_iter()
+        }
+    };
+}
+
 macro_rules! integer {
     ($type:ty, $sum:ty, $long:ty, $few:expr) => {
         impl Element for $type {
             type Sum = $sum;
             type LongSum = $long;
-            const SIZE: usize = size_of::<$type>();
             const HIGHEST: Self = <$type>::MAX;
             const LOWEST: Self = <$type>::MIN;
             const FEW: usize = $few;
 
-            #[inline(always)]
-            fn load(bytes: &[u8]) -> Self {
-                let mut own = [0; size_of::<$type>()];
-                own.copy_from_slice(bytes);
-                <$type>::from_ne_bytes(own)
-            }
-
-            fn bytes(self) -> impl Iterator<Item = u8> {
-                self.to_ne_bytes().into_iter()
-            }
+            as_in_memory!($type);
 
             #[inline(always)]
             fn before(self, other: Self) -> bool {
@@ -99,21 +107,11 @@ macro_rules! float {
         impl Element for $type {
             type Sum = $type;
             type LongSum = $type;
-            const SIZE: usize = size_of::<$type>();
             const HIGHEST: Self = <$type>::INFINITY;
             const LOWEST: Self = <$type>::NEG_INFINITY;
             const FEW: usize = usize::MAX;
 
-            #[inline(always)]
-            fn load(bytes: &[u8]) -> Self {
-                let mut own = [0; size_of::<$type>()];
-                own.copy_from_slice(bytes);
-                <$type>::from_ne_bytes(own)
-            }
-
-            fn bytes(self) -> impl Iterator<Item = u8> {
-                self.to_ne_bytes().into_iter()
-            }
+            as_in_memory!($type);
 
             #[inline(always)]
             fn before(self, other: Self) -> bool {
