@@ -1,8 +1,9 @@
 """Transactions: changes that are gathered in memory, seen only by whoever has the transaction, and stored together."""
 
 from blizzarr.transactions.changes import Changes, Elements, Operation, changes_in
+from blizzarr.transactions.outcome import GenerationMismatchError, Outcome, Participant
 from blizzarr.transactions.staged_store import StagedStore
-from blizzarr.transactions.transaction import GenerationMismatchError, Hold, Outcome, Participant, Transaction
+from blizzarr.transactions.transaction import Hold, Transaction
 from blizzarr.transactions.watching import watched
 
 __all__ = [

@@ -14,8 +14,9 @@ from blizzarr.json_values import quote
 from blizzarr.stores import LocalStore, MemoryStore, Store
 from blizzarr.stores.generation import NO_VALUE, generation_of, unwrapped
 from blizzarr.stores.place import place_of
+from blizzarr.transactions.outcome import GenerationMismatchError, Outcome
 from blizzarr.transactions.overlay import Overlay, Seen, View, behind, in_range
-from blizzarr.transactions.transaction import GenerationMismatchError, Outcome, Transaction
+from blizzarr.transactions.transaction import Transaction
 
 __all__ = ["Changes", "Elements", "Operation", "changes_in", "place_in"]
 

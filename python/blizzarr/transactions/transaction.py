@@ -3,61 +3,19 @@
 from __future__ import annotations
 
 import threading
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
-from blizzarr.errors import BlizzarrError, ConflictError, SpecError
+from blizzarr.errors import SpecError
 from blizzarr.futures import Future, submit
+from blizzarr.transactions.commit_future import CommitFuture
+from blizzarr.transactions.outcome import Outcome, Participant
 
-__all__ = ["GenerationMismatchError", "Hold", "Outcome", "Participant", "Transaction"]
+__all__ = ["Hold", "Transaction"]
 
 T = TypeVar("T")
 P = TypeVar("P", bound="Participant")
-
-_NAMED = 5
-"""So many of the values that were, or were not, stored are named in the text of an error."""
-
-
-class GenerationMismatchError(SpecError, ConflictError):
-    """Somebody else has changed what a change of this transaction depends on."""
-
-    def __str__(self) -> str:
-        return f"ABORTED: {super().__str__()}"
-
-
-class Outcome:
-    """What a commit has stored, and what it has not, and why."""
-
-    def __init__(self) -> None:
-        self.stored: list[str] = []
-        self.not_stored: list[str] = []
-        self.error: BaseException | None = None
-
-    def fail(self, shown: Sequence[str], error: BaseException) -> None:
-        """Note what was not stored; the first error counts."""
-        self.not_stored += shown
-        self.error = self.error or error
-
-
-class Participant(Protocol):
-    """Changes of one place that a transaction has gathered."""
-
-    at_once: bool
-    """Whether committing stores all of them, or none."""
-
-    def prepare(self) -> None:
-        """Refuse to be committed, before anything is stored."""
-
-    def commit(self, outcome: Outcome) -> None:
-        """Store them, and note what was stored."""
-
-    def shown(self) -> list[str]:
-        """What is to be stored, as errors show it."""
-
-    def abort(self) -> None:
-        """Forget them."""
 
 
 class Hold:
@@ -179,7 +137,7 @@ class Transaction:
         >>> transaction.future.result(), transaction.commit_started
         (None, True)
         """
-        return _CommitFuture.about(self)
+        return CommitFuture.about(self._done, self.commit_async)
 
     @property
     def is_committed(self) -> bool:
@@ -349,10 +307,11 @@ class Transaction:
             outcome.not_stored += part.shown()
         for part in parts:
             part.abort()
-        if outcome.error is None:
+        told = outcome.told()
+        if told is None:
             self._done.finish(None)
         else:
-            self._done.fail(_told(outcome.error, outcome))
+            self._done.fail(told)
 
     def __enter__(self) -> Self:
         return self
@@ -382,70 +341,3 @@ class Transaction:
 
     def __reduce__(self) -> Any:
         raise TypeError("cannot pickle a transaction")
-
-
-class _CommitFuture(Future[None]):
-    """The end of a transaction, which it keeps alive and commits when somebody waits."""
-
-    __slots__ = ("_transaction",)
-
-    _transaction: Transaction
-
-    @classmethod
-    def about(cls, transaction: Transaction) -> Future[None]:
-        """A new one: to cancel it is no concern of the others."""
-        done = transaction._done
-        future = cls.pending(lambda: _committed(transaction))
-        future._transaction = transaction  # type: ignore[attr-defined]
-        # Weakly, as the future has the transaction.
-        ref = weakref.ref(future)
-
-        def tell(done: Future[None]) -> None:
-            found = ref()
-            if found is not None:
-                _pass_on(done, found)
-
-        done.add_done_callback(tell)
-        return future
-
-    def force(self) -> None:
-        """See to it that it is committed."""
-        if not self.done():
-            self._transaction.commit_async()
-
-    def add_done_callback(self, callback: Callable[[Future[None]], object]) -> None:
-        """Have `callback` called with this future when it is done."""
-        if not self.done():
-            # Who waits like this need not hold the future.
-            self._transaction._done.add_done_callback(lambda _, kept=self: None)  # type: ignore[misc]
-        super().add_done_callback(callback)
-
-
-def _committed(transaction: Transaction) -> None:
-    transaction.commit_async()
-    transaction._done.result()
-
-
-def _pass_on(done: Future[None], other: Future[None]) -> None:
-    error = done.exception()
-    if error is None:
-        other.finish(None)
-    else:
-        other.fail(error)
-
-
-def _told(error: BaseException, outcome: Outcome) -> BaseException:
-    """The error, which also says what has become of everything else."""
-    if outcome.stored:
-        what = f"{_listed(outcome.stored)} stored, {_listed(outcome.not_stored)} not"
-        if isinstance(error, BlizzarrError):
-            error.reason = f"{error.reason}; of what was committed {what}"
-        else:
-            error.add_note(f"of what was committed {what}")
-    return error
-
-
-def _listed(shown: list[str]) -> str:
-    more = len(shown) - _NAMED
-    named = ", ".join(shown[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"{named or 'nothing'} {'is' if len(shown) < 2 else 'are'}"

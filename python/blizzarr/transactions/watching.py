@@ -9,8 +9,8 @@ from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.generation import generation_of
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.transactions.changes import place_in, shown
+from blizzarr.transactions.outcome import GenerationMismatchError
 from blizzarr.transactions.overlay import Seen
-from blizzarr.transactions.transaction import GenerationMismatchError
 
 __all__ = ["watched"]
 

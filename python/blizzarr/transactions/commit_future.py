@@ -1,0 +1,69 @@
+"""The future of a transaction, which commits it when somebody waits for it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+
+from blizzarr.futures import Future
+
+__all__ = ["CommitFuture"]
+
+
+class CommitFuture(Future[None]):
+    """The end of a transaction, which it keeps alive and commits when somebody waits.
+
+    Examples
+    --------
+    >>> done = Future.pending()
+    >>> future = CommitFuture.about(done, lambda: done.finish(None))
+    >>> done.done(), future.result(), done.done()
+    (False, None, True)
+    """
+
+    __slots__ = ("_commit", "_ended")
+
+    _commit: Callable[[], object]
+    """Begins to commit; as a method it keeps the transaction alive."""
+    _ended: Future[None]
+
+    @classmethod
+    def about(cls, ended: Future[None], commit: Callable[[], object]) -> Future[None]:
+        """A new one: to cancel it is no concern of the others."""
+        future = cls.pending(lambda: _committed(ended, commit))
+        future._commit, future._ended = commit, ended  # type: ignore[attr-defined]
+        # Weakly, as the future has the transaction.
+        ref = weakref.ref(future)
+
+        def tell(ended: Future[None]) -> None:
+            found = ref()
+            if found is not None:
+                _pass_on(ended, found)
+
+        ended.add_done_callback(tell)
+        return future
+
+    def force(self) -> None:
+        """See to it that it is committed."""
+        if not self.done():
+            self._commit()
+
+    def add_done_callback(self, callback: Callable[[Future[None]], object]) -> None:
+        """Have `callback` called with this future when it is done."""
+        if not self.done():
+            # Who waits like this need not hold the future.
+            self._ended.add_done_callback(lambda _, kept=self: None)  # type: ignore[misc]
+        super().add_done_callback(callback)
+
+
+def _committed(ended: Future[None], commit: Callable[[], object]) -> None:
+    commit()
+    ended.result()
+
+
+def _pass_on(done: Future[None], other: Future[None]) -> None:
+    error = done.exception()
+    if error is None:
+        other.finish(None)
+    else:
+        other.fail(error)

@@ -1,0 +1,70 @@
+"""What becomes of changes: those who take part in a transaction, what they have stored, and what errors say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from blizzarr.errors import BlizzarrError, ConflictError, SpecError
+
+__all__ = ["GenerationMismatchError", "Outcome", "Participant"]
+
+_NAMED = 5
+"""So many of the values that were, or were not, stored are named in the text of an error."""
+
+
+class GenerationMismatchError(SpecError, ConflictError):
+    """Somebody else has changed what a change of this transaction depends on."""
+
+    def __str__(self) -> str:
+        return f"ABORTED: {super().__str__()}"
+
+
+class Outcome:
+    """What a commit has stored, and what it has not, and why."""
+
+    def __init__(self) -> None:
+        self.stored: list[str] = []
+        self.not_stored: list[str] = []
+        self.error: BaseException | None = None
+
+    def fail(self, shown: Sequence[str], error: BaseException) -> None:
+        """Note what was not stored; the first error counts."""
+        self.not_stored += shown
+        self.error = self.error or error
+
+    def told(self) -> BaseException | None:
+        """The error, which also says what has become of everything else; None if all was stored."""
+        error = self.error
+        if error is not None and self.stored:
+            what = f"{_listed(self.stored)} stored, {_listed(self.not_stored)} not"
+            if isinstance(error, BlizzarrError):
+                error.reason = f"{error.reason}; of what was committed {what}"
+            else:
+                error.add_note(f"of what was committed {what}")
+        return error
+
+
+class Participant(Protocol):
+    """Changes of one place that a transaction has gathered."""
+
+    at_once: bool
+    """Whether committing stores all of them, or none."""
+
+    def prepare(self) -> None:
+        """Refuse to be committed, before anything is stored."""
+
+    def commit(self, outcome: Outcome) -> None:
+        """Store them, and note what was stored."""
+
+    def shown(self) -> list[str]:
+        """What is to be stored, as errors show it."""
+
+    def abort(self) -> None:
+        """Forget them."""
+
+
+def _listed(shown: list[str]) -> str:
+    more = len(shown) - _NAMED
+    named = ", ".join(shown[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{named or 'nothing'} {'is' if len(shown) < 2 else 'are'}"
