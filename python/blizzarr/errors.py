@@ -18,6 +18,7 @@
     │       ├── ChecksumError                   the bytes are not those that were stored
     │       └── ShardIndexError                 the index of a shard points nowhere
     ├── StoreError (OSError)                    the store failed; `errno` says how
+    │   ├── ArchiveError (ValueError)           the file that holds the store is no zip file, or a damaged one
     │   ├── ReadOnlyError (PermissionError)
     │   └── UnsupportedOperationError (NotImplementedError)  this kind of store cannot do that
     ├── LimitError (MemoryError)                it would need more memory than the cap
@@ -36,6 +37,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 __all__ = [
+    "ArchiveError",
     "BlizzarrError",
     "ChecksumError",
     "ChunkError",
@@ -153,7 +155,7 @@ class BlizzarrError(Exception):
         if path is not None:
             parts.append(f"of {path}" if parts else path)
         if self.store is not None:
-            parts.append(f"in {self.store}")
+            parts.append(f"in {self.store}" if parts else self.store)
         return " ".join(parts)
 
     def _within_shard(self, key: str) -> str:
@@ -367,6 +369,10 @@ class ShardIndexError(CodecError):
 
 class StoreError(_NumberedError, OSError):
     """The store failed: input or output, permission, ...; `errno` says how. Never "not found"."""
+
+
+class ArchiveError(StoreError, ValueError):
+    """The file that holds the store is not one: no zip file, one that was cut, or one that is damaged."""
 
 
 class ReadOnlyError(StoreError, PermissionError):

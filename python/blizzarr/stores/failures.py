@@ -12,7 +12,7 @@ __all__ = ["failures"]
 
 @contextmanager
 def failures(direction: str, key: str, store: object) -> Iterator[None]:
-    """Turn any exception into a `StoreError` that names the key and keeps errno and cause.
+    """Turn any exception into a `StoreError` that names the key, if there is one, and keeps errno and cause.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
         raise
     except OSError as error:
         reason = error.strerror or str(error) or type(error).__name__
-        raise StoreError(reason, key=key, store=str(store), direction=direction, errno=error.errno) from error
+        raise StoreError(reason, key=key or None, store=str(store), direction=direction, errno=error.errno) from error
     except Exception as error:
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise StoreError(reason, key=key, store=str(store), direction=direction) from error
+        raise StoreError(reason, key=key or None, store=str(store), direction=direction) from error

@@ -31,6 +31,7 @@ def test_builtin_parents() -> None:
         errors.ChunkError: ValueError,
         errors.StoreError: OSError,
         errors.ReadOnlyError: PermissionError,
+        errors.ArchiveError: ValueError,
         errors.LimitError: MemoryError,
     }
     for ours, theirs in parents.items():

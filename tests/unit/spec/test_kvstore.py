@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import tensorstore as ts
 
-from blizzarr.errors import ConflictError, PathError, SpecError, UnsupportedOperationError
+import blizzarr.tensorstore as ours
+from blizzarr.errors import ArchiveError, ConflictError, PathError, SpecError, UnsupportedOperationError
 from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.transactions import Transaction
@@ -186,6 +187,23 @@ def test_zip(tmp_path: Path) -> None:
         del kv["z"]
     with pytest.raises(UnsupportedOperationError, match="zip files in directories"):
         KvStore.open("memory://a|zip:").result()
+
+
+@pytest.mark.parametrize("content", [b"\x89HDF\r\n\x1a\n" + bytes(99), b"PK\3\4" + bytes(99), b"x"])
+def test_no_zip(content: bytes, tmp_path: Path) -> None:
+    """A file that is none is an error of the value, as in TensorStore, for places and for arrays in them."""
+    url = f"file://{tmp_path}/a.zip|zip:"
+    (tmp_path / "a.zip").write_bytes(content)
+    opened: list[Callable[[Any], Any]] = [
+        lambda face: face.KvStore.open(url).result().list().result(),
+        lambda face: face.KvStore.open(url).result().read("a").result(),
+        lambda face: face.open({"driver": "zarr3", "kvstore": url}).result(),
+    ]
+    for call in opened:
+        with pytest.raises(ValueError, match="valid ZIP EOCD"):
+            call(ts)
+        with pytest.raises(ArchiveError, match=rf"{tmp_path}/a\.zip: expected a zip file, found no valid ZIP EOCD"):
+            call(ours)
 
 
 @pytest.mark.parametrize(

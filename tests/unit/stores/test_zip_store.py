@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import pickle
@@ -15,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import blizzarr
 from blizzarr import api
-from blizzarr.errors import ConflictError, LimitError, StoreError, UnsupportedOperationError
+from blizzarr.errors import ArchiveError, ConflictError, LimitError, StoreError, UnsupportedOperationError
 from blizzarr.stores import Listing, ZipStore
 
 
@@ -299,12 +301,28 @@ def test_pickling(tmp_path: Path) -> None:
 
 
 def test_no_zip_file(tmp_path: Path) -> None:
-    """Something else, and nothing: the error says what was expected."""
+    """Something else, and nothing: the error says what was expected, what is there, and what to do."""
     path = tmp_path / "x.zip"
-    path.write_bytes(b"no zip file at all, and long enough to hold a record")
-    with pytest.raises(StoreError, match="expected a zip file, found no directory"):
-        ZipStore(path)
-    with pytest.raises(StoreError, match="No such file"):
+    expected = rf"^{path}: expected a zip file, found no valid ZIP EOCD, the record at its end: it begins "
+    for content, said in {
+        b"no zip file at all, and long enough to hold a record": r"with b'no zip f', as no zip file does; is this ",
+        b"\x89HDF\r\n\x1a\n" + bytes(99): r"with b'\\x89HDF\\r\\n\\x1a\\n', as an HDF5 file does; open it with h5py$",
+        bytes(257) + b"ustar\0": r"with b'(\\x00){8}', as a tar archive does; unpack it",
+        b"<html>": "with b'<html>', as a document of HTML or XML does; if a server",
+        b"PK\3\4" + bytes(40): "as one, but was cut, or its writer has not been closed; copy it again",
+        b"P": "with b'P', as no zip file does",
+    }.items():
+        path.write_bytes(content)
+        with pytest.raises(ArchiveError, match=expected + said):
+            ZipStore(path)
+        with pytest.raises(ValueError, match=expected + said):
+            blizzarr.open(path)
+    with pytest.raises(
+        ArchiveError, match=rf"^{tmp_path}: expected a zip file, found a directory; open it as a "
+    ) as it:
+        ZipStore(tmp_path, "a")
+    assert (it.value.errno, it.value.store) == (errno.EISDIR, str(tmp_path))
+    with pytest.raises(StoreError, match=rf"^cannot open {tmp_path}/nothing\.zip: No such file"):
         ZipStore(tmp_path / "nothing.zip")
 
 
@@ -313,8 +331,9 @@ def test_what_a_fork_inherits_is_not_its_to_finish(tmp_path: Path) -> None:
     """A child that ends, or closes the store, leaves the file to its parent; adding to it is refused."""
     code = """
 import os, sys
+import blizzarr
 from blizzarr import api
-from blizzarr.errors import ConflictError
+from blizzarr.errors import ArchiveError, ConflictError
 from blizzarr.stores import ZipStore
 store = ZipStore(sys.argv[1], "a")
 store.set("a", b"1" * 100)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from blizzarr.errors import PathError, StoreError
+from blizzarr.errors import ArchiveError, PathError
 from blizzarr.stores.keys import check_key
+from blizzarr.stores.zip.others import BEGINNING, what_it_is
 from blizzarr.stores.zip.records import END, END64_SIZE, End, Entry, unpack_end, unpack_entries
 
 __all__ = ["Directory", "read_directory"]
@@ -55,11 +56,7 @@ def read_directory(read_at: ReadAt, size: int, name: str) -> Directory:
         break
     else:
         if shifted is None:
-            raise StoreError(
-                "expected a zip file, found no directory: "
-                "the file is cut, is no zip file, or its writer has not been closed",
-                store=name,
-            )
+            raise ArchiveError(f"expected a zip file, found {what_it_is(read_at(0, BEGINNING))}", store=name)
         start, end, before = shifted
         complaints = []
     entries = _usable(_listed(read_at, start, end, name), before, complaints)
@@ -97,7 +94,7 @@ def _listed(read_at: ReadAt, start: int, end: End, name: str) -> list[Entry]:
     try:
         return list(unpack_entries(read_at(start, end.size), end.count))
     except ValueError as error:
-        raise StoreError(f"the directory of the zip file is damaged: {error}", store=name) from error
+        raise ArchiveError(f"the directory of the zip file is damaged: {error}", store=name) from error
 
 
 def _usable(listed: Iterable[Entry], before: int, complaints: list[str]) -> dict[str, Entry]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 
-from blizzarr.errors import LimitError, StoreError
+from blizzarr.errors import ArchiveError, LimitError
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.ranges import resolve_range, slice_ranges
 from blizzarr.stores.zip.file import AppendFile
@@ -80,5 +80,5 @@ def _inflate(file: AppendFile, entry: Entry, stored: bytes, limit: int) -> bytes
     return value
 
 
-def _damaged(file: AppendFile, entry: Entry, reason: str) -> StoreError:
-    return StoreError(reason, key=entry.name, store=str(file.path), direction="read")
+def _damaged(file: AppendFile, entry: Entry, reason: str) -> ArchiveError:
+    return ArchiveError(reason, key=entry.name, store=str(file.path), direction="read")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import errno
 import os
 import threading
 import warnings
@@ -13,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
-from blizzarr.errors import StoreError, UnsupportedOperationError
+from blizzarr.errors import ArchiveError, StoreError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix
@@ -83,6 +84,12 @@ class ZipStore(BaseStore):
         self._lock = threading.Lock()
         self._sorted: builtins.list[str] | None = None
         self._number = next(_numbers)
+        if self.path.is_dir():
+            raise ArchiveError(
+                "expected a zip file, found a directory; open it as a directory (in a URL leave '|zip:' away)",
+                store=str(self),
+                errno=errno.EISDIR,
+            )
         with failures("open", "", self):
             self._archive = Archive.open(self.path, mode)
         if complaints := self._archive.complaints:
