@@ -16,7 +16,7 @@ from blizzarr.spec.members import Members
 from blizzarr.spec.places import PLACES
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import ConstraintError, PlaceError
-from blizzarr.tensorstore.stored_array import locate
+from blizzarr.tensorstore.stored_place import locate
 from blizzarr.transactions import Transaction
 
 __all__ = ["find_stored"]

@@ -21,9 +21,9 @@ from blizzarr.tensorstore.detecting import find_stored
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.tensorstore.memory_array import MemoryArray
+from blizzarr.tensorstore.open_stored import open_stored
 from blizzarr.tensorstore.part_driver import stored_driver
 from blizzarr.tensorstore.store import TensorStore
-from blizzarr.tensorstore.stored_array import open_stored
 from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
 from blizzarr.views.form import identity_maps

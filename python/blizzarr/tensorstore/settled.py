@@ -9,15 +9,18 @@ from blizzarr.json_values import copied
 from blizzarr.kept import Kept
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.document_constraints import DocumentConstraints
-from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.drivers import DRIVERS, StoredDriver
+from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.schema import Schema
+from blizzarr.spec.spec_node import SpecNode
 
-__all__ = ["check", "created"]
+__all__ = ["check", "created", "nothing", "schema_of"]
 
 _MOST: Final = 256
 _created: Kept[tuple[Any, ...], tuple[MetadataConstraints, ArrayMeta]] = Kept(_MOST)
 _checked: Kept[tuple[Any, ...], tuple[MetadataConstraints, Mapping[str, Any]]] = Kept(_MOST)
-"""Both with what is only known by its identity, so that nothing else gets that."""
+_schemas: Kept[tuple[Any, ...], tuple[Mapping[str, Any], Schema]] = Kept(_MOST)
+"""All with what is only known by its identity, so that nothing else gets that."""
 
 
 def created(constraints: MetadataConstraints, schema: Schema, options: Mapping[str, Any]) -> ArrayMeta:
@@ -45,6 +48,27 @@ def check(meta: ArrayMeta, constraints: MetadataConstraints, schema: Schema, opt
     if key not in _checked:
         constraints.check(meta, schema, options)
         _checked.keep(key, (constraints, meta.source))
+
+
+def schema_of(node: SpecNode, meta: ArrayMeta) -> Schema:
+    """The schema of an array; not to be changed."""
+    kind = METADATA[node.driver]
+    if meta.source is None:
+        return kind.schema_of(meta, node.options)
+    key = node.driver, id(meta.source), meta.shape, *(node.options.get(name) for name in kind.options)
+    found = _schemas.get(key)
+    if found is None:
+        # The document is kept, too, so that no other can have its identity.
+        found = meta.source, kind.schema_of(meta, node.options)
+        _schemas.keep(key, found)
+    return found[1]
+
+
+def nothing(node: SpecNode) -> MetadataConstraints:
+    """What is demanded of metadata when nothing is."""
+    driver = DRIVERS[node.driver]
+    assert isinstance(driver, StoredDriver), "others store nothing"
+    return driver.nothing
 
 
 def _key(constraints: MetadataConstraints, schema: Schema, options: Mapping[str, Any]) -> tuple[Any, ...] | None:

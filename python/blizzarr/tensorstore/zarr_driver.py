@@ -321,6 +321,6 @@ def _is_resized(one: ArrayMeta, other: ArrayMeta) -> bool:
 
 
 def _opened_again(kind: type[ZarrDriver], node: SpecNode, readable: bool, writable: bool) -> Driver:
-    from blizzarr.tensorstore.stored_array import open_stored
+    from blizzarr.tensorstore.open_stored import open_stored
 
     return kind(open_stored(node)).allowed(readable, writable)

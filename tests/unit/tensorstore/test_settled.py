@@ -12,7 +12,7 @@ import pytest
 import tensorstore
 
 import blizzarr.tensorstore as ts
-from blizzarr.tensorstore import stored_array
+from blizzarr.tensorstore import stored_array, stored_place
 from blizzarr.tensorstore.store import TensorStore
 
 _SPEC = {"driver": "zarr3", "kvstore": "memory://a/"}
@@ -97,7 +97,8 @@ def test_opening_reads_the_document_once(monkeypatch: pytest.MonkeyPatch) -> Non
         asked.append(arguments[1])
         return find(*arguments)
 
-    monkeypatch.setattr(stored_array, "find_many", counted)
+    for module in (stored_array, stored_place):
+        monkeypatch.setattr(module, "find_many", counted)
     store = ts.open(_SPEC, read=True, write=False, open=True, context=context).result()
     assert isinstance(store, TensorStore)
     assert asked == [["a"]]

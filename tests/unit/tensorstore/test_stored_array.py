@@ -22,7 +22,8 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, ConstraintError, opening
 from blizzarr.tensorstore.detecting import find_stored
-from blizzarr.tensorstore.stored_array import StoredArray, open_stored
+from blizzarr.tensorstore.open_stored import open_stored
+from blizzarr.tensorstore.stored_array import StoredArray
 
 OURS: dict[str, Any] = {"ChunkLayout": ChunkLayout, "CodecSpec": CodecSpec, "Schema": Schema}
 THEIRS: dict[str, Any] = {name: getattr(ts, name) for name in OURS}

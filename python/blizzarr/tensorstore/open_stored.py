@@ -1,0 +1,176 @@
+"""From a spec to an array in a store: found, held against what is demanded, created, replaced, or assumed."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from blizzarr import _native
+from blizzarr.array import Array
+from blizzarr.caching import CachedStore, Since
+from blizzarr.errors import SpecError
+from blizzarr.json_values import quote
+from blizzarr.model import ArrayMeta
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.opened_place import bound
+from blizzarr.spec.recheck import Recheck, bound_at_open
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, failed_precondition, needs_directory
+from blizzarr.stores import Store
+from blizzarr.tensorstore.limited_array import LimitedArray
+from blizzarr.tensorstore.looked_at import LookedAt, looked_at
+from blizzarr.tensorstore.settled import check, created, nothing, schema_of
+from blizzarr.tensorstore.staging import do_later
+from blizzarr.tensorstore.stored_array import StoredArray
+from blizzarr.tensorstore.stored_place import StoredPlace, locate
+from blizzarr.transactions import GenerationMismatchError, StagedStore, Transaction
+from blizzarr.transactions.changes import place_in
+
+__all__ = ["open_stored"]
+
+
+def open_stored(node: SpecNode, transaction: Transaction | None = None) -> StoredArray:
+    """The array that a bound spec means, as it is in a transaction.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.context import Context
+    >>> from blizzarr.spec.spec import Spec
+    >>> spec = Spec({"driver": "zarr3", "kvstore": "memory://"})
+    >>> spec.update(dtype="int16", shape=[3], create=True, context=Context())
+    >>> open_stored(spec.node).schema.domain
+    { [0, 3*) }
+    """
+    mode: OpenMode = node.options["mode"]
+    mode = mode if mode.names() else OpenMode(open=True)
+    mode.check()
+    makes = mode.create or mode.assume_metadata or mode.assume_cached_metadata
+    missing = None if makes or node.kvstore is None else f"Metadata in {quote(node.kvstore.path)}"
+    with needs_directory(missing):
+        return _open_as(mode, locate(node, transaction))
+
+
+def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
+    if mode.assume_metadata or mode.assume_cached_metadata:
+        return _opened(place, _created(place), LookedAt())
+    if mode.open:
+        known = _looked_at(place)
+        meta = _known_or_found(place, known)
+        if meta is not None:
+            _check(place, meta)
+            if isinstance(place.store, StagedStore):
+                _expect(place, place.store, meta)
+            return _opened(place, meta, known)
+        if not mode.create:
+            raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
+    return _create(place, mode)
+
+
+def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
+    try:
+        with prefixed(f"Error writing {place.key}"):
+            meta = _created(place)
+    except SpecError:
+        # That there is one already comes first.
+        if mode.delete_existing or place.found() is None:
+            raise
+        raise ArrayExistsError(f"Error writing {place.key}") from None
+    store = place.store
+    if isinstance(store, StagedStore):
+
+        def apply(target: Store) -> None:
+            there = place._replace(store=target)
+            if mode.delete_existing:
+                there.remove(meta)
+            if not there.create(meta):
+                raise ArrayExistsError(f"Error writing {there.key}")
+
+        do_later(store.transaction, store.base, place.path, meta, apply, anew=True)
+        known = _looked_at(place._replace(store=store.base))
+        store.transaction.future.add_done_callback(lambda _: known.forget())
+        return _opened(place, meta, LookedAt())
+    if mode.delete_existing:
+        place.remove(meta)
+    if not place.create(meta):
+        # Somebody was faster.
+        there = place.found() if mode.open else None
+        if there is None:
+            raise ArrayExistsError(f"Error writing {place.key}")
+        meta = there
+        _check(place, meta)
+    known = _looked_at(place)
+    known.are(meta, time.time())
+    return _opened(place, meta, known)
+
+
+def _expect(place: StoredPlace, store: StagedStore, meta: ArrayMeta) -> None:
+    """Have a transaction fail when the metadata are not the same when it is committed."""
+
+    def apply(target: Store) -> None:
+        if place._replace(store=target).found() != meta:
+            raise GenerationMismatchError(f"Error writing {place.key}: Metadata is inconsistent")
+
+    do_later(store.transaction, store.base, place.path, meta, apply, checks=True)
+
+
+def _looked_at(place: StoredPlace) -> LookedAt:
+    if isinstance(place.store, StagedStore):
+        # What a transaction will leave is for nobody else to know.
+        return LookedAt()
+    return looked_at(bound(place.node, "cache_pool").value, (*place_in(place.store), place.path, place.node.driver))
+
+
+def _known_or_found(place: StoredPlace, known: LookedAt) -> ArrayMeta | None:
+    """What is stored, as somebody who shares the cache has seen it, if that is new enough."""
+    moment = time.time()
+    if known.suffices(bound_at_open(place.node.options["recheck_cached_metadata"], moment)):
+        return known.meta
+    meta = place.found()
+    if meta is not None:
+        known.are(meta, moment)
+    return meta
+
+
+def _check(place: StoredPlace, meta: ArrayMeta) -> None:
+    with failed_precondition():
+        if place.constraints is nothing(place.node) and place.node.schema.is_unset:
+            schema_of(place.node, meta)  # which has to be one that the driver knows
+            return
+        check(meta, place.constraints, place.node.schema, place.node.options)
+
+
+def _created(place: StoredPlace) -> ArrayMeta:
+    with prefixed('Cannot create using specified "metadata" and schema'):
+        return created(place.constraints, place.node.schema, place.node.options)
+
+
+def _opened(place: StoredPlace, meta: ArrayMeta, known: LookedAt) -> StoredArray:
+    node = place.node
+    pool = bound(node, "cache_pool").value
+    store = place.store.base if isinstance(place.store, StagedStore) else place.store
+    if pool.limit:
+        store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
+    moment = bound_at_open(node.options["recheck_cached_metadata"], known.moment)
+    threads = _threads(place)
+    if threads is not None:
+        return StoredArray(node, LimitedArray.of(store, place.path, meta, threads), moment, known)
+    return StoredArray(node, Array(store, place.path, meta), moment, known)
+
+
+def _threads(place: StoredPlace) -> int | None:
+    """How many threads may work on one request; None for as many as usual."""
+    copying: int | None = bound(place.node, "data_copy_concurrency").value
+    reading: int | None = None
+    if "file_io_concurrency" in place.kvstore.resources:
+        reading = bound(place.kvstore, "file_io_concurrency").value
+    if copying is None and reading is None:
+        return None
+    # The same threads do both here.
+    most = _native.threads() if copying is None else copying
+    return most if reading is None else min(most, reading)
+
+
+def _since(recheck: Recheck) -> Any:
+    """The bound as the cache has it, which takes numbers for an age."""
+    return recheck if isinstance(recheck, bool | str) else Since(recheck)

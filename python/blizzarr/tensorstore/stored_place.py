@@ -1,0 +1,130 @@
+"""Where an array is, or is to be, stored: found, created and removed there."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+from blizzarr.errors import BlizzarrError, SpecError
+from blizzarr.formats import FORMATS as BY_NAME
+from blizzarr.formats import Format, encode, find_many
+from blizzarr.hierarchy.documents import put
+from blizzarr.hierarchy.place import place_node
+from blizzarr.hierarchy.remove import remove_left_over, remove_node
+from blizzarr.hierarchy.root_above import root_above
+from blizzarr.json_values import quote
+from blizzarr.model import ArrayMeta
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.driver_names import FORMATS
+from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.opened_place import open_directory
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.status import failed_precondition
+from blizzarr.stores import LocalStore, Store
+from blizzarr.stores.generation import unwrapped
+from blizzarr.transactions import StagedStore, Transaction
+from blizzarr.transactions.overlay import View
+
+__all__ = ["StoredPlace", "forms_of", "locate", "shown"]
+
+
+def shown(store: Store, key: str) -> str:
+    """A key as errors show it."""
+    if isinstance(store, StagedStore | View):
+        store = store.base
+    store = unwrapped(store)
+    return f"local file {quote(os.path.join(store.root, key))}" if isinstance(store, LocalStore) else quote(key)
+
+
+def forms_of(driver: str) -> tuple[Format, ...]:
+    """The formats of the arrays that a driver opens."""
+    return tuple(BY_NAME[name] for name in FORMATS[driver])
+
+
+class StoredPlace(NamedTuple):
+    """A store, a path in it, and the formats that an array may have there."""
+
+    node: SpecNode
+    kvstore: KvNode
+    store: Store
+    path: str
+    forms: tuple[Format, ...]
+
+    @property
+    def constraints(self) -> MetadataConstraints:
+        """What its metadata must be."""
+        found: MetadataConstraints = self.node.options["metadata"]
+        return found
+
+    @property
+    def key(self) -> str:
+        """The document that tells that there is an array, as errors show it."""
+        return shown(self.store, self.forms[0].node_keys(self.path)[0])
+
+    def found(self) -> ArrayMeta | None:
+        """What is stored, if it is an array."""
+        (found,) = find_many(self.store, [self.path], self.forms)
+        if isinstance(found, BlizzarrError):
+            raise found
+        if found is None:
+            self._refuse_unreadable()
+            return None
+        if not isinstance(found.meta, ArrayMeta):
+            with failed_precondition():
+                raise SpecError(
+                    f'Error reading {self.key}: Error parsing object member "node_type": Expected "array", '
+                    f'but received: "group"'
+                )
+        return found.meta
+
+    def _refuse_unreadable(self) -> None:
+        """Refuse what has the name of a document and is none of an array, where nothing else has that name."""
+        refuse: Any = getattr(self.constraints, "refuse", None)
+        raw = None if refuse is None else self.store.get(self.forms[0].node_keys(self.path)[0])
+        if raw is not None:
+            with failed_precondition(), prefixed(f"Error reading {self.key}"):
+                refuse(bytes(raw))
+
+    def create(self, meta: ArrayMeta) -> bool:
+        """Store the documents; False when there is an array already."""
+        if self.forms[0].entry_key is not None:
+            if self.found() is not None:
+                return False
+            place_node(self.store, self.path, meta)
+            return True
+        documents = encode(meta, self.path)
+        *others, last = documents
+        if self.store.get(last) is not None:
+            return False
+        put(self.store, {}, {key: documents[key] for key in others})
+        done = put(self.store, {}, {last: documents[last]})
+        _publish(self.store)
+        return done
+
+    def remove(self, meta: ArrayMeta) -> None:
+        """Remove what is there, and what an array that is gone may have left."""
+        remove_node(self.store, self.path)
+        remove_left_over(self.store, self.path, meta)
+
+
+def locate(node: SpecNode, transaction: Transaction | None = None) -> StoredPlace:
+    """Where a bound spec looks for its array."""
+    if node.kvstore is None:
+        raise SpecError('"kvstore" must be specified')
+    store, path = open_directory(node.kvstore)
+    forms = forms_of(node.driver)
+    if inner := node.options.get("node"):
+        path = f"{path}/{inner}" if path else inner
+    if any(form.entry_key is not None for form in forms):
+        # Documents of this format are not where the path of the array leads.
+        store, path = root_above(store, path) or (store, path)
+    if transaction is not None:
+        store = StagedStore(transaction, store)
+    return StoredPlace(node, node.kvstore, store, path, forms)
+
+
+def _publish(store: Store) -> None:
+    flush: Any = getattr(store, "flush", None)
+    if flush is not None and not getattr(store, "shows_at_once", False):
+        flush()
