@@ -7,7 +7,7 @@ from operator import index
 from typing import Any, NamedTuple
 
 from blizzarr.errors import BlizzarrError, SpecError
-from blizzarr.spec.keywords import unknown_keywords
+from blizzarr.keywords import unknown_keywords
 
 __all__ = ["Argument", "apply_arguments", "floats", "integer", "integers", "prefixed"]
 

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, plain
+from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, floats, integer, integers, prefixed
 from blizzarr.spec.constraint import INFINITE, MAX_RANK, ORIGIN, Vector, braces
 from blizzarr.spec.grid import Grid as GridClass
 from blizzarr.spec.grid import GridConstraints, as_grid, check_rank, grid_from_json, grid_json, shape_json
-from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
 from blizzarr.views import IndexDomain

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, plain, quote
+from blizzarr.keywords import show_as, unknown_keywords
 from blizzarr.spec.members import as_object
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.resources import RESOURCES, ResourceKind
@@ -317,6 +318,8 @@ def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpe
     names = ("spec" if "spec" in named else "json", "parent")
     given = dict(zip(names, args, strict=False))
     extra = [name for name in named if name not in names or name in given]
+    if unknown := named.keys() - {"spec", "json", "parent"}:
+        raise unknown_keywords(Context.__init__, unknown)
     if extra or len(args) > len(names) or names[0] not in {**given, **named}:
         raise TypeError("Context() takes a spec or JSON and a parent")
     given.update(named)
@@ -324,6 +327,13 @@ def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpe
     if parent is not None and not isinstance(parent, Context):
         raise TypeError(f"expected a Context as parent, found {type(parent).__name__}")
     return spec if isinstance(spec, ContextSpec) else ContextSpec(spec), parent
+
+
+def _called(self: Context, spec: ContextSpec | Any = None, parent: Context | None = None, *, json: Any = None) -> None:
+    """How a context is made, for `help`: with a spec, or with JSON in its place."""
+
+
+show_as(Context.__init__, _called)
 
 
 def _unpickled_context(spec: ContextSpec | None, parent: Context | None) -> Context:

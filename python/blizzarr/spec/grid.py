@@ -8,9 +8,9 @@ from typing import Any, Final, Self
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, plain
+from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, floats, integer, integers
 from blizzarr.spec.constraint import ASPECT_RATIO, INFINITE, MAX_RANK, SHAPE, UNSET, Vector
-from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.members import Members, as_float, as_integer, as_list
 
 __all__ = ["Grid", "GridConstraints", "as_index", "check_rank", "grid_from_json", "grid_json"]

@@ -275,18 +275,22 @@ class KvStore:
         return Future.failed(error)
 
     def __getitem__(self, key: str | bytes) -> bytes:
+        """The value of a key; a `KeyError` if there is none."""
         found = self._read(text_of(key), None, UNKNOWN)
         if found.state != "value":
             raise NodeNotFoundError("there is no such key", key=text_of(key), store=self._node.driver)
         return found.value
 
     def __setitem__(self, key: str | bytes, value: str | bytes | None) -> None:
+        """Store the value of a key; with None, forget it."""
         self._write(text_of(key), None if value is None else bytes_of(value), None)
 
     def __delitem__(self, key: str | bytes) -> None:
+        """Forget the value of a key."""
         self._write(text_of(key), None, None)
 
     def __contains__(self, key: str | bytes) -> bool:
+        """Whether the key has a value."""
         return self._read(text_of(key), ByteSlice(0, 0), UNKNOWN).state == "value"
 
     def _submit(self, work: Callable[[], T]) -> Future[T]:

@@ -8,11 +8,11 @@ from typing import Any
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, copied, expected, plain, quote
+from blizzarr.keywords import what_there_is
 from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Held, resource_json
 from blizzarr.spec.context import ContextSpec, ResourceSpec, default_resource, resource_spec
 from blizzarr.spec.driver_names import array_schemes, is_array_driver
-from blizzarr.spec.keywords import what_there_is
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.parsed import Parsed

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Never
 
 from blizzarr.errors import SpecError
+from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.spec.altered import altered
 
 __all__ = ["OpenMode"]
@@ -49,7 +51,10 @@ class OpenMode:
         delete_existing: bool | None = False,
         assume_metadata: bool | None = False,
         assume_cached_metadata: bool | None = False,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            raise unknown_keywords(OpenMode.__init__, unknown)
         self.open = bool(open)
         self.create = bool(create)
         self.delete_existing = bool(delete_existing)
@@ -82,7 +87,7 @@ class OpenMode:
             on |= set(self.names())
         if "assume_metadata" in on:
             on.discard("assume_cached_metadata")
-        return OpenMode(**dict.fromkeys(on, True))
+        return OpenMode(**dict.fromkeys(on, True))  # type: ignore[arg-type]  # the names are those of the modes
 
     def check(self) -> None:
         """Refuse what contradicts itself.
@@ -111,3 +116,6 @@ _RULES = [
     ("assume_cached_metadata", "open", True),
 ]
 """In the order in which they are checked: a mode, and which other one it needs or excludes."""
+
+
+name_keywords(OpenMode.__init__)

@@ -10,6 +10,7 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, expected, plain
+from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, integer, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, as_codec_spec
@@ -24,7 +25,6 @@ from blizzarr.spec.fill_value import (
     same_fill,
     shown,
 )
-from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.seen import (

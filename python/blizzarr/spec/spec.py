@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Self
+from typing import Any, Final, Never, Self
 
 import numpy as np
 
 from blizzarr.errors import BlizzarrError
+from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.spec.altered import altered
 from blizzarr.spec.arguments import Argument, apply_arguments
 from blizzarr.spec.binding import same, unbind
@@ -18,7 +19,6 @@ from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import Context
 from blizzarr.spec.drivers import DRIVERS, Change, Driver
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.kvstore_spec import KvStoreSpec, changed_context
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.pretty import pretty
@@ -56,7 +56,12 @@ class Spec(Indexable):
     __hash__ = None  # type: ignore[assignment]
     node: SpecNode
 
-    def __init__(self, json: Any) -> None:
+    def __init__(self, json: Any, **unknown: Never) -> None:
+        if unknown:
+            said = unknown_keywords(Spec.update, unknown)
+            raise TypeError(
+                f"Spec() takes JSON alone, create=True and the like are for Spec.update() and open(); {said}"
+            )
         self.node = json.node if isinstance(json, Spec) else spec_from_json(json)
 
     @classmethod
@@ -298,6 +303,7 @@ CHANGES: Final[dict[str, Argument]] = {
 }
 """What can be changed of a spec by keyword, in the order in which it is applied."""
 
+name_keywords(Spec.__init__)
 name_keywords(Spec.update, CHANGES)
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import plain, quote
+from blizzarr.keywords import what_there_is
 from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Held
 from blizzarr.spec.context import ContextSpec, default_resource
 from blizzarr.spec.driver_names import DRIVER_ALIASES, FORMATS, array_schemes, elsewhere
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
 from blizzarr.spec.dtype import dtype_json, is_dtype
-from blizzarr.spec.keywords import what_there_is
 from blizzarr.spec.kvstore_json import kvstore_from_json, resources_json, take_resources, url_part
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_integer, as_text

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy.typing as npt
 
+from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.spec.binding import strip
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -185,8 +186,18 @@ class StoreFacts(Indexable):
             node = strip(node)
         spec = Spec.of(node)
         if unbind_context:
-            changes["unbind_context"] = True
-        given = {name: value for name, value in changes.items() if value is not None}
-        if given:
-            spec.update(**given)
+            spec.update(unbind_context=True)
+        if changes:
+            if unknown := changes.keys() - _CHANGES:
+                raise unknown_keywords(StoreFacts.spec, unknown)
+            spec.update(**changes)
         return spec
+
+
+_CHANGES: Final = (
+    *("open_mode", "open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata"),
+    *("recheck_cached_metadata", "recheck_cached_data", "recheck_cached"),
+)
+"""What else can be said when asking for a spec."""
+
+name_keywords(StoreFacts.spec, _CHANGES)

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.futures import Batch, Future, Pace, at_once, submit
+from blizzarr.keywords import name_keywords
 from blizzarr.spec.binding import bind
 from blizzarr.spec.context import Context
 from blizzarr.spec.driver_names import FORMATS
-from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.spec import CHANGES, Spec, change_of, changed
 from blizzarr.spec.spec_json import spec_from_json

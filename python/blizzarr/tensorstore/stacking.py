@@ -9,11 +9,11 @@ from typing import Any
 
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.json_values import quote
+from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments
 from blizzarr.spec.context import Context
 from blizzarr.spec.dimension_units import common_units
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_node import SpecNode

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from blizzarr.errors import SpecError
+from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Context
-from blizzarr.spec.keywords import name_keywords
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode

@@ -336,7 +336,8 @@ class Transaction:
             self.abort()
 
     def __del__(self) -> None:
-        if self.open:
+        # One that was called wrongly was never made.
+        if hasattr(self, "_done") and self.open:
             self.abort()
 
     def __reduce__(self) -> Any:

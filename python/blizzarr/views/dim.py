@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Never
 
 from blizzarr.errors import SpecError
+from blizzarr.keywords import show_as, unknown_keywords
 from blizzarr.views.interval import INF, Interval, closed, half_open, sized
 from blizzarr.views.values import flag, opt_index, quoted, to_index
 
@@ -44,7 +45,10 @@ class Dim:
         inclusive_max: int | None = _UNSET,
         implicit_lower: bool | None = _UNSET,
         implicit_upper: bool | None = _UNSET,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            raise unknown_keywords(Dim.__init__, unknown)
         given: dict[str, Any] = {
             "label": label,
             "size": size,
@@ -221,6 +225,23 @@ class Dim:
         if self._label:
             terms.append(f"label={quoted(self._label)}")
         return f"Dim({', '.join(terms)})"
+
+
+def _called(
+    self: Dim,
+    *bounds: int | str | None,
+    label: str | None = None,
+    size: int | None = None,
+    inclusive_min: int | None = None,
+    exclusive_max: int | None = None,
+    inclusive_max: int | None = None,
+    implicit_lower: bool | None = None,
+    implicit_upper: bool | None = None,
+) -> None:
+    """How a `Dim` is made, for `help`: what is not given differs from None in places that do not matter there."""
+
+
+show_as(Dim.__init__, _called)
 
 
 def _positions(args: tuple[Any, ...], bounded: bool, labelled: bool) -> tuple[str, ...]:

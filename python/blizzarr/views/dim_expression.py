@@ -176,6 +176,9 @@ class DimExpression:
     _selection: tuple[DimSpec, ...]
     _operations: tuple[_Operation, ...]
 
+    def __init__(self) -> None:
+        raise TypeError("no constructor: expressions begin with d, like d[0].translate_to[5]")
+
     @classmethod
     def _of(cls, selection: tuple[DimSpec, ...], operations: tuple[_Operation, ...]) -> DimExpression:
         made = cls.__new__(cls)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import prod
-from typing import Any, overload
+from typing import Any, Never, overload
 
 from blizzarr.errors import SpecError
+from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.views.components import domain_of, form_of_dims
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
@@ -55,7 +56,10 @@ class IndexDomain(Movable):
         labels: Iterable[str | None] | None = None,
         dimensions: Iterable[Dim] | None = None,
         json: Any = None,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            raise unknown_keywords(IndexDomain.__init__, unknown)
         lower = inclusive_min, implicit_lower_bounds
         upper = exclusive_max, inclusive_max, shape, implicit_upper_bounds
         vectors = (*lower, *upper, labels)
@@ -273,6 +277,9 @@ class IndexDomain(Movable):
 
     def __repr__(self) -> str:
         return "{ " + ", ".join(map(str, self)) + " }"
+
+
+name_keywords(IndexDomain.__init__)
 
 
 def _domain_of_bare(bare: tuple[Any, ...]) -> IndexDomain:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import Any, cast, overload
+from typing import Any, Final, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SelectionError, SpecError
+from blizzarr.keywords import show_as, unknown_keywords
 from blizzarr.views.dim import Dim
 from blizzarr.views.dim_selection import normalize_range
 from blizzarr.views.form import IndexArray, Map
@@ -70,6 +71,8 @@ class OutputIndexMap:
                 raise TypeError(f"OutputIndexMap() was given {name!r} twice")
             given[name] = value
         if len(args) > len(names) or not given.keys() <= set(names):
+            if unknown := given.keys() - _EVERY:
+                raise unknown_keywords(OutputIndexMap.__init__, unknown)
             raise TypeError(f"OutputIndexMap() takes {', '.join(names)}, was given {', '.join(map(str, given))}")
         self._offset = to_index(given.get("offset", 0))
         self._stride = to_index(given.get("stride", 1))
@@ -156,6 +159,24 @@ class OutputIndexMap:
         if self._array is None:
             return f"{head}, input_dimension={self._dim})"
         return f"{head}, index_array={shown_array(self._array)}, index_range={self._bounds})"
+
+
+_EVERY: Final = frozenset(("offset", "input_dimension", "index_array", "stride", "index_range"))
+
+
+def _called(
+    self: OutputIndexMap,
+    *args: Any,
+    offset: int = 0,
+    input_dimension: int | None = None,
+    index_array: npt.ArrayLike | None = None,
+    stride: int = 1,
+    index_range: Dim | None = None,
+) -> None:
+    """How an `OutputIndexMap` is made, for `help`; the first may be given without its name."""
+
+
+show_as(OutputIndexMap.__init__, _called)
 
 
 def _names(args: tuple[Any, ...], given: dict[str, Any]) -> tuple[str, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Never
 
 import numpy as np
 
 from blizzarr.errors import OutOfBoundsError, SpecError
+from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.views.components import domain_of, form_of_dims
 from blizzarr.views.dim import Dim
 from blizzarr.views.domain import IndexDomain
@@ -65,7 +66,10 @@ class IndexTransform(Indexed):
         input_labels: Iterable[str | None] | None = None,
         domain: IndexDomain | Iterable[Dim] | None = None,
         json: Any = None,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            raise unknown_keywords(IndexTransform.__init__, unknown)
         lower = input_inclusive_min, implicit_lower_bounds
         upper = input_exclusive_max, input_inclusive_max, input_shape, implicit_upper_bounds
         vectors = (*lower, *upper, input_labels)
@@ -242,6 +246,9 @@ class IndexTransform(Indexed):
         lines.append("  Output index maps:")
         lines.extend(f"    out[{output}] = {_shown(map_)}" for output, map_ in enumerate(form.maps))
         return "\n".join(lines) + "\n"
+
+
+name_keywords(IndexTransform.__init__)
 
 
 def _transform_of(bare: tuple[Any, ...]) -> IndexTransform:

@@ -30,6 +30,31 @@ def test_signatures_show_the_keywords_of_theirs(name: str) -> None:
     assert all(shown[each].default is None for each in wanted)
 
 
+_SHOWN = (
+    *("Batch", "CodecSpec", "Context", "Context.Spec", "Dim", "IndexDomain", "IndexTransform", "KvStore.KeyRange"),
+    *("KvStore.open", "KvStore.read", "KvStore.write", "KvStore.list", "KvStore.spec", "OpenMode", "OutputIndexMap"),
+    *("TensorStore.StorageStatistics", "TensorStore.read", "TensorStore.resize", "TensorStore.resolve"),
+    *("TensorStore.spec", "TensorStore.storage_statistics", "TensorStore.write", "Transaction", "Unit"),
+    *("array", "cast", "downsample"),
+)
+
+
+@pytest.mark.parametrize("name", _SHOWN)
+def test_signatures_show_what_theirs_take(name: str) -> None:
+    """Under whatever overload, with defaults that can be read; and there is a text about it."""
+    mine, other = (eval(f"ts.{name}", {"ts": library}) for library in (ours, theirs))
+    heads = [
+        line
+        for line in (other.__init__ if inspect.isclass(other) else other).__doc__.splitlines()
+        if re.match(rf"(\d+\. )?({name.split('.')[-1]}|__init__)\(", line)
+    ]
+    wanted = {found for head in heads for found in re.findall(r"[(,] ?(?:\*, )?(\w+): ", head)} - {"self"}
+    shown = inspect.signature(mine).parameters
+    assert wanted <= set(shown), wanted - set(shown)
+    assert not [row for row in shown.values() if row.kind is row.VAR_KEYWORD or "object at" in repr(row.default)]
+    assert inspect.getdoc(mine)
+
+
 @pytest.mark.parametrize(
     ("call", "text"),
     [
@@ -38,6 +63,20 @@ def test_signatures_show_the_keywords_of_theirs(name: str) -> None:
         ("ts.open(spec, chunks=[1])", "'chunks' is said with chunk_layout=ts.ChunkLayout(chunk_shape=...)"),
         ("ts.open(spec, shards=[1])", "write_chunk_shape=..., read_chunk_shape=...)"),
         ("ts.open(spec, mode='r')", "'mode' is said with open=True, create=True"),
+        (
+            "ts.Spec(spec, creat=True)",
+            "update(): unexpected keyword arguments: creat; did you mean 'create'?",
+        ),
+        ("ts.Spec(spec, create=True)", "Spec() takes JSON alone, create=True and the like are for Spec.update() and "),
+        ("ts.open(spec).result().spec(creat=1)", "spec(): unexpected keyword arguments: creat; did you mean 'create'?"),
+        ("ts.open(spec).result().spec(rank=1)", "spec(): unexpected keyword arguments: rank; there are minimal_spec, "),
+        ("ts.Context(sepc={})", "Context(): unexpected keyword arguments: sepc; did you mean 'spec'?"),
+        ("ts.Dim(siz=3)", "Dim(): unexpected keyword arguments: siz; did you mean 'size'?"),
+        ("ts.OutputIndexMap(ofset=1)", "OutputIndexMap(): unexpected keyword arguments: ofset; did you mean 'offset'?"),
+        ("ts.IndexDomain(shap=[1])", "IndexDomain(): unexpected keyword arguments: shap; did you mean 'shape'?"),
+        ("ts.IndexTransform(input_shap=[1])", "input_shap; did you mean 'input_shape'?"),
+        ("ts.OpenMode(creat=True)", "OpenMode(): unexpected keyword arguments: creat; did you mean 'create'?"),
+        ("ts.DimExpression()", "constructor"),
         ("ts.Schema(shap=[1])", "Schema(): unexpected keyword arguments: shap; did you mean 'shape'?"),
         ("ts.Spec(spec).update(dtyp='int8')", "update(): unexpected keyword arguments: dtyp; did you mean 'dtype'?"),
         ("ts.ChunkLayout(chunk_shap=[1])", "ChunkLayout(): unexpected keyword arguments: chunk_shap"),

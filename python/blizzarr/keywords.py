@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from blizzarr.json_values import quote
 
-__all__ = ["name_keywords", "nearest", "unknown_keywords", "what_there_is"]
+__all__ = ["name_keywords", "nearest", "show_as", "unknown_keywords", "what_there_is"]
 
 _ELSEWHERE: Final = {
     "chunks": "chunk_layout=ts.ChunkLayout(chunk_shape=...)",
@@ -19,8 +19,8 @@ _ELSEWHERE: Final = {
 """What other libraries call so, as it is said here."""
 
 
-def name_keywords(function: Callable[..., Any], names: Iterable[str]) -> None:
-    """Let the signature of a function that takes any keyword show those that it understands.
+def name_keywords(function: Callable[..., Any], names: Iterable[str] = ()) -> None:
+    """Let the signature of a function that takes any keyword show those that it understands, which may be none.
 
     Examples
     --------
@@ -35,6 +35,21 @@ def name_keywords(function: Callable[..., Any], names: Iterable[str]) -> None:
     added = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names if name not in there]
     shown: Any = function
     shown.__signature__ = found.replace(parameters=[*kept, *added])
+
+
+def show_as(function: Callable[..., Any], model: Callable[..., Any]) -> None:
+    """Let a function, whose arguments mean this or that by their kind, show the signature of another one.
+
+    Examples
+    --------
+    >>> def paint(*args, **named): ...
+    >>> def shown(wall, colour="white"): ...
+    >>> show_as(paint, shown)
+    >>> signature(paint)
+    <Signature (wall, colour='white')>
+    """
+    shown: Any = function
+    shown.__signature__ = signature(model)
 
 
 def unknown_keywords(function: Callable[..., Any], unknown: Iterable[str]) -> TypeError:
