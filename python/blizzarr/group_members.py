@@ -18,7 +18,7 @@ from blizzarr.node import Node
 
 if TYPE_CHECKING:
     from blizzarr.group import Group
-    from blizzarr.tree import Tree
+    from blizzarr.group_tree import Tree
 
 __all__ = ["GroupMembers", "member_path"]
 
@@ -153,7 +153,7 @@ class GroupMembers(Node, ABC):
         └── a
             └── x (2, 3) int16
         """
-        from blizzarr.tree import Tree
+        from blizzarr.group_tree import Tree
 
         return Tree(f"/{self._path}", tuple(self._children(None if level is None else level - 1)))
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -36,6 +37,7 @@ RARE = (
     "blizzarr.formats.v3_transitional",
     "blizzarr.futures",
     "blizzarr.group_info",
+    "blizzarr.group_tree",
     "blizzarr.recording",
     "blizzarr.spec",
     "blizzarr.stores.zip",
@@ -43,7 +45,6 @@ RARE = (
     "blizzarr.testing",
     "blizzarr.transactions",
     "blizzarr.transformers",
-    "blizzarr.tree",
     "blizzarr.upgrading",
     "blizzarr.views",
     "asyncio",
@@ -93,6 +94,21 @@ def test_the_first_call(action: str, tmp_path: Path) -> None:
     blizzarr.create_array(tmp_path / "data", data=[1, 2, 3, 4], chunks=2, compressors="zstd")
     made = modules_after(f"import blizzarr; array = blizzarr.open(sys.argv[1]); {action}", str(tmp_path / "data"))
     assert below(made, RARE) == set()
+
+
+def test_no_module_takes_the_place_of_a_public_name() -> None:
+    """Importing a module sets its name in the package: what users call there stays when all are imported."""
+    tell = """
+    import importlib, pkgutil
+    import blizzarr
+    before = {name: getattr(blizzarr, name) for name in blizzarr.__all__}
+    for module in pkgutil.walk_packages(blizzarr.__path__, "blizzarr."):
+        if not module.name.startswith("blizzarr.testing") and "__main__" not in module.name:
+            importlib.import_module(module.name)
+    print([name for name in before if getattr(blizzarr, name) is not before[name]])
+    """
+    told = subprocess.run([sys.executable, "-c", dedent(tell)], capture_output=True, text=True, check=True).stdout
+    assert told == "[]\n"
 
 
 @pytest.mark.parametrize("package", [codecs, numcodecs, objects, stores], ids=lambda package: package.__name__)
