@@ -7,41 +7,18 @@ of its hierarchy are those of the base. `ids` are lines of the requirements.
 
 from __future__ import annotations
 
-import copy
 import json
 import warnings
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from blizzarr.errors import BlizzarrError, LimitError, MetadataError, UnknownExtensionError
+from blizzarr.errors import BlizzarrError, MetadataError
 from blizzarr.formats.draft import DOCUMENT, ZARR_PYTHON, Draft
 from blizzarr.model import ArrayMeta, GroupMeta
+from support.corpus import Corpus, as_json, check_refused, fill_bytes
 
-HERE = Path(__file__).parent / "draft"
-BASE = json.loads((HERE / "base.json").read_text())
-
-
-def cases(folder: str) -> list[Any]:
-    return [
-        pytest.param(case, id=f"{file.stem}: {case['name']}")
-        for file in sorted((HERE / folder).glob("*.json"))
-        for case in json.loads(file.read_text())
-    ]
-
-
-def raw(case: dict[str, Any]) -> bytes:
-    if "text" in case:
-        return case["text"].encode()
-    if "hex" in case:
-        return bytes.fromhex(case["hex"])
-    made = copy.deepcopy(BASE[case.get("base", "array")])
-    for member in case.get("drop", ()):
-        del made[member]
-    made.update(case.get("set", {}))
-    return json.dumps(made).encode()
+CORPUS = Corpus("draft")
 
 
 def form_of(case: dict[str, Any]) -> Draft:
@@ -54,19 +31,10 @@ def documents(case: dict[str, Any]) -> tuple[str, str, dict[str, bytes]]:
     form = form_of(case)
     kind = case.get("base", "array").rpartition(" ")[2]
     if kind == "entry":
-        return "", "zarr.json", {"zarr.json": raw(case)}
+        return "", "zarr.json", {"zarr.json": CORPUS.document(case)}
     array_key, group_key = form.node_keys("a/b")
     key = array_key if kind == "array" else group_key
-    return "a/b", key, {key: raw(case), **form.entry_documents()}
-
-
-def as_json(value: Any) -> Any:
-    return json.loads(json.dumps(value))
-
-
-def fill_bytes(meta: ArrayMeta) -> str:
-    fill = np.frombuffer(meta.dtype.fill_bytes(meta.fill_value), meta.dtype.numpy)
-    return fill.astype(meta.dtype.numpy.newbyteorder("<")).tobytes().hex()
+    return "a/b", key, {key: CORPUS.document(case), **form.entry_documents()}
 
 
 LOOK = {
@@ -83,7 +51,7 @@ LOOK = {
 }
 
 
-@pytest.mark.parametrize("case", cases("good"))
+@pytest.mark.parametrize("case", CORPUS.cases("good"))
 def test_good(case: dict[str, Any]) -> None:
     """A conforming document is read as what it means, and survives being written again."""
     form = form_of(case)
@@ -101,11 +69,11 @@ def test_good(case: dict[str, Any]) -> None:
             return
         encoded = form.encode(meta, path)
         again = form.decode(path, encoded | form.entry_documents())
-    assert as_json(json.loads(encoded[key])) == case.get("written", json.loads(raw(case)))
+    assert as_json(json.loads(encoded[key])) == case.get("written", json.loads(CORPUS.document(case)))
     assert again == meta
 
 
-@pytest.mark.parametrize("case", [case for case in cases("good") if "key" in case.values[0].get("expect", {})])
+@pytest.mark.parametrize("case", [case for case in CORPUS.cases("good") if "key" in case.values[0].get("expect", {})])
 def test_without_its_document(case: dict[str, Any]) -> None:
     """What is written of an array that came from elsewhere means the same in each spelling that can express it."""
     path, _, stored = documents(case)
@@ -135,25 +103,15 @@ def test_without_its_document(case: dict[str, Any]) -> None:
         assert form.decode(path, form.encode(bare, path) | form.entry_documents()) == bare
 
 
-@pytest.mark.parametrize("case", cases("bad"))
+@pytest.mark.parametrize("case", CORPUS.cases("bad"))
 def test_bad(case: dict[str, Any]) -> None:
     """A document that does not conform is refused, with all its problems at once and in their places."""
-    error = {"MetadataError": MetadataError, "UnknownExtensionError": UnknownExtensionError, "LimitError": LimitError}
     path, key, stored = documents(case)
     with pytest.raises(BlizzarrError) as caught:
         form_of(case).decode(path, stored)
-    assert type(caught.value) is error[case["error"]]
-    assert caught.value.key == key
-    assert key in str(caught.value)
-    if isinstance(caught.value, MetadataError):
-        assert [list(problem) for problem in caught.value.problems] == case["problems"]
-    else:
-        assert caught.value.reason == case["says"]
+    check_refused(caught.value, case, key)
 
 
 def test_the_corpus_is_large() -> None:
     """At least 80 conforming and 150 other documents, each with a name of its own."""
-    for folder, least in (("good", 80), ("bad", 150)):
-        names = [case.id for case in cases(folder)]
-        assert len(names) >= least
-        assert len(set(names)) == len(names)
+    CORPUS.check_size(good=80, bad=150)

@@ -7,46 +7,26 @@ ones. `ids` are lines of the requirements or rows of the fault catalogue.
 
 from __future__ import annotations
 
-import copy
 import json
 import warnings
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from blizzarr.errors import BlizzarrError, LimitError, MetadataError, UnknownExtensionError
+from blizzarr.errors import BlizzarrError
 from blizzarr.formats import v2
 from blizzarr.model import ArrayMeta, GroupMeta
+from support.corpus import Corpus, as_json, changed, check_refused, raw_documents
 
-HERE = Path(__file__).parent / "v2"
-BASE = json.loads((HERE / "base.json").read_text())
-
-
-def cases(folder: str) -> list[Any]:
-    return [
-        pytest.param(case, id=f"{file.stem}: {case['name']}")
-        for file in sorted((HERE / folder).glob("*.json"))
-        for case in json.loads(file.read_text())
-    ]
+CORPUS = Corpus("v2")
 
 
 def documents(case: dict[str, Any], prefix: str = "") -> dict[str, bytes]:
-    made = copy.deepcopy(BASE[case.get("base", "array")])
-    first = next(iter(made.values()))
-    for member in case.get("drop", ()):
-        del first[member]
-    first.update(case.get("set", {}))
-    made.update(case.get("documents", {}))
-    raw = {name: json.dumps(document).encode() for name, document in made.items()}
-    raw.update({name: text.encode() for name, text in case.get("texts", {}).items()})
-    raw.update({name: bytes.fromhex(text) for name, text in case.get("hex", {}).items()})
-    return {prefix + name: value for name, value in raw.items()}
-
-
-def as_json(value: Any) -> Any:
-    return json.loads(json.dumps(value))
+    made = dict(CORPUS.base[case.get("base", "array")])
+    first = next(iter(made))
+    made[first] = changed(made[first], case)
+    return raw_documents({**made, **case.get("documents", {})}, case, prefix)
 
 
 LOOK = {
@@ -63,7 +43,7 @@ LOOK = {
 }
 
 
-@pytest.mark.parametrize("case", cases("good"))
+@pytest.mark.parametrize("case", CORPUS.cases("good"))
 def test_good(case: dict[str, Any]) -> None:
     """Conforming documents are read as what they mean, and are stored again as they were, byte by byte."""
     raw = documents(case)
@@ -82,20 +62,12 @@ def test_good(case: dict[str, Any]) -> None:
     assert v2.decode("", v2.encode(anew, "")) == meta
 
 
-@pytest.mark.parametrize("case", cases("bad"))
+@pytest.mark.parametrize("case", CORPUS.cases("bad"))
 def test_bad(case: dict[str, Any]) -> None:
     """Documents that do not conform are refused, with all their problems at once and in their places."""
-    error = {"MetadataError": MetadataError, "UnknownExtensionError": UnknownExtensionError, "LimitError": LimitError}
     with pytest.raises(BlizzarrError) as caught:
         look_everywhere(v2.decode("a/b", documents(case, "a/b/")))
-    key = f"a/b/{case.get('key', '.zarray')}"
-    assert type(caught.value) is error[case["error"]]
-    assert caught.value.key == key
-    assert key in str(caught.value)
-    if isinstance(caught.value, MetadataError):
-        assert [list(problem) for problem in caught.value.problems] == case["problems"]
-    else:
-        assert caught.value.reason == case["says"]
+    check_refused(caught.value, case, f"a/b/{case.get('key', '.zarray')}")
 
 
 def look_everywhere(meta: ArrayMeta | GroupMeta | None) -> None:
@@ -107,7 +79,4 @@ def look_everywhere(meta: ArrayMeta | GroupMeta | None) -> None:
 
 def test_the_corpus_is_large() -> None:
     """At least 100 conforming and 150 other documents, each with a name of its own."""
-    for folder, least in (("good", 100), ("bad", 150)):
-        names = [case.id for case in cases(folder)]
-        assert len(names) >= least
-        assert len(set(names)) == len(names)
+    CORPUS.check_size(good=100, bad=150)

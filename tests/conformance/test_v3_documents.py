@@ -6,44 +6,18 @@ members dropped or set, or a raw text; `ids` are lines of the requirements or ro
 
 from __future__ import annotations
 
-import copy
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from blizzarr.dtypes.byte_order import in_order
-from blizzarr.errors import BlizzarrError, LimitError, MetadataError, UnknownExtensionError
+from blizzarr.errors import BlizzarrError
 from blizzarr.formats import v3
 from blizzarr.model import ArrayMeta, GroupMeta
+from support.corpus import Corpus, as_json, check_refused
 
-HERE = Path(__file__).parent / "v3"
-BASE = json.loads((HERE / "base.json").read_text())
-
-
-def cases(folder: str) -> list[Any]:
-    return [
-        pytest.param(case, id=f"{file.stem}: {case['name']}")
-        for file in sorted((HERE / folder).glob("*.json"))
-        for case in json.loads(file.read_text())
-    ]
-
-
-def document(case: dict[str, Any]) -> bytes:
-    if "text" in case:
-        return case["text"].encode()
-    if "hex" in case:
-        return bytes.fromhex(case["hex"])
-    made = copy.deepcopy(BASE[case.get("base", "array")])
-    for member in case.get("drop", ()):
-        del made[member]
-    made.update(case.get("set", {}))
-    return json.dumps(made).encode()
-
-
-def as_json(value: Any) -> Any:
-    return json.loads(json.dumps(value))
+CORPUS = Corpus("v3")
 
 
 LOOK = {
@@ -59,10 +33,10 @@ LOOK = {
 }
 
 
-@pytest.mark.parametrize("case", cases("good"))
+@pytest.mark.parametrize("case", CORPUS.cases("good"))
 def test_good(case: dict[str, Any]) -> None:
     """A conforming document is read as what it means, and survives being written again."""
-    meta = v3.decode("", {"zarr.json": document(case)})
+    meta = v3.decode("", {"zarr.json": CORPUS.document(case)})
     assert isinstance(meta, ArrayMeta | GroupMeta)
     for name, expected in case["expect"].items():
         found = LOOK[name](meta) if name in LOOK else as_json(getattr(meta, name))
@@ -72,24 +46,14 @@ def test_good(case: dict[str, Any]) -> None:
         assert again == meta
 
 
-@pytest.mark.parametrize("case", cases("bad"))
+@pytest.mark.parametrize("case", CORPUS.cases("bad"))
 def test_bad(case: dict[str, Any]) -> None:
     """A document that does not conform is refused, with all its problems at once and in their places."""
-    error = {"MetadataError": MetadataError, "UnknownExtensionError": UnknownExtensionError, "LimitError": LimitError}
     with pytest.raises(BlizzarrError) as caught:
-        v3.decode("a/b", {"a/b/zarr.json": document(case)})
-    assert type(caught.value) is error[case["error"]]
-    assert caught.value.key == "a/b/zarr.json"
-    assert "a/b/zarr.json" in str(caught.value)
-    if isinstance(caught.value, MetadataError):
-        assert [list(problem) for problem in caught.value.problems] == case["problems"]
-    else:
-        assert caught.value.reason == case["says"]
+        v3.decode("a/b", {"a/b/zarr.json": CORPUS.document(case)})
+    check_refused(caught.value, case, "a/b/zarr.json")
 
 
 def test_the_corpus_is_large() -> None:
     """At least 60 conforming and 150 other documents, each with a name of its own."""
-    for folder, least in (("good", 60), ("bad", 150)):
-        names = [case.id for case in cases(folder)]
-        assert len(names) >= least
-        assert len(set(names)) == len(names)
+    CORPUS.check_size(good=60, bad=150)

@@ -6,7 +6,6 @@ opened, listed and created over.
 
 from __future__ import annotations
 
-import copy
 import json
 import time
 import warnings
@@ -20,25 +19,14 @@ import pytest
 import blizzarr
 from blizzarr.errors import BlizzarrError, LimitError, MetadataError, NodeExistsError, UnknownExtensionError
 from support.child import answer
+from support.corpus import Corpus
 
-CORPUS = Path(__file__).parent.parent / "conformance" / "v3"
-BASE = json.loads((CORPUS / "base.json").read_text())
-GROUP = json.dumps(BASE["group"]).encode()
-
-
-def document(case: dict[str, Any]) -> bytes:
-    if "text" in case:
-        return case["text"].encode()
-    if "hex" in case:
-        return bytes.fromhex(case["hex"])
-    made = copy.deepcopy(BASE[case.get("base", "array")])
-    for member in case.get("drop", ()):
-        del made[member]
-    return json.dumps(made | case.get("set", {})).encode()
+CORPUS = Corpus("v3")
+GROUP = json.dumps(CORPUS.base["group"]).encode()
 
 
 def array_document(**members: Any) -> bytes:
-    return document({"set": members})
+    return CORPUS.document({"set": members})
 
 
 OPENED: dict[str, Callable[[Any], Any]] = {
@@ -52,11 +40,11 @@ MADE: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("file", sorted((CORPUS / "bad").glob("*.json")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted((CORPUS.folder / "bad").glob("*.json")), ids=lambda file: file.stem)
 def test_rows_041_to_064_and_066_bad_documents_in_a_store(file: Path) -> None:
     """Never opened, always named, never replaced by a new array or group; its neighbours stay usable."""
     for case in json.loads(file.read_text()):
-        raw = document(case)
+        raw = CORPUS.document(case)
         store = {"zarr.json": GROUP, "a/zarr.json": raw, "b/zarr.json": array_document(), "a/c/0/0": b"precious"}
         before = dict(store)
         begun = time.perf_counter()

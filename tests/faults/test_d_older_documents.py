@@ -36,9 +36,9 @@ def _v2(case: dict[str, Any]) -> tuple[str, str, dict[str, bytes]]:
 
 
 PLACES: dict[str, tuple[Placed, list[Any]]] = {
-    "v1": (_v1, v1.cases("bad")),
-    "v2": (_v2, v2.cases("bad")),
-    "draft": (draft.documents, draft.cases("bad")),
+    "v1": (_v1, v1.CORPUS.cases("bad")),
+    "v2": (_v2, v2.CORPUS.cases("bad")),
+    "draft": (draft.documents, draft.CORPUS.cases("bad")),
 }
 CASES = [
     pytest.param(placed, case.values[0], id=f"{name}, {case.id}")
@@ -102,10 +102,10 @@ def test_rows_041_to_059_memory_and_time_of_all_documents() -> None:
         import warnings
         warnings.simplefilter("ignore")
         from test_d_older_documents import PLACES, openings
-        from test_d_documents import CORPUS, GROUP, document
+        from test_d_documents import CORPUS, GROUP
         stores = [placed(case.values[0]) for placed, cases in PLACES.values() for case in cases]
-        for file in sorted((CORPUS / "bad").glob("*.json")):
-            made = [document(case) for case in json.loads(file.read_text())]
+        for file in sorted((CORPUS.folder / "bad").glob("*.json")):
+            made = [CORPUS.document(case) for case in json.loads(file.read_text())]
             stores += [("a", "", {"zarr.json": GROUP, "a/zarr.json": raw}) for raw in made]
         blizzarr.open({"zarr.json": GROUP})
         before, slowest, refused, opened = peak(), 0, 0, 0

@@ -10,11 +10,11 @@ import copy
 import json
 import re
 import struct
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from fuzz.bases import bases, zipped
 from fuzz.choices import Choices
+from support.mutated import look, places
 
 __all__ = ["Case", "damaged"]
 
@@ -109,19 +109,6 @@ def _document(choices: Choices, raw: bytes, others: list[bytes]) -> bytes:
     return _text(choices, raw) if choices.one_in(8) else raw
 
 
-def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, item in inner:
-        yield (*path, name)
-        yield from _places(item, (*path, name))
-
-
-def _look(value: Any, path: tuple[Any, ...]) -> Any:
-    for name in path:
-        value = value[name]
-    return value
-
-
 def _value(choices: Choices, others: list[bytes]) -> Any:
     kind = choices.below(4)
     if kind == 0:
@@ -132,8 +119,8 @@ def _value(choices: Choices, others: list[bytes]) -> Any:
         # What stands somewhere else.
         try:
             other = json.loads(choices.pick(others))
-            places = list(_places(other))
-            return _look(other, choices.pick(places)) if places else other
+            found = list(places(other))
+            return look(other, choices.pick(found)) if found else other
         except (ValueError, RecursionError):
             return None
     word = choices.pick(WORDS)
@@ -142,11 +129,11 @@ def _value(choices: Choices, others: list[bytes]) -> Any:
 
 
 def _changed(choices: Choices, document: Any, others: list[bytes]) -> Any:
-    places = list(_places(document))
-    if not places or choices.one_in(40):
+    found = list(places(document))
+    if not found or choices.one_in(40):
         return copy.deepcopy(choices.pick(ODD))
-    *way, name = choices.pick(places)
-    holder = _look(document, tuple(way))
+    *way, name = choices.pick(found)
+    holder = look(document, tuple(way))
     change = choices.below(6)
     if change == 0:
         del holder[name]
