@@ -24,16 +24,11 @@ from support.damaged import (
     attempt,
     codec_names,
     every_way_refuses,
+    flipped,
 )
 from support.streams import gzip_member, with_crc32c, zstd_frame
 
 PLAIN = TARGET.tobytes()
-
-
-def flipped(encoded: bytes, bit: int) -> bytes:
-    changed = bytearray(encoded)
-    changed[bit // 8] ^= 1 << bit % 8
-    return bytes(changed)
 
 
 def cut_everywhere(codecs: str, layout: str) -> None:

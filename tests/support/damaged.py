@@ -16,7 +16,7 @@ import pytest
 
 from blizzarr import api
 from blizzarr.array import Array
-from blizzarr.errors import BlizzarrError, ChunkError
+from blizzarr.errors import BlizzarrError, ChunkError, CodecError
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore
 from support import shards
 
@@ -33,6 +33,8 @@ __all__ = [
     "codecs_of",
     "contents",
     "every_way_refuses",
+    "flipped",
+    "is_refused_or_right_in_size",
 ]
 
 DATA = (np.arange(256) // 3 * 7919 % 1009).astype("int32").reshape(16, 16)
@@ -210,6 +212,23 @@ def every_way_refuses(
     assert np.array_equal(damaged.array[:8], DATA[:8]), "another chunk"
     assert np.array_equal(damaged.array[8:, 8:], DATA[8:, 8:]), "another chunk"
     return errors
+
+
+def flipped(encoded: bytes, bit: int) -> bytes:
+    """The same bytes but for one bit."""
+    changed = bytearray(encoded)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def is_refused_or_right_in_size(damaged: Damaged) -> bool:
+    """Whether the chunk is refused, by its key and a codec; else what is read has the right shape and data type."""
+    found = attempt(lambda: damaged.array[ROWS, COLUMNS])
+    if isinstance(found, CodecError):
+        assert (found.key, found.codec is not None) == (damaged.key, True)
+        return True
+    assert (found.shape, found.dtype) == (TARGET.shape, TARGET.dtype)
+    return False
 
 
 def attempt(read: Callable[[], Any]) -> Any:

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -16,23 +16,28 @@ from blizzarr.errors import StoreError
 from blizzarr.stores import LocalStore, MemoryStore
 
 
-@pytest.mark.parametrize("local", [True, False])
-def test_threads_wait_for_each_other(local: bool, tmp_path: Path) -> None:
-    store = LocalStore(tmp_path) if local else MemoryStore()
-    (tmp_path / "a").mkdir()
+def order_of(first: tuple[Any, str], second: tuple[Any, str]) -> list[str]:
+    """Who is done first, where the second begins while the first is at work; each is a store and a path."""
     order: list[str] = []
 
-    def second() -> None:
-        with exclusive(store, "a", "a/zarr.json"):
+    def wait() -> None:
+        with exclusive(*second, f"{second[1]}/zarr.json"):
             order.append("second")
 
-    with exclusive(store, "a", "a/zarr.json"):
-        thread = threading.Thread(target=second)
+    with exclusive(*first, f"{first[1]}/zarr.json"):
+        thread = threading.Thread(target=wait)
         thread.start()
         time.sleep(0.05)
         order.append("first")
     thread.join()
-    assert order == ["first", "second"]
+    return order
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_threads_wait_for_each_other(local: bool, tmp_path: Path) -> None:
+    store = LocalStore(tmp_path) if local else MemoryStore()
+    (tmp_path / "a").mkdir()
+    assert order_of((store, "a"), (store, "a")) == ["first", "second"]
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
@@ -77,16 +82,5 @@ def test_a_directory_that_took_the_place_of_the_one_waited_for_is_locked(
 def test_a_directory_is_the_same_by_whatever_name(locking: Literal["threads", "required"], tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").symlink_to("a")
-    order: list[str] = []
-
-    def second() -> None:
-        with exclusive(LocalStore(tmp_path, locking="threads"), "b", "b/zarr.json"):
-            order.append("second")
-
-    with exclusive(LocalStore(tmp_path, locking=locking), "a", "a/zarr.json"):
-        thread = threading.Thread(target=second)
-        thread.start()
-        time.sleep(0.05)
-        order.append("first")
-    thread.join()
-    assert order == ["first", "second"]
+    first, second = LocalStore(tmp_path, locking=locking), LocalStore(tmp_path, locking="threads")
+    assert order_of((first, "a"), (second, "b")) == ["first", "second"]
