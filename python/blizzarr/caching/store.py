@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from blizzarr.caching.pool import CachePool
 from blizzarr.caching.recheck import Recheck, check_recheck
-from blizzarr.stores import Store, StoreWrapper, Value
+from blizzarr.stores import Store, Value
 from blizzarr.stores.changed import prefix_changed, value_changed
+from blizzarr.stores.handle import StoreHandle
 
 __all__ = ["CachedStore"]
 
 
-class CachedStore(StoreWrapper):
+class CachedStore(StoreHandle):
     """Passes everything on; arrays and groups that are opened from it use the pool.
 
     Parameters
@@ -58,21 +58,6 @@ class CachedStore(StoreWrapper):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.store, self.pool, self.recheck)
-
-    @property
-    def native(self) -> Any:
-        """The engine's handle of the store, if it has one."""
-        return self.store.native  # type: ignore[attr-defined]  # its absence is ours
-
-    @property
-    def version(self) -> Callable[[str], str | bytes | None]:
-        """What the store has for telling versions, if it has that."""
-        return self.store.version  # type: ignore[attr-defined,no-any-return]  # its absence is ours
-
-    def present(self, keys: Sequence[str]) -> list[str]:
-        """Those of the keys that have a value, as the store itself finds out."""
-        present = getattr(self.store, "present", None)
-        return super().present(keys) if present is None else list(present(keys))
 
     def set(self, key: str, value: Value) -> None:
         """Replace the value."""

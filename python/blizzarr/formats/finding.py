@@ -20,7 +20,7 @@ from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 
-__all__ = ["below", "detect", "find", "find_implied", "find_many", "get_many", "read_node"]
+__all__ = ["below", "detect", "find", "find_implied", "find_many", "get_many", "listed", "read_node"]
 
 _NO_VALUE: Final = (EISDIR, ENOTDIR)
 
@@ -241,7 +241,8 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
 
     What is there but cannot be read is among them, with the error, and hides no other.
     """
-    listings = [_listing(store, path, format_of(meta)) for path, meta in groups]
+    forms = [format_of(meta) for _, meta in groups]
+    listings = [listed(store, path, form, relatives(form, path)) for (path, _), form in zip(groups, forms, strict=True)]
     made: list[list[Child]] = [[] for _ in groups]
     families: dict[tuple[str, ...], list[tuple[int, str]]] = {}
     for number, ((path, meta), (names, _)) in enumerate(zip(groups, listings, strict=True)):
@@ -266,12 +267,15 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
     return made
 
 
-def _listing(store: Store, path: str, form: Format) -> tuple[list[str], set[str]]:
-    """The names of what may be below a group, and those among them that are groups even without a document."""
+def listed(store: Store, path: str, form: Format, forms: Iterable[Format]) -> tuple[list[str], set[str]]:
+    """The names of what may be below a group, and those among them that are groups even without a document.
+
+    The group is of one format, what is below it of any of `forms`.
+    """
     prefix = form.listing_prefix(path)
     if prefix is None:
         return [], set()
     keys, prefixes = store.list_dir(prefix)
-    names = {name for other in relatives(form, path) for name in other.child_names(path, keys, prefixes)}
+    names = {name for other in forms for name in other.child_names(path, keys, prefixes)}
     there = set(prefixes) if form.implicit_groups else set()
     return sorted(names), {name for name in names if form.listing_prefix(join(path, name)) in there}

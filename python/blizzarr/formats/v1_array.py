@@ -19,6 +19,7 @@ from blizzarr.config import config
 from blizzarr.dtypes import DataType, Kind, fill_user
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
 from blizzarr.formats import v1_fill
+from blizzarr.formats.respelled import unchanged
 from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
 from blizzarr.formats.v1_compression import from_v1, to_v1
 from blizzarr.formats.v2_group import other_members
@@ -178,18 +179,7 @@ def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any
     original = decode(dict(source), Problems())
     if original is None:
         return document
-    elements = (original.dtype, original.codecs) == (meta.dtype, meta.codecs)
-    filled = (original.fill_undefined, original.dtype) == (meta.fill_undefined, meta.dtype)
-    zeros = 0 in source["chunks"] and original.shape != meta.shape
-    same = {
-        "shape": original.shape == meta.shape,
-        "chunks": original.chunk_grid == meta.chunk_grid and not zeros,
-        "dtype": elements,
-        "compression": elements,
-        "compression_opts": elements,
-        "order": elements,
-        "fill_value": filled and meta.dtype.fill_bytes(original.fill_value) == meta.dtype.fill_bytes(meta.fill_value),
-    }
+    same = unchanged(original, meta, source, lambda array: array.dtype.fill_bytes(array.fill_value))
     if all(same.values()) and original.extra == meta.extra:
         return source
     return {

@@ -12,6 +12,7 @@ from typing import Any, Final
 from blizzarr.codecs.configs import chain_to_configs
 from blizzarr.dtypes import fill_typed
 from blizzarr.dtypes.typestr import to_typestr
+from blizzarr.formats.respelled import unchanged
 from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
 from blizzarr.formats.v2_elements import decode_codecs, decode_dtype, decode_fill
 from blizzarr.formats.v2_group import check_format, other_members
@@ -126,19 +127,8 @@ def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any
     original = decode(dict(source), Problems())
     if original is None:
         return document
-    elements = (original.dtype, original.codecs) == (meta.dtype, meta.codecs)
-    filled = (original.fill_undefined, original.dtype) == (meta.fill_undefined, meta.dtype)
-    zeros = 0 in source["chunks"] and original.shape != meta.shape
-    same = {
-        "shape": original.shape == meta.shape,
-        "chunks": original.chunk_grid == meta.chunk_grid and not zeros,
-        "dtype": elements,
-        "compressor": elements,
-        "fill_value": filled and _fill_text(original) == _fill_text(meta),
-        "order": elements,
-        "filters": elements,
-        "dimension_separator": original.chunk_keys == meta.chunk_keys,
-    }
+    same = unchanged(original, meta, source, _fill_text)
+    same["dimension_separator"] = original.chunk_keys == meta.chunk_keys
     changed = {name for name, is_same in same.items() if not is_same}
     if is_unsaid(meta):
         # What only the chunks told is no reason to touch the document, but is in it when something else is changed.

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from blizzarr.errors import ReadOnlyError
+from blizzarr.stores.handle import StoreHandle
 from blizzarr.stores.protocol import Store, Value
-from blizzarr.stores.wrapper import StoreWrapper
 
 __all__ = ["ReadOnlyStore", "check_writable", "read_only"]
 
 
-class ReadOnlyStore(StoreWrapper):
+class ReadOnlyStore(StoreHandle):
     """Passes reads on and refuses the rest with `ReadOnlyError`, before anything is touched.
 
     Examples
@@ -26,22 +23,8 @@ class ReadOnlyStore(StoreWrapper):
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
+        # Arrays look at this before they write through the engine.
         self.read_only = True
-
-    @property
-    def native(self) -> Any:
-        """The engine's handle of the store, if it has one; arrays look at `read_only` before they write."""
-        return self.store.native  # type: ignore[attr-defined]  # its absence is ours
-
-    @property
-    def version(self) -> Callable[[str], str | bytes | None]:
-        """What the store has for telling versions, if it has that."""
-        return self.store.version  # type: ignore[attr-defined,no-any-return]  # its absence is ours
-
-    def present(self, keys: Sequence[str]) -> list[str]:
-        """Those of the keys that have a value, as the store itself finds out."""
-        present = getattr(self.store, "present", None)
-        return super().present(keys) if present is None else list(present(keys))
 
     def set(self, key: str, value: Value) -> None:
         """Refuse."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import Format, Found, find_many
+from blizzarr.formats import Format, Found, find_many, listed
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 from blizzarr.stores import Store
@@ -34,22 +34,11 @@ def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, Fo
                 nodes[path] = Found(GroupMeta(format=form.name), {})
             here = nodes.get(path)
             if isinstance(here, Found) and isinstance(here.meta, GroupMeta):
-                names, groups = _names(store, form, path)
+                names, groups = listed(store, path, form, [form])
                 if path in implicit and not here.documents and not names:
                     # A prefix below which there are no nodes: nothing makes it a group.
                     del nodes[path]
-                below += names
-                shown |= groups
+                below += [join(path, name) for name in names]
+                shown |= {join(path, name) for name in groups}
         level, implicit = below, shown
     return nodes
-
-
-def _names(store: Store, form: Format, path: str) -> tuple[list[str], set[str]]:
-    """The paths of what may be below a group, and of those that are groups even without a document."""
-    prefix = form.listing_prefix(path)
-    if prefix is None:
-        return [], set()
-    keys, prefixes = store.list_dir(prefix)
-    paths = [join(path, name) for name in form.child_names(path, keys, prefixes)]
-    there = set(prefixes) if form.implicit_groups else set()
-    return paths, {child for child in paths if form.listing_prefix(child) in there}

@@ -72,10 +72,9 @@ class _Checksum(NumcodecsCodec):
 
 
 @dataclass(frozen=True, slots=True)
-class CRC32Codec(_Checksum):
-    """The CRC-32 of zlib and PNG; it stands at the start unless `location` says ``"end"``."""
+class _Placed(_Checksum):
+    """A checksum at the start unless `location` says ``"end"``."""
 
-    name: ClassVar[str] = "numcodecs.crc32"
     options: ClassVar[tuple[Option, ...]] = (_LOCATION,)
 
     location: str | None = None
@@ -83,30 +82,30 @@ class CRC32Codec(_Checksum):
     @property
     def at_start(self) -> bool:
         return self.location != "end"
+
+
+@dataclass(frozen=True, slots=True)
+class CRC32Codec(_Placed):
+    """The CRC-32 of zlib and PNG; it stands at the start unless `location` says ``"end"``."""
+
+    name: ClassVar[str] = "numcodecs.crc32"
 
     def _sum(self, data: memoryview) -> int:
         return zlib.crc32(data)
 
 
 @dataclass(frozen=True, slots=True)
-class Adler32Codec(_Checksum):
+class Adler32Codec(_Placed):
     """The Adler-32 of zlib; it stands at the start unless `location` says ``"end"``."""
 
     name: ClassVar[str] = "numcodecs.adler32"
-    options: ClassVar[tuple[Option, ...]] = (_LOCATION,)
-
-    location: str | None = None
-
-    @property
-    def at_start(self) -> bool:
-        return self.location != "end"
 
     def _sum(self, data: memoryview) -> int:
         return zlib.adler32(data)
 
 
 @dataclass(frozen=True, slots=True)
-class NumcodecsCrc32c(_Checksum):
+class NumcodecsCrc32c(_Placed):
     """The CRC-32C; it stands at the end unless `location` says ``"start"``.
 
     Where documents leave the location out, numcodecs 0.13 wrote it at the start and later ones at the end: whichever is
@@ -114,9 +113,6 @@ class NumcodecsCrc32c(_Checksum):
     """
 
     name: ClassVar[str] = "numcodecs.crc32c"
-    options: ClassVar[tuple[Option, ...]] = (_LOCATION,)
-
-    location: str | None = None
 
     @property
     def at_start(self) -> bool:

@@ -37,15 +37,21 @@ class NativeTable:
         return self.native
 
 
+class _Vlen(ObjectCodec):
+    """A codec whose elements the engine decodes and encodes."""
+
+    __slots__ = ()
+
+    def table(self, fill: Any) -> Table:
+        return NativeTable(_native.ElementTable(self.name, fill))
+
+
 @dataclass(frozen=True, slots=True)
-class VlenUtf8Codec(ObjectCodec):
+class VlenUtf8Codec(_Vlen):
     """Texts, in UTF-8."""
 
     name: ClassVar[str] = "vlen-utf8"
     element_type: ClassVar[str] = "string"
-
-    def table(self, fill: Any) -> Table:
-        return NativeTable(_native.ElementTable(self.name, fill))
 
     def refuses(self, element: Any) -> Refusal | None:
         if not isinstance(element, str):
@@ -58,14 +64,11 @@ class VlenUtf8Codec(ObjectCodec):
 
 
 @dataclass(frozen=True, slots=True)
-class VlenBytesCodec(ObjectCodec):
+class VlenBytesCodec(_Vlen):
     """Byte strings."""
 
     name: ClassVar[str] = "vlen-bytes"
     element_type: ClassVar[str] = "bytes"
-
-    def table(self, fill: Any) -> Table:
-        return NativeTable(_native.ElementTable(self.name, fill))
 
     def refuses(self, element: Any) -> Refusal | None:
         return None if isinstance(element, bytes) else ("bytes", f"{type(element).__name__} {element!r}")
