@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from blizzarr.errors import StoreError
 from blizzarr.stores import LocalStore, ReadOnlyStore, Store
-from blizzarr.stores.within import entries, opened
+from blizzarr.stores.within import Entry, entries, opened
 
 __all__ = ["Survey", "survey", "unwrapped"]
 
@@ -47,61 +49,26 @@ def survey(store: Store, prefixes: tuple[str, ...]) -> Survey:
     local = unwrapped(store)
     for prefix in prefixes:
         if isinstance(local, LocalStore) and local.links == "within-root":
-            _walk_within(local, prefix, found)
+            _walk(partial(_by_handle, local), prefix, found)
         elif isinstance(local, LocalStore):
-            _walk(local.root, prefix, found)
+            _walk(partial(_by_path, local.root), prefix, found)
         else:
             found.keys += store.list(prefix)
     found.keys.sort()
     return found
 
 
-def _walk(root: Path, prefix: str, found: Survey) -> None:
+def _walk(look: Callable[[str], tuple[os.stat_result, list[Entry]]], prefix: str, found: Survey) -> None:
     # Those that lead here, to notice links that lead back to one of them.
-    waiting: list[tuple[str, str, tuple[tuple[int, int], ...]]] = [(os.path.join(root, prefix), prefix, ())]
-    while waiting:
-        directory, name, above = waiting.pop()
-        try:
-            with os.scandir(directory) as entries:
-                listed = list(entries)
-            status = os.stat(directory)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            found.unreadable[name.rstrip("/") or "."] = error.strerror or str(error)
-            continue
-        identity = status.st_dev, status.st_ino
-        if identity in above:
-            continue
-        for entry in listed:
-            key = name + entry.name
-            if entry.name.startswith(_RESERVED):
-                found.temporary.add(name)
-                continue
-            if _NO_NAME.search(entry.name):
-                found.others[key] = "a name that no key can have"
-            elif entry.is_file():
-                found.keys.append(key)
-            elif entry.is_dir():
-                found.directories.append(key)
-                waiting.append((entry.path, f"{key}/", (*above, identity)))
-            elif (what := _what(entry.path)) is not None:
-                found.others[key] = what
-
-
-def _walk_within(store: LocalStore, prefix: str, found: Survey) -> None:
-    """The same by handles, for a root that nothing is to lead out of."""
     waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(prefix, ())]
     while waiting:
         name, above = waiting.pop()
         try:
-            with opened(store, name) as descriptor:
-                status = os.fstat(descriptor)
-                listed = list(entries(store, name, descriptor))
+            status, listed = look(name)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, StoreError) as error:
-            found.unreadable[name.rstrip("/") or "."] = str(error)
+            found.unreadable[name.rstrip("/") or "."] = (isinstance(error, OSError) and error.strerror) or str(error)
             continue
         identity = status.st_dev, status.st_ino
         if identity in above:
@@ -117,15 +84,34 @@ def _walk_within(store: LocalStore, prefix: str, found: Survey) -> None:
             elif entry.is_directory:
                 found.directories.append(key)
                 waiting.append((f"{key}/", (*above, identity)))
-            else:
+            elif entry.what:
                 found.others[key] = entry.what
 
 
-def _what(path: str) -> str | None:
-    """What is neither a file nor a directory; None if it is gone."""
+def _by_path(root: Path, name: str) -> tuple[os.stat_result, list[Entry]]:
+    """A directory and what is in it, wherever links lead."""
+    directory = os.path.join(root, name)
+    listed = []
+    with os.scandir(directory) as found:
+        for entry in found:
+            is_file = entry.is_file()
+            is_directory = not is_file and entry.is_dir()
+            what = "" if is_file or is_directory else _what(entry.path)
+            listed.append(Entry(entry.name, entry.is_symlink(), is_file, is_directory, what))
+    return os.stat(directory), listed
+
+
+def _by_handle(store: LocalStore, name: str) -> tuple[os.stat_result, list[Entry]]:
+    """The same for a root that nothing is to lead out of."""
+    with opened(store, name) as descriptor:
+        return os.fstat(descriptor), list(entries(store, name, descriptor))
+
+
+def _what(path: str) -> str:
+    """What is neither a file nor a directory; empty if it is gone."""
     try:
         mode = os.lstat(path).st_mode
     except OSError:
-        return None
+        return ""
     names = {stat.S_ISLNK: "a link that leads nowhere", stat.S_ISFIFO: "a FIFO", stat.S_ISSOCK: "a socket"}
     return next((name for matches, name in names.items() if matches(mode)), "a device")

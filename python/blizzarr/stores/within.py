@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.protocol import Store
@@ -24,8 +24,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A name in a directory, and what it leads to."""
 
     name: str
