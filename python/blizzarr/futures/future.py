@@ -47,7 +47,7 @@ class Future(Generic[T]):
     (True, 3, True)
     """
 
-    __slots__ = ("__weakref__", "_callbacks", "_right", "_source", "_state", "_value", "_work")
+    __slots__ = ("__weakref__", "_callbacks", "_right", "_source", "_state", "_value", "_work", "kept")
 
     _callbacks: list[Callable[[Future[T]], object]]
     _right: list[None]
@@ -55,6 +55,8 @@ class Future(Generic[T]):
     _state: int
     _value: Any
     _source: Running[T] | None
+    kept: object
+    """What is to live as long as the future does."""
 
     # As a plain alias, not one of `typing`: equal to what TensorStore has.
     if not TYPE_CHECKING:

@@ -108,6 +108,11 @@ class CastDriver(Driver):
         """As below."""
         return self._below.sources(view)
 
+    @property
+    def decodes(self) -> bool:
+        """As below."""
+        return self._below.decodes
+
     def write(self, view: View, source: Elements) -> None:
         """Convert and write."""
         self._below.write(view, convert(np.asarray(source), self.dtype, self._below.dtype))

@@ -186,6 +186,11 @@ class DownsampleDriver(Driver):
         self._last = form, needed
         return needed.part.driver.sources(needed.part)
 
+    @property
+    def decodes(self) -> bool:
+        """As that of the store."""
+        return self._store.driver.decodes
+
     def _known(self, form: Form) -> _Needed:
         known, self._last = self._last, None
         return known[1] if known is not None and known[0] is form else self._needed(form)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy.typing as npt
 
@@ -21,11 +22,14 @@ from blizzarr.views.compose import compose
 from blizzarr.views.form import ArrayMap, Form
 from blizzarr.views.indexing import Indexed
 
+if TYPE_CHECKING:
+    from blizzarr.tensorstore.in_flight import InFlight
+
 __all__ = ["Driver", "Elements", "Shared", "Source", "View", "chunks_of"]
 
 Elements = npt.NDArray[Any]
 Shared = dict[Any, Any]
-"""What the reads of a batch keep for each other."""
+"""What reads of a batch, or in flight at the same time, keep for each other."""
 
 View = Indexed
 """A transform from what is asked for to the domain of the driver; a `TensorStore` is one."""
@@ -57,6 +61,8 @@ class Driver(ABC):
     dtype: DType
     readable: bool = True
     writable: bool = True
+    _in_flight: weakref.ref[InFlight] | None = None
+    """The reads that somebody still has the futures of."""
 
     # What it is
 
@@ -109,12 +115,17 @@ class Driver(ABC):
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """The elements of a view: a new array, or `out`, which has the shape of the view's domain.
 
-        What is read for the same `batch` need not be read again.
+        What is read for the same `batch` need not be read again, unless that says so.
         """
 
     def sources(self, view: View) -> Sequence[Source]:
         """The chunks that reads of a view decode, and could keep for each other; none where there is nothing to win."""
         return ()
+
+    @property
+    def decodes(self) -> bool:
+        """Whether reads may have chunks that are worth keeping for each other."""
+        return False
 
     @abstractmethod
     def write(self, view: View, source: Elements) -> None:
@@ -181,6 +192,9 @@ class Driver(ABC):
         limited.readable = readable
         limited.writable = writable
         return limited
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_in_flight"}
 
 
 def chunks_of(form: Form, chunk_shape: tuple[int, ...]) -> Iterator[range]:

@@ -24,9 +24,9 @@ class _LimitedHandle:
         self.handle = handle
         self.threads = threads
 
-    def read(self, out: Any, axes: Axes, /) -> None:
+    def read(self, out: Any, axes: Axes, threads: int = 0, asked: int | None = None, /) -> None:
         """Fill the buffer with what the axes pick."""
-        self.handle.read(out, axes, self.threads)
+        self.handle.read(out, axes, self.threads, asked)
 
     def write(self, source: Any, axes: Axes, write_empty: bool = False, /) -> None:
         """Put the buffer where the axes point."""

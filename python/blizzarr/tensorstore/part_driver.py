@@ -16,6 +16,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.element_type import Field
 from blizzarr.spec.stored_values import from_stored, to_stored
 from blizzarr.stores import check_writable
+from blizzarr.tensorstore.asked import asked
 from blizzarr.tensorstore.byte_axes import of_bytes
 from blizzarr.tensorstore.driver import Bounds, Elements, Shared, View
 from blizzarr.tensorstore.limited_array import LimitedArray
@@ -73,14 +74,16 @@ class PartDriver(ZarrDriver):
     def _binding(self, batch: Shared | None = None) -> Binding:
         array = self._array
         metadata = array.metadata
-        if batch is not None:
-            key = "bytes", array
-            if key not in batch:
+        recheck = False if batch is None else batch.get("recheck", False)
+        if batch is not None and not (recheck and self._place is None):
+            arrays: dict[Any, tuple[ArrayMeta, Binding]] = batch.setdefault("arrays", {})
+            found = arrays.get(("bytes", array))
+            if found is None or found[0] is not metadata:
                 pool = batch.setdefault("pool", CachePool(SHARED_BYTES))
-                store = array.cached(pool, recheck=False).store
-                batch[key] = self._limited(bind(store, array.path, metadata, by_bytes=True))
-            shared: Binding = batch[key]
-            return shared
+                store = array.cached(pool, recheck=recheck).store
+                found = metadata, self._limited(bind(store, array.path, metadata, by_bytes=True))
+                arrays["bytes", array] = found
+            return asked(found[1], batch.get("asked"))
         if self._bound is None or self._bound[0] is not metadata:
             store = without_document(array).store if self._stored.assumed else array.store
             binding = self._limited(bind(store, array.path, metadata, by_bytes=True))

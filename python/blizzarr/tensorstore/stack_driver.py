@@ -125,6 +125,12 @@ class StackDriver(Driver):
         self._last = form, parts
         return [source for _, part in parts for source in part.driver.sources(part)]
 
+    @cached_property
+    def decodes(self) -> bool:
+        """If some layer does, and all are open."""
+        stores = [layer.source for layer in self._layers if isinstance(layer.source, TensorStore)]
+        return not (self._opens or self._transaction) and any(store.driver.decodes for store in stores)
+
     def write(self, view: View, source: Elements) -> None:
         """Write to each layer what no later one has."""
         parts = self._parts(view._form)

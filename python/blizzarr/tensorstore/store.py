@@ -16,6 +16,7 @@ from blizzarr.tensorstore.casting import cast_driver
 from blizzarr.tensorstore.copying import as_source, check_source, copy_view, fitted
 from blizzarr.tensorstore.driver import Driver, Shared
 from blizzarr.tensorstore.facts import StoreFacts
+from blizzarr.tensorstore.in_flight import in_flight
 from blizzarr.tensorstore.storage_statistics import StorageStatistics as Statistics
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexTransform
@@ -119,6 +120,8 @@ class TensorStore(StoreFacts):
             raise TypeError("`order` must be specified as 'C' or 'F'")
         driver, form = self.driver, self._bare
         # The work has views of its own, so that this one can go before it is done.
+        if batch is None and driver.decodes:
+            return in_flight(driver, self, lambda shared: TensorStore._made(driver, form)._read_now(order, shared))
         shared = None if batch is None else batch.shared
         work = lambda: TensorStore._made(driver, form)._read_now(order, shared)  # noqa: E731
         if driver.transaction is not None:
@@ -254,8 +257,12 @@ class TensorStore(StoreFacts):
         driver = self.driver.resolve(fix_resizable_bounds)
         form = _with_bounds_of(driver, self._bare)
         if fix_resizable_bounds:
-            never = (False,) * form.rank
-            form = form._replace(implicit_lower=never, implicit_upper=never)
+            # Dimensions that the view has made, like ts.newaxis, have no bounds that others could change.
+            own = set(range(form.rank)) - {map_[0] for map_ in form.maps if isinstance(map_, tuple)}
+            form = form._replace(
+                implicit_lower=tuple(flag and dim in own for dim, flag in enumerate(form.implicit_lower)),
+                implicit_upper=tuple(flag and dim in own for dim, flag in enumerate(form.implicit_upper)),
+            )
         return self._made(driver, form)
 
     def resize(

@@ -24,6 +24,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
+from blizzarr.tensorstore.asked import asked
 from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source, View
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
@@ -154,9 +155,8 @@ class ZarrDriver(Driver):
         array = self._array
         lowered = lower(view, array._shape)
         if self._is_plain:
-            if batch is not None:
-                array = self._shared(batch)
-            return read(array._binding or array._bind(), lowered, out)
+            binding = (array._binding or array._bind()) if batch is None else self._shared(batch)
+            return read(binding, lowered, out)
         if self._must_be_stored:
             self._stored.refuse_missing(lowered)
         if self._transaction is not None:
@@ -178,13 +178,25 @@ class ZarrDriver(Driver):
             binding = Binding(binding.handle, binding.dtype, True)
         write(binding, lowered, source)
 
-    def _shared(self, batch: Shared) -> Array:
-        """The array with what the reads of a batch have decoded."""
-        found: Array | None = batch.get(self._array)
+    def _shared(self, batch: Shared) -> Binding:
+        """The array with what the reads of a batch have decoded, or those that are in flight."""
+        array = self._array
+        recheck = batch.get("recheck", False)
+        if recheck and self._place is None:
+            return array._binding or array._bind()
+        arrays: dict[Any, Array] = batch.setdefault("arrays", {})
+        found = arrays.get(array)
         if found is None:
             pool = batch.setdefault("pool", CachePool(SHARED_BYTES))
-            found = batch[self._array] = self._array.cached(pool, recheck=False)
-        return found
+            found = arrays[array] = array.cached(pool, recheck=recheck)
+        elif found._metadata is not array._metadata:
+            found._adopt(array._metadata)
+        return asked(found._binding or found._bind(), batch.get("asked"))
+
+    @property
+    def decodes(self) -> bool:
+        """If it takes something, and nobody else keeps the chunks."""
+        return self._place is not None
 
     def sources(self, view: View) -> Sequence[Source]:
         """Its chunks, if it takes something to decode them and nobody else keeps them."""
@@ -245,9 +257,10 @@ class ZarrDriver(Driver):
                 reach = abs(last - first) + 1
                 left //= max(1, min(array.size, reach))
             else:
-                dim, _, stride = map_  # type: ignore[misc]
-                count = form.upper[dim] - form.lower[dim]
-                left //= min(count, count * abs(stride) // length + 1) or 1
+                dim, offset, stride = map_  # type: ignore[misc]
+                low, high = form.lower[dim], form.upper[dim]
+                reach = abs((offset + stride * (high - 1)) // length - (offset + stride * low) // length) + 1
+                left //= min(high - low, reach) or 1
             if not left:
                 return False
         return left > 0

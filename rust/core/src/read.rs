@@ -24,13 +24,27 @@ use crate::store::Reader;
 
 /// Reads the elements of `region` (of the whole array) into `target`.
 pub fn read(array: &Array, region: &Region, target: &Target<'_>, options: &Options<'_>) -> Result<()> {
+    read_asked(array, region, target, options, None)
+}
+
+/// The same for a read that was asked for at this moment of the array's pool: what was stored then is new enough.
+pub fn read_asked(
+    array: &Array,
+    region: &Region,
+    target: &Target<'_>,
+    options: &Options<'_>,
+    asked: Option<u64>,
+) -> Result<()> {
     if region.is_empty() {
         return Ok(());
     }
     let split = Split::new(region, &array.chain.shape);
     let threads = options.threads_for(split.count, array.chain.length);
     let inside = options.inside(split.count);
-    let cached = array.cache.as_ref().map(|cached| (cached, cached.recheck.since(|| cached.pool.now())));
+    let cached = array
+        .cache
+        .as_ref()
+        .map(|cached| (cached, cached.recheck.since(|| asked.unwrap_or_else(|| cached.pool.now()))));
     pool::run(threads, split.count, options.interrupted, |job, _| {
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut place, &mut region);

@@ -102,9 +102,16 @@ impl ArrayHandle {
         self.array.cache.is_some()
     }
 
-    /// Reads the elements that `axes` select into `out`.
-    #[pyo3(signature = (out, axes, threads=0))]
-    fn read(&self, out: &Bound<'_, PyAny>, axes: &Bound<'_, PyTuple>, threads: usize) -> PyResult<()> {
+    /// Reads the elements that `axes` select into `out`, for somebody who has asked for them at the moment `asked` of the
+    /// array's pool.
+    #[pyo3(signature = (out, axes, threads=0, asked=None))]
+    fn read(
+        &self,
+        out: &Bound<'_, PyAny>,
+        axes: &Bound<'_, PyTuple>,
+        threads: usize,
+        asked: Option<u64>,
+    ) -> PyResult<()> {
         let py = out.py();
         entry(py, "read", Some(&self.place), || {
             let mut buffer = Buffer::writing(out)?;
@@ -112,7 +119,7 @@ impl ArrayHandle {
             let target = buffer.target();
             let done = py.detach(|| {
                 with_options(threads, false, &|options| {
-                    blizzarr_core::read::read(&self.array, &region, &target, options)
+                    blizzarr_core::read::read_asked(&self.array, &region, &target, options, asked)
                 })
             });
             done.map_err(|error| raise(py, error, Some(&self.place)))

@@ -33,6 +33,16 @@ impl PyCachePool {
         })
     }
 
+    /// This moment, for reads that are asked for now and done later.
+    fn now(&self) -> u64 {
+        self.pool.now()
+    }
+
+    /// How often something was kept that was written only just before, so that no check can tell it to be what is stored.
+    fn hasty(&self) -> u64 {
+        self.pool.hasty()
+    }
+
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         entry(py, "empty a pool", None, || {
             py.detach(|| self.pool.clear());

@@ -320,10 +320,10 @@ def test_concurrency(tmp_path: Path) -> None:
             self.handle = handle
             self.asked: list[int] = []
 
-        def read(self, out: Any, axes: Any, threads: int = 0) -> None:
+        def read(self, out: Any, axes: Any, threads: int = 0, moment: int | None = None) -> None:
             """As many as it is told."""
             self.asked.append(threads)
-            self.handle.read(out, axes, threads)
+            self.handle.read(out, axes, threads, moment)
 
         def write(self, source: Any, axes: Any, write_empty: bool = False, threads: int = 0) -> None:
             """As many as it is told."""

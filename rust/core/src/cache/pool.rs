@@ -35,6 +35,7 @@ pub struct CachePool {
     checks: AtomicU64,
     misses: AtomicU64,
     evictions: AtomicU64,
+    hasty: AtomicU64,
 }
 
 /// On cache lines of its own.
@@ -102,6 +103,7 @@ impl CachePool {
             checks: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             evictions: AtomicU64::new(0),
+            hasty: AtomicU64::new(0),
         }
     }
 
@@ -191,9 +193,17 @@ impl CachePool {
         });
     }
 
+    /// How often something was kept that no check can tell to be what is stored, as it had been written only just before.
+    pub fn hasty(&self) -> u64 {
+        self.hasty.load(Ordering::Relaxed)
+    }
+
     /// Keeps what was looked up at the moment `checked`, if there is room for it.
     pub fn keep(&self, id: Id, object: Object, checked: u64, stamp: Option<Stamp>) -> Arc<Object> {
         self.misses.fetch_add(1, Ordering::Relaxed);
+        if object.version.is_some_and(|version| !version.is_settled()) {
+            self.hasty.fetch_add(1, Ordering::Relaxed);
+        }
         let cost = object.cost(stamp.as_ref());
         let object = Arc::new(object);
         if !self.make_room(cost) {

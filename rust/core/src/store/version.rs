@@ -55,6 +55,11 @@ impl Version {
         NEXT.fetch_add(1, Ordering::Relaxed).to_le_bytes().to_vec()
     }
 
+    /// Whether a later version is sure to have other numbers.
+    pub fn is_settled(&self) -> bool {
+        self.settled
+    }
+
     /// Whether what was read as this version is what is stored as `now`.
     pub fn still(&self, now: &Version) -> bool {
         self.settled && self.numbers == now.numbers

@@ -9,7 +9,7 @@ use crate::cache::pool::CachePool;
 use crate::cache::Recheck;
 use crate::error::Kind;
 use crate::memory::{Origin, Target};
-use crate::read::read;
+use crate::read::{read, read_asked};
 use crate::read_element::element;
 use crate::store::Store;
 use crate::write::write;
@@ -45,6 +45,34 @@ fn what_is_checked_each_time_is_asked_for_once_and_not_decoded() {
         assert_eq!(setting.counts.take(), (0, if sharded { 1 } else { 4 }, 0));
         // Checked too long ago for this.
         assert_eq!(element(&setting.array, &[3, 2], |_| ()), None);
+    }
+}
+
+/// What was stored when a read was asked for is new enough for it, however late the read is done; so several that were
+/// asked for before the first is done need no look at the store.
+#[test]
+fn a_read_is_as_new_as_the_moment_it_was_asked_for() {
+    for sharded in [false, true] {
+        let setting = Setting::new(Kinds { sharded, recheck: Recheck::Always, ..COMMON });
+        let one = |asked| {
+            let mut found = [0];
+            read_asked(&setting.array, &single([0, 1]), &Target::of(&mut found), &OPTIONS, Some(asked)).unwrap();
+            found[0]
+        };
+        let before = setting.pool.now();
+        assert_eq!(one(before), 2);
+        setting.counts.take();
+        setting.change_outside("a/c/0/0", |value| {
+            value[1] = 77;
+            let sum = ::crc32c::crc32c(&value[..4]).to_le_bytes();
+            value[4..8].copy_from_slice(&sum);
+        });
+        assert_eq!((one(before), setting.counts.take()), (2, (0, 0, 0)));
+        assert_eq!(one(setting.pool.now()), 77);
+        // What this process changes is seen in any case.
+        let asked = setting.pool.now();
+        write(&setting.plain, &single([0, 1]), &Origin::of(&[50]), &OPTIONS).unwrap();
+        assert_eq!(one(asked), 50);
     }
 }
 
@@ -139,6 +167,10 @@ fn a_version_that_is_not_settled_is_read_again() {
     setting.all();
     let (opened, _, decoded) = setting.counts.take();
     assert_eq!((opened, decoded), (4, 4));
+    assert_eq!(setting.pool.hasty(), 8);
+    let settled = Setting::new(COMMON);
+    settled.all();
+    assert_eq!(settled.pool.hasty(), 0);
 }
 
 #[test]

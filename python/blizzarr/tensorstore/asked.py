@@ -1,0 +1,46 @@
+"""Reads that are done later than they were asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from blizzarr.indexing.transform import Axes
+from blizzarr.transfer import Binding
+
+__all__ = ["asked"]
+
+
+class _AskedHandle:
+    """What the engine knows of an array, for a read that was asked for at a moment of the array's pool."""
+
+    __slots__ = ("handle", "moment")
+
+    def __init__(self, handle: Any, moment: int) -> None:
+        self.handle = handle
+        self.moment = moment
+
+    def read(self, out: Any, axes: Axes, /) -> None:
+        """Fill the buffer with what the axes pick, as it was stored at that moment or later."""
+        self.handle.read(out, axes, 0, self.moment)
+
+    def __getattr__(self, name: str) -> Any:
+        # All else is the same.
+        return getattr(self.handle, name)
+
+
+def asked(binding: Binding, moment: int | None) -> Binding:
+    """An array with a pool, for a read that was asked for at a moment of the pool; None is when it is done.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> import numpy as np
+    >>> pool = blizzarr.CachePool(1 << 20)
+    >>> z = blizzarr.create_array({}, data=[1, 2, 3]).cached(pool)
+    >>> out = np.empty((), z.dtype)
+    >>> asked(z._bind(), pool.native.now()).handle.read(out, (2,))
+    >>> out
+    array(3)
+    """
+    return binding if moment is None else replace(binding, handle=_AskedHandle(binding.handle, moment))

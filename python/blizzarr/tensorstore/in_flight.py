@@ -1,0 +1,149 @@
+"""Reads that somebody has asked for at the same time: what several of them need is decoded once for all of them.
+
+Reads of one driver are in flight as long as their futures live, whether they are done or not. A packed chunk that two
+of them need is decoded into a pool, which goes with the last of the futures. What is in it is looked at again for each
+read, so that each gets what was stored when it was asked for, or later.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import product
+from math import prod
+from typing import Any, Final, TypeVar
+
+from blizzarr.caching import CachePool
+from blizzarr.futures import Future, at_once, submit
+from blizzarr.tensorstore.driver import Driver, Shared, Source, View, chunks_of
+
+__all__ = ["KEPT_BYTES", "InFlight", "in_flight"]
+
+T = TypeVar("T")
+
+KEPT_BYTES: Final = 1 << 26
+"""What all reads in flight keep at most for each other."""
+
+_MOST: Final = 1 << 12
+"""Chunks of one read of which is noted that it needs them."""
+_REMEMBERED: Final = 1 << 14
+"""Chunks of which is remembered that a read needed them."""
+
+
+class InFlight:
+    """What the reads of one driver that are in flight need.
+
+    Examples
+    --------
+    >>> import blizzarr.tensorstore as ts
+    >>> spec = {"driver": "zarr3", "kvstore": "memory://", "metadata": {"codecs": ["bytes", "gzip"]}}
+    >>> store = ts.open(spec, dtype="uint8", shape=[9], create=True).result()
+    >>> reads = InFlight()
+    >>> [reads.join(view.driver.sources(view)) is None for view in (store[7], store[8])]
+    [True, False]
+    """
+
+    __slots__ = ("__weakref__", "_first", "_hasty", "_needed", "_pool", "_shared")
+
+    def __init__(self) -> None:
+        self._first: list[Sequence[Source]] | None = None
+        self._needed: set[Any] = set()
+        """Chunks, and what reads have needed together."""
+        self._pool: CachePool | None = None
+        self._hasty = 0
+        self._shared: Shared = {}
+
+    def join(self, sources: Sequence[Source]) -> Shared | None:
+        """Add a read; what it shares with the others, if it needs a chunk that one of them has needed."""
+        first = self._first
+        if first is None:
+            # Nothing is made of what most reads are: alone.
+            self._first = [sources]
+            return None
+        with suppress(IndexError):
+            self._note(first.pop())
+        return self._share() if self._note(sources) else None
+
+    def _note(self, sources: Sequence[Source]) -> bool:
+        """Note what a read needs; whether another one has needed some of that."""
+        needed = self._needed
+        if len(needed) >= _REMEMBERED:
+            needed.clear()
+        boxes = [(place, *chunks_of(form, shape)) for place, form, shape, _ in sources]
+        if len(boxes) == 1 and boxes[0] in needed:
+            return True
+        chunks = _chunks(boxes, sources)
+        known = not chunks.isdisjoint(needed)
+        if chunks:
+            needed |= chunks
+            # Most need all that another one has needed, and that is told by one look.
+            needed.update(boxes)
+        return known
+
+    def _share(self) -> Shared:
+        if self._pool is None:
+            self._pool = pool = _pool()
+            self._hasty = _engine(pool).hasty()
+            self._shared = {"pool": pool, "recheck": True, "arrays": {}}
+        return self._shared
+
+    @property
+    def is_hasty(self) -> bool:
+        """Whether something was written so recently that nobody could tell it from what may be written in a moment.
+
+        Then a look at the store is not enough, and a read that is done at once would have to decode anew.
+        """
+        return self._pool is not None and _engine(self._pool).hasty() > self._hasty
+
+    def now(self) -> Shared:
+        """What a read shares that is asked for now, and done later: what somebody decodes from now on will do."""
+        assert self._pool is not None, "there is another read"
+        return {**self._shared, "asked": _engine(self._pool).now()}
+
+
+def _chunks(boxes: Sequence[tuple[Any, ...]], sources: Sequence[Source]) -> set[Any]:
+    """The chunks of a read; none if they are too many to be kept."""
+    room, most = KEPT_BYTES, _MOST
+    for (_, *ranges), source in zip(boxes, sources, strict=True):
+        count = prod(map(len, ranges))
+        room -= count * source.chunk_bytes
+        most -= count
+    if room < 0 or most < 0:
+        return set()
+    return {(place, position) for place, *ranges in boxes for position in product(*ranges)}
+
+
+_last: weakref.ref[CachePool] | None = None
+
+
+def _pool() -> CachePool:
+    """One pool for all that is in flight."""
+    global _last
+    found = None if _last is None else _last()
+    if found is None:
+        found = CachePool(KEPT_BYTES)
+        _last = weakref.ref(found)
+    return found
+
+
+def _engine(pool: CachePool) -> Any:
+    assert pool.native is not None, "it keeps something"
+    return pool.native
+
+
+def in_flight(driver: Driver, view: View, work: Callable[[Shared | None], T]) -> Future[T]:
+    """The future of a read of a view whose driver decodes; `work` reads with what it shares with others."""
+    ref = driver._in_flight
+    reads = None if ref is None else ref()
+    if reads is None:
+        reads = InFlight()
+        driver._in_flight = weakref.ref(reads)
+    shared = reads.join(driver.sources(view))
+    if driver.is_quick(view) and not (shared is not None and reads.is_hasty):
+        future = at_once(lambda: work(shared))
+    else:
+        later = None if shared is None else reads.now()
+        future = submit(lambda: work(later))
+    future.kept = reads
+    return future
