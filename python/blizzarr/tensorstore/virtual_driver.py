@@ -86,6 +86,7 @@ class VirtualDriver(Driver):
     """Chunks on a grid, each made by a call."""
 
     name = "virtual_chunked"
+    resolves = False
 
     def __init__(
         self,

@@ -1,0 +1,91 @@
+"""`resolve` on views of every kind, after somebody else has changed the shape."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tensorstore_face import ours, theirs
+
+VIEWS: dict[str, Callable[[Any, Any], Any]] = {
+    "all": lambda ts, a: a,
+    "a new axis": lambda ts, a: a[ts.newaxis],
+    "a new axis inside": lambda ts, a: a[:, ts.newaxis],
+    "a new axis moved": lambda ts, a: a[ts.newaxis][ts.d[0].translate_to[5]],
+    "a new axis with bounds": lambda ts, a: a[ts.newaxis][ts.d[0].mark_bounds_implicit[False]],
+    "a part left open": lambda ts, a: a[1:3][ts.d[:].mark_bounds_implicit[True]],
+    "a part": lambda ts, a: a[1:3],
+    "both": lambda ts, a: a[ts.newaxis, 1:3][ts.d[:].mark_bounds_implicit[True]],
+    "indices": lambda ts, a: a[[1, 2], ts.newaxis],
+    "one row": lambda ts, a: a[1][ts.newaxis],
+    "transposed": lambda ts, a: a.T[ts.newaxis],
+    "backwards": lambda ts, a: a[::-1],
+    "every other": lambda ts, a: a[::2],
+    "cast": lambda ts, a: ts.cast(a, "float64")[ts.newaxis],
+    "stacked": lambda ts, a: ts.stack([a, a])[ts.newaxis],
+    "downsampled": lambda ts, a: ts.downsample(a, [2, 1], "mean")[ts.newaxis],
+    "diagonal": lambda ts, a: a[:4, :4][ts.d[0, 1].diagonal][ts.newaxis],
+}
+
+
+@pytest.mark.parametrize("fix", [False, True])
+@pytest.mark.parametrize("driver", ["array", "zarr3", "zarr", "n5"])
+@pytest.mark.parametrize("name", VIEWS)
+def test_bounds_that_stay_open(name: str, driver: str, fix: bool, tmp_path: Path) -> None:
+    """Only those of dimensions that the view has made itself."""
+    found = {}
+    for ts in (ours, theirs):
+        if driver == "array":
+            array = ts.array(np.arange(24).reshape(4, 6))
+        else:
+            spec = {"driver": driver, "kvstore": f"file://{tmp_path / ts.__name__}/"}
+            array = ts.open(spec, create=True, shape=[4, 6], dtype="int32").result()
+        found[ts] = str(VIEWS[name](ts, array).resolve(fix_resizable_bounds=fix).result().domain)
+    assert found[ours] == found[theirs]
+
+
+@pytest.mark.parametrize("fix", [False, True])
+def test_functions_have_nothing_to_tell_anew(fix: bool) -> None:
+    found = {}
+    for ts in (ours, theirs):
+        made = ts.virtual_chunked(lambda domain, out, how: None, dtype="int8", shape=[3])
+        view = made[ts.d[:].mark_bounds_implicit[True]]
+        found[ts] = str(view.resolve(fix_resizable_bounds=fix).result().domain)
+    assert found[ours] == found[theirs] == "{ [0*, 3*) }"
+
+
+_RESIZE = """
+import sys
+import blizzarr.tensorstore as ts
+spec = {"driver": sys.argv[1], "kvstore": {"driver": "file", "path": sys.argv[2]}}
+ts.open(spec).result().resize(exclusive_max=list(map(int, sys.argv[3:]))).result()
+"""
+
+
+@pytest.mark.parametrize("shape", [(2, 6), (9, 3)])
+@pytest.mark.parametrize("driver", ["zarr3", "zarr", "n5"])
+def test_another_process_has_changed_the_shape(driver: str, shape: tuple[int, int], tmp_path: Path) -> None:
+    """With TensorStore's answer for each view, and the elements that are there."""
+    opened = {}
+    for ts in (ours, theirs):
+        place = str(tmp_path / ts.__name__)
+        spec = {"driver": driver, "kvstore": {"driver": "file", "path": place}}
+        ts.open(spec, create=True, shape=[4, 6], dtype="int32").result()[...] = 7
+        opened[ts] = ts.open(spec).result()
+        subprocess.run([sys.executable, "-c", _RESIZE, driver, place, *map(str, shape)], check=True)
+    for name, view in VIEWS.items():
+        for fix in (False, True):
+            told = []
+            for ts, array in opened.items():
+                try:
+                    resolved = view(ts, array).resolve(fix_resizable_bounds=fix).result()
+                    told.append((str(resolved.domain), resolved.read().result().tolist()))
+                except ValueError as error:
+                    told.append((str(error).split(" [")[0].replace(ts.__name__, "ts"), None))
+            assert told[0] == told[1], (name, fix)
