@@ -15,6 +15,7 @@ from blizzarr.views.dim import Dim, merged_dims
 from blizzarr.views.dim_expression import DimExpression, DimSelection
 from blizzarr.views.dim_selection import as_dim_specs, normalize_dim, normalize_dims
 from blizzarr.views.form import Form
+from blizzarr.views.form_value import FormValue
 from blizzarr.views.from_json import parse_domain
 from blizzarr.views.interval import INF, INT64_MAX
 from blizzarr.views.movable import Movable
@@ -23,7 +24,7 @@ from blizzarr.views.to_json import domain_to_json
 __all__ = ["IndexDomain"]
 
 
-class IndexDomain(Movable):
+class IndexDomain(FormValue, Movable):
     """The box of indices for which a view is defined: for each dimension an interval and perhaps a label.
 
     Made of dimensions (`Dim`), of `json`, or of vectors: of `shape`, `exclusive_max` and `inclusive_max` at most one is
@@ -39,9 +40,7 @@ class IndexDomain(Movable):
     Dim(inclusive_min=0, exclusive_max=6, label="y")
     """
 
-    __slots__ = ("_bare",)
-
-    _bare: Form
+    __slots__ = ()
 
     def __init__(
         self,
@@ -83,20 +82,8 @@ class IndexDomain(Movable):
         return domain
 
     @property
-    def _form(self) -> Form:
-        return self._bare
-
-    def _with_form(self, form: Form) -> IndexDomain:
-        return IndexDomain._of(form)
-
-    @property
     def rank(self) -> int:
         """The number of dimensions."""
-        return len(self._bare.lower)
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions, as NumPy calls it."""
         return len(self._bare.lower)
 
     @property
@@ -139,16 +126,6 @@ class IndexDomain(Movable):
     def labels(self) -> tuple[str, ...]:
         """The labels, empty strings where there is none."""
         return self._bare.labels
-
-    @property
-    def implicit_lower_bounds(self) -> tuple[bool, ...]:
-        """Which lower bounds are implicit."""
-        return self._bare.implicit_lower
-
-    @property
-    def implicit_upper_bounds(self) -> tuple[bool, ...]:
-        """Which upper bounds are implicit."""
-        return self._bare.implicit_upper
 
     @property
     def index_exp(self) -> tuple[slice, ...]:
@@ -261,26 +238,8 @@ class IndexDomain(Movable):
             return self._dim(normalize_dim(specs[0], form.labels))
         return IndexDomain._of(form.take(normalize_dims(specs, form.labels, SpecError)))
 
-    def __eq__(self, other: object) -> bool:
-        return self._bare == other._bare if isinstance(other, IndexDomain) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __copy__(self) -> IndexDomain:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> IndexDomain:
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _domain_of_bare, (tuple(self._bare),)
-
     def __repr__(self) -> str:
         return "{ " + ", ".join(map(str, self)) + " }"
 
 
 name_keywords(IndexDomain.__init__)
-
-
-def _domain_of_bare(bare: tuple[Any, ...]) -> IndexDomain:
-    return IndexDomain._of(Form(*bare))

@@ -13,6 +13,7 @@ from blizzarr.views.components import domain_of, form_of_dims
 from blizzarr.views.dim import Dim
 from blizzarr.views.domain import IndexDomain
 from blizzarr.views.form import ArrayMap, Form, Map
+from blizzarr.views.form_value import FormValue
 from blizzarr.views.from_json import parse_transform
 from blizzarr.views.indexing import Indexed
 from blizzarr.views.interval import check_contains
@@ -24,7 +25,7 @@ from blizzarr.views.values import quoted, to_indices
 __all__ = ["IndexTransform"]
 
 
-class IndexTransform(Indexed):
+class IndexTransform(FormValue, Indexed):
     """A domain, and for each dimension of an array how its index follows from a position in the domain.
 
     Made of a domain or of the vectors that describe one (see `IndexDomain`) and of output maps, or of `json`. Without
@@ -46,11 +47,9 @@ class IndexTransform(Indexed):
     (8,)
     """
 
-    __slots__ = ("_bare",)
+    __slots__ = ()
 
     __iter__: ClassVar[None] = None
-
-    _bare: Form
 
     def __init__(
         self,
@@ -91,12 +90,6 @@ class IndexTransform(Indexed):
         self._bare = made_maps(form, raw)
 
     @classmethod
-    def _of(cls, form: Form) -> IndexTransform:
-        transform = cls.__new__(cls)
-        transform._bare = form
-        return transform
-
-    @classmethod
     def identity(cls, domain: IndexDomain | Sequence[Dim]) -> IndexTransform:
         """Each position of a domain maps to itself.
 
@@ -106,13 +99,6 @@ class IndexTransform(Indexed):
         True
         """
         return cls(domain=domain)
-
-    @property
-    def _form(self) -> Form:
-        return self._bare
-
-    def _with_form(self, form: Form) -> IndexTransform:
-        return IndexTransform._of(form)
 
     @property
     def domain(self) -> IndexDomain:
@@ -134,11 +120,6 @@ class IndexTransform(Indexed):
     def output_rank(self) -> int:
         """The number of dimensions of the array."""
         return len(self._bare.maps)
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions of the domain, as NumPy calls it."""
-        return len(self._bare.lower)
 
     @property
     def input_origin(self) -> tuple[int, ...]:
@@ -169,16 +150,6 @@ class IndexTransform(Indexed):
     def input_labels(self) -> tuple[str, ...]:
         """The labels of the domain."""
         return self._bare.labels
-
-    @property
-    def implicit_lower_bounds(self) -> tuple[bool, ...]:
-        """Which lower bounds are implicit."""
-        return self._bare.implicit_lower
-
-    @property
-    def implicit_upper_bounds(self) -> tuple[bool, ...]:
-        """Which upper bounds are implicit."""
-        return self._bare.implicit_upper
 
     @property
     def output(self) -> OutputIndexMaps:
@@ -224,20 +195,6 @@ class IndexTransform(Indexed):
                 )
         return tuple(_index(map_, form, position, output) for output, map_ in enumerate(form.maps))
 
-    def __eq__(self, other: object) -> bool:
-        return self._bare == other._bare if isinstance(other, IndexTransform) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __copy__(self) -> IndexTransform:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> IndexTransform:
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _transform_of, (tuple(self._bare),)
-
     def __repr__(self) -> str:
         form = self._bare
         lines = [f"Rank {form.rank} -> {len(form.maps)} index space transform:", "  Input domain:"]
@@ -249,10 +206,6 @@ class IndexTransform(Indexed):
 
 
 name_keywords(IndexTransform.__init__)
-
-
-def _transform_of(bare: tuple[Any, ...]) -> IndexTransform:
-    return IndexTransform._of(Form(*bare))
 
 
 def _checked(map_: Any) -> OutputIndexMap:
