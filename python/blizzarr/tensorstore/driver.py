@@ -61,6 +61,8 @@ class Driver(ABC):
     dtype: DType
     readable: bool = True
     writable: bool = True
+    resolves: bool = True
+    """Whether there are bounds that a view can be told anew."""
     _in_flight: weakref.ref[InFlight] | None = None
     """The reads that somebody still has the futures of."""
 

@@ -255,6 +255,8 @@ class TensorStore(StoreFacts):
 
     def _resolved(self, fix_resizable_bounds: bool) -> TensorStore:
         driver = self.driver.resolve(fix_resizable_bounds)
+        if not driver.resolves:
+            return self._made(driver, self._bare)
         form = _with_bounds_of(driver, self._bare)
         if fix_resizable_bounds:
             # Dimensions that the view has made, like ts.newaxis, have no bounds that others could change.
