@@ -12,8 +12,7 @@ import errno
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 
 from blizzarr.errors import StoreError
 from blizzarr.stores import LocalStore, Store, StoreWrapper
@@ -28,8 +27,7 @@ _UNSUPPORTED = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, err
 """What file systems say that cannot lock a directory. The last one: NFS, where only files open for writing can be."""
 
 
-@contextmanager
-def exclusive(store: Store, path: str, key: str) -> Iterator[None]:
+def exclusive(store: Store, path: str, key: str) -> AbstractContextManager[object]:
     """Wait until nobody else changes the shape of the array at `path`, and keep others waiting.
 
     `key` is that of its document.
@@ -38,29 +36,58 @@ def exclusive(store: Store, path: str, key: str) -> Iterator[None]:
         store = store.store
     if not isinstance(store, LocalStore):
         # By path alone, since two stores may be handles of one place.
-        with _locks[path]:
-            yield
-        return
+        return _locks[path]
     prefix = key.rpartition("/")[0]
     if store.locking != "required" or sys.platform == "win32":
-        with _locks[_identity(store, prefix)]:
-            yield
-        return
-    while True:
-        descriptor = _open(store, path, prefix)
+        return _locks[_identity(store, prefix)]
+    return _Directory(store, path, prefix)
+
+
+class _Directory:
+    """A directory that is locked for a while, among threads and processes."""
+
+    __slots__ = ("_descriptor", "_lock", "_path", "_prefix", "_store")
+
+    _descriptor: int | None
+    _lock: threading.RLock | None
+    """The lock among threads, while this has it."""
+
+    def __init__(self, store: LocalStore, path: str, prefix: str) -> None:
+        self._store, self._path, self._prefix = store, path, prefix
+        self._descriptor = self._lock = None
+
+    def __enter__(self) -> None:
+        while not self._take():
+            self._release()
+
+    def _take(self) -> bool:
+        """Whether it is locked now; whoever waited may have waited for a directory that is in no place any more."""
+        descriptor = self._descriptor = _open(self._store, self._path, self._prefix)
+        identity = _named(os.fstat(descriptor))
+        lock = _locks[identity]
+        lock.acquire()
+        self._lock = lock
+        _lock(descriptor, self._store, self._path)
+        return _identity(self._store, self._prefix) == identity
+
+    def __exit__(self, *_: object) -> None:
+        self._release()
+
+    def _release(self) -> None:
+        lock, self._lock = self._lock, None
+        descriptor, self._descriptor = self._descriptor, None
         try:
-            identity = _named(os.fstat(descriptor))
-            with _locks[identity]:
-                _lock(descriptor, store, path)
-                # Whoever waited may have waited for a directory that is in no place any more.
-                if _identity(store, prefix) == identity:
-                    yield
-                    return
+            if lock is not None:
+                lock.release()
         finally:
-            _unlock(descriptor)
+            if descriptor is not None:
+                _unlock(descriptor)
+
+    # What failed or was interrupted before it was entered is not left.
+    __del__ = _release
 
 
-def _identity(store: LocalStore, prefix: str) -> str:
+def _identity(store: LocalStore, prefix: str) -> tuple[int, int] | str:
     """Which directory it is, however it is reached."""
     try:
         if store.links == "follow":
@@ -71,8 +98,8 @@ def _identity(store: LocalStore, prefix: str) -> str:
         return f"{store}/{prefix}"  # which fails when its document is to be read
 
 
-def _named(directory: os.stat_result) -> str:
-    return f"{directory.st_dev}:{directory.st_ino}"
+def _named(directory: os.stat_result) -> tuple[int, int]:
+    return directory.st_dev, directory.st_ino
 
 
 class _Held:

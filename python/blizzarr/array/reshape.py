@@ -22,7 +22,7 @@ from blizzarr.array.binding import same_chunks
 from blizzarr.array.erase import erase_outside
 from blizzarr.array.exclusive import exclusive
 from blizzarr.errors import ConflictError, NodeTypeError
-from blizzarr.formats import Found, find, lock_key, read_node
+from blizzarr.formats import Found, find_again, lock_key, read_node
 from blizzarr.hierarchy.documents import revise
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, check_writable
@@ -179,7 +179,7 @@ def _same(found: npt.NDArray[Any], added: npt.NDArray[Any]) -> bool:
 
 def _stored(store: Store, path: str, metadata: ArrayMeta) -> tuple[ArrayMeta, Found]:
     """The metadata as they are stored now; those known here must be good enough to write chunks by."""
-    found = find(store, path) or Found(read_node(store, path), {})
+    found = find_again(store, path) or Found(read_node(store, path), {})
     stored = as_array_meta(found.meta, path)
     if not same_chunks(stored, metadata):
         raise ConflictError(

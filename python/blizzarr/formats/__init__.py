@@ -7,7 +7,17 @@ and chunks are two trees. Nothing outside this package asks which format a node 
 
 from blizzarr.formats.blocks import arranged, without_blocks
 from blizzarr.formats.consolidated_own import own_copies_differ
-from blizzarr.formats.finding import below, detect, find, find_implied, find_many, get_many, listed, read_node
+from blizzarr.formats.finding import (
+    below,
+    detect,
+    find,
+    find_again,
+    find_implied,
+    find_many,
+    get_many,
+    listed,
+    read_node,
+)
 from blizzarr.formats.format import Child, Format, Found
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import foreign
@@ -42,6 +52,7 @@ __all__ = [
     "document_keys",
     "encode",
     "find",
+    "find_again",
     "find_implied",
     "find_many",
     "foreign",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from errno import EISDIR, ENOTDIR
+from functools import lru_cache
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, StoreError
@@ -20,7 +21,7 @@ from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 
-__all__ = ["below", "detect", "find", "find_implied", "find_many", "get_many", "listed", "read_node"]
+__all__ = ["below", "detect", "find", "find_again", "find_implied", "find_many", "get_many", "listed", "read_node"]
 
 _NO_VALUE: Final = (EISDIR, ENOTDIR)
 
@@ -153,6 +154,9 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
     """
     forms = FORMATS.values() if form is None else (form,)
     near = getattr(store, "native", None) is not None
+    if near and form is None and (newest := _newest(store, path)) is not None:
+        _warn_of_others(store, path, newest, None)
+        return newest
     known = None if near else _documents(store, [other.document_keys(path) for other in forms])
     found = find_many(store, (path,), None if form is None else forms, known=known)[0]
     if isinstance(found, BlizzarrError):
@@ -168,12 +172,34 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
     return found
 
 
+def find_again(store: Store, path: str) -> Found | None:
+    """As `find`, for somebody who has found it before, and has been warned then if there was reason to."""
+    near = getattr(store, "native", None) is not None
+    return (_newest(store, path) if near else None) or find(store, path)
+
+
+def _newest(store: Store, path: str) -> Found | None:
+    """The node at a path if it is of the newest format, as most are."""
+    (key,) = v3.document_keys(path)
+    raw = get_many(store, (key,))[0]
+    if raw is None:
+        return None
+    documents = {key: raw if type(raw) is bytes else bytes(raw)}
+    meta = v3.decode(path, documents)
+    return None if meta is None else Found(meta, documents)
+
+
+@lru_cache(512)
+def _older_keys(number: int | None, path: str) -> tuple[str, ...]:
+    """The keys of documents that make a node at a path in an older format of Zarr than the one of this number."""
+    older = [form for form in FORMATS.values() if number and form.zarr_format and form.zarr_format < number]
+    return tuple(key for form in older for key in form.node_keys(path))
+
+
 def _warn_of_others(store: Store, path: str, found: Found, known: Mapping[str, bytes] | None) -> None:
     """Older documents beside those that count are not kept in step by anybody."""
     newest = format_of(found.meta)
-    number = newest.zarr_format
-    older = [form for form in FORMATS.values() if number and form.zarr_format and form.zarr_format < number]
-    keys = [key for form in older for key in form.node_keys(path)]
+    keys = _older_keys(newest.zarr_format, path)
     there = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
     if not there:
         return

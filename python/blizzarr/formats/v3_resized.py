@@ -59,7 +59,8 @@ def resized(meta: ArrayMeta) -> Resized | None:
     array_shape(shape, "shape", problems)
     if problems.items:
         return None
-    raw = b"%b%b%b" % (frame.before, json.dumps(shape).encode(), frame.after)
+    # Integers look the same in a list of Python.
+    raw = b"%b%b%b" % (frame.before, str(shape).encode(), frame.after)
     document = {**source, "shape": shape}
     made = meta.with_attributes(marshal.loads(frame.attributes), document)
     _frames.keep(id(document), _Frame(document, made, frame.attributes, frame.before, frame.after))

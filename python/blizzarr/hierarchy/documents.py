@@ -94,6 +94,8 @@ def put(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
 
 def discard(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
     """Remove the documents that are no longer needed; False when somebody has changed one of them meanwhile."""
+    if old.keys() <= new.keys():
+        return True
     discard = getattr(store, "discard", None)
     gone = [(key, value) for key, value in old.items() if key not in new]
     return all(discard(key, value) if discard else discard_value(store, key, value) for key, value in gone)
@@ -107,9 +109,9 @@ def _keys_above(path: str) -> list[str]:
 
 def forget_consolidated(store: Store, path: str) -> None:
     """Remove the consolidated metadata of the groups above a node that has changed: they would show what it was."""
-    above = ancestors(path)
-    if not above:
+    if not path:
         return
+    above = ancestors(path)
     near: Any = store if getattr(store, "native", None) is not None else None
     if near is not None and not near.present(_keys_above(path)):
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Hashable
 
 __all__ = ["NamedLocks"]
 
@@ -29,7 +30,7 @@ class NamedLocks:
             # A thread that held a lock when the process was forked does not exist in the child.
             os.register_at_fork(after_in_child=self._renew)
 
-    def __getitem__(self, name: str) -> threading.RLock:
+    def __getitem__(self, name: Hashable) -> threading.RLock:
         return self._locks[hash(name) % _COUNT]
 
     def _renew(self) -> None:

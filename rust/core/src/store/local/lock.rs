@@ -94,7 +94,7 @@ impl<'a> DocumentLocker<'a> {
             };
             match identity(place) {
                 Ok(identity) if identity == document => {
-                    return Ok(DocumentLock { _processes: processes, _threads: threads });
+                    return Ok(DocumentLock { processes, _threads: threads });
                 }
                 Ok(_) => {}
                 Err(cause) => return Err(gone(cause)),
@@ -145,8 +145,15 @@ fn failed_to_lock(lock_key: &str, cause: &io::Error) -> Error {
 
 /// A lock on one chunk or on the whole array, by way of its document. Fields are released in this order.
 pub struct DocumentLock {
-    _processes: Option<ProcessLock>,
+    processes: Option<ProcessLock>,
     _threads: HeldInProcess,
+}
+
+impl DocumentLock {
+    /// Whether the document is these bytes; `None` where it is not open for reading anyway.
+    pub fn holds(&self, expected: &[u8]) -> Option<io::Result<bool>> {
+        self.processes.as_ref().and_then(|lock| lock.holds(expected))
+    }
 }
 
 impl Guard for DocumentLock {}

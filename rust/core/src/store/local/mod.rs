@@ -120,6 +120,13 @@ impl LocalStore {
         &self.root
     }
 
+    /// Locks a document for whoever replaces it.
+    fn lock_whole(&self, key: &str, interrupt: Interrupt<'_>) -> Result<lock::DocumentLock> {
+        self.at(key, |place| {
+            lock::DocumentLocker::open(key, place, self.locking, interrupt)?.acquire(super::exclusion::Scope::Whole)
+        })
+    }
+
     /// What survives a power cut of what is stored here and now.
     fn level(&self) -> Level {
         durability::effective(self.durability)
@@ -279,11 +286,7 @@ impl ListableStore for LocalStore {
     }
 
     fn lock_document<'a>(&'a self, lock_key: &str, interrupt: Interrupt<'_>) -> Result<Box<dyn Guard + 'a>> {
-        let scope = super::exclusion::Scope::Whole;
-        self.at(lock_key, |place| {
-            let lock = lock::DocumentLocker::open(lock_key, place, self.locking, interrupt)?.acquire(scope)?;
-            Ok(Box::new(lock) as Box<dyn Guard>)
-        })
+        Ok(Box::new(self.lock_whole(lock_key, interrupt)?))
     }
 
     fn replace(
@@ -302,20 +305,26 @@ impl ListableStore for LocalStore {
             }
             (None, None) => return Ok(!self.has(key)?),
         };
-        if self.size(key)?.is_none() {
-            return Ok(false);
-        }
-        let _guard = match self.lock_document(key, interrupt) {
+        let guard = match self.lock_whole(key, interrupt) {
             Ok(guard) => guard,
-            // Somebody has deleted it just now.
-            Err(_) if !self.has(key)? => return Ok(false),
+            // There is none, or somebody has deleted it just now.
+            Err(_) if self.size(key)?.is_none() => return Ok(false),
             Err(error) => return Err(error),
         };
-        if self.get(key)?.as_deref() != Some(expected) {
+        // Through the file that is locked, which is the one that has the name.
+        let same = match guard.holds(expected) {
+            Some(same) => same.map_err(|cause| Error::io(key, "read", &cause))?,
+            None => self.get(key)?.as_deref() == Some(expected),
+        };
+        if !same {
             return Ok(false);
         }
         match value {
-            Some(value) => self.set(key, &[value])?,
+            Some(value) => {
+                let outcome = self.at(key, |place| self.publish(key, place, &[value], publish::Existing::ReplaceSeen));
+                changes::value(|| self.full_name(key));
+                outcome.map(drop)?;
+            }
             None => drop(self.delete(key)?),
         }
         Ok(true)

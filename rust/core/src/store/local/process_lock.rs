@@ -80,6 +80,37 @@ impl ProcessLock {
     }
 }
 
+impl ProcessLock {
+    /// Whether the locked file is these bytes; `None` where the system cannot say without moving in it.
+    pub fn holds(&self, expected: &[u8]) -> Option<io::Result<bool>> {
+        #[cfg(unix)]
+        return Some(is_exactly(&self.document.file, expected));
+        #[cfg(not(unix))]
+        {
+            let _ = expected;
+            None
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_exactly(file: &File, expected: &[u8]) -> io::Result<bool> {
+    use std::os::unix::fs::FileExt;
+
+    // A byte more, which tells what is longer.
+    let mut found = vec![0; expected.len() + 1];
+    let mut filled = 0;
+    while filled < found.len() {
+        match file.read_at(&mut found[filled..], filled as u64) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(&found[..filled] == expected)
+}
+
 impl Drop for ProcessLock {
     fn drop(&mut self) {
         // In a forked child the descriptor is closed already.

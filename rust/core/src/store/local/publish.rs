@@ -21,6 +21,8 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     Replace,
+    /// The same, by somebody who has seen a value there: trying to put the file where nothing is would be in vain.
+    ReplaceSeen,
     Keep,
 }
 
@@ -102,7 +104,7 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
     temporary::mark_alive(&file);
     let written = write_parts(&mut file, parts).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
     let outcome = written.and_then(|()| close(file)).and_then(|()| match existing {
-        Existing::Replace => fs::rename(&temporary, path).map(|()| true),
+        Existing::Replace | Existing::ReplaceSeen => fs::rename(&temporary, path).map(|()| true),
         Existing::Keep => match fs::hard_link(&temporary, path) {
             Ok(()) => fs::remove_file(&temporary).map(|()| true),
             Err(cause) if cause.kind() == ErrorKind::AlreadyExists => fs::remove_file(&temporary).map(|()| false),

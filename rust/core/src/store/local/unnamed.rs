@@ -25,31 +25,37 @@ pub fn publish(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> 
     if sync {
         file.sync_data()?;
     }
-    match (link(&file, path), existing) {
-        (Ok(()), _) => Ok(Some(true)),
-        (Err(cause), Existing::Keep) if cause.kind() == ErrorKind::AlreadyExists => Ok(Some(false)),
-        (Err(cause), Existing::Replace) if cause.kind() == ErrorKind::AlreadyExists => {
-            rename_over(&file, path).map(|()| Some(true))
-        }
-        (Err(cause), _) if is_unsupported(&cause) => Ok(None),
-        (Err(cause), _) => Err(cause),
+    let linked = match existing {
+        Existing::ReplaceSeen => return rename_over(&file, path),
+        Existing::Replace | Existing::Keep => link(&file, path),
+    };
+    match linked {
+        Ok(()) => Ok(Some(true)),
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => match existing {
+            Existing::Keep => Ok(Some(false)),
+            Existing::Replace | Existing::ReplaceSeen => rename_over(&file, path),
+        },
+        Err(cause) if is_unsupported(&cause) => Ok(None),
+        Err(cause) => Err(cause),
     }
 }
 
-/// Gives the file a temporary name and renames it over what is at `path`.
-fn rename_over(file: &File, path: &Path) -> io::Result<()> {
+/// Gives the file a temporary name and renames it over what is at `path`; `None` as for [`publish`].
+fn rename_over(file: &File, path: &Path) -> io::Result<Option<bool>> {
     temporary::mark_alive(file);
     let temporary = loop {
         let temporary = temporary_beside(path);
         match link(file, &temporary) {
             Ok(()) => break temporary,
             Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
+            Err(cause) if is_unsupported(&cause) => return Ok(None),
             Err(cause) => return Err(cause),
         }
     };
     fs::rename(&temporary, path).inspect_err(|_| {
         let _ = fs::remove_file(&temporary);
-    })
+    })?;
+    Ok(Some(true))
 }
 
 fn link(file: &File, path: &Path) -> io::Result<()> {
