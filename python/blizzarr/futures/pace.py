@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from blizzarr.futures.future import Future
 from blizzarr.futures.pool import submit
@@ -19,7 +19,7 @@ _LATELY: Final = 8
 """About how many in a row must be slow to be believed: a busy machine makes single ones slow."""
 
 
-def at_once(work: Callable[[], T]) -> Future[T]:
+def at_once(work: Callable[..., T], *given: Any) -> Future[T]:
     """The future of work that is done here and now.
 
     Examples
@@ -28,7 +28,7 @@ def at_once(work: Callable[[], T]) -> Future[T]:
     True
     """
     try:
-        return Future.of(work())
+        return Future.of(work(*given))
     except Exception as error:
         return Future.failed(error)
 

@@ -49,6 +49,7 @@ class CastDriver(Driver):
         self._below = below
         self.dtype = dtype
         self.readable = readable and can_convert(below.dtype, dtype)
+        self.decodes = below.decodes
         self.writable = writable and can_convert(dtype, below.dtype)
         if not self.readable and not self.writable:
             arrow = "<->" if readable and writable else "->"
@@ -107,11 +108,6 @@ class CastDriver(Driver):
     def sources(self, view: View) -> Sequence[Source]:
         """As below."""
         return self._below.sources(view)
-
-    @property
-    def decodes(self) -> bool:
-        """As below."""
-        return self._below.decodes
 
     def write(self, view: View, source: Elements) -> None:
         """Convert and write."""

@@ -75,6 +75,7 @@ class DownsampleDriver(Driver):
         self.dtype = store.dtype
         self.readable = True
         self.writable = False
+        self.decodes = store.driver.decodes
 
     @property
     def domain(self) -> IndexDomain:
@@ -185,11 +186,6 @@ class DownsampleDriver(Driver):
             return ()
         self._last = form, needed
         return needed.part.driver.sources(needed.part)
-
-    @property
-    def decodes(self) -> bool:
-        """As that of the store."""
-        return self._store.driver.decodes
 
     def _known(self, form: Form) -> _Needed:
         known, self._last = self._last, None

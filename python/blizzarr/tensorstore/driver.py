@@ -63,6 +63,8 @@ class Driver(ABC):
     writable: bool = True
     resolves: bool = True
     """Whether there are bounds that a view can be told anew."""
+    decodes: bool = False
+    """Whether reads may have chunks that are worth keeping for each other."""
     _in_flight: weakref.ref[InFlight] | None = None
     """The reads that somebody still has the futures of."""
 
@@ -123,11 +125,6 @@ class Driver(ABC):
     def sources(self, view: View) -> Sequence[Source]:
         """The chunks that reads of a view decode, and could keep for each other; none where there is nothing to win."""
         return ()
-
-    @property
-    def decodes(self) -> bool:
-        """Whether reads may have chunks that are worth keeping for each other."""
-        return False
 
     @abstractmethod
     def write(self, view: View, source: Elements) -> None:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from itertools import product
 from math import prod
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from blizzarr.caching import CachePool
 from blizzarr.futures import Future, at_once, submit
-from blizzarr.tensorstore.driver import Driver, Shared, Source, View, chunks_of
+from blizzarr.tensorstore.driver import Shared, Source, chunks_of
+
+if TYPE_CHECKING:
+    from blizzarr.tensorstore.store import TensorStore
 
 __all__ = ["KEPT_BYTES", "InFlight", "in_flight"]
 
@@ -34,36 +36,40 @@ _REMEMBERED: Final = 1 << 14
 class InFlight:
     """What the reads of one driver that are in flight need.
 
+    Parameters
+    ----------
+    first
+        What is read first. Nothing else is made of it: most reads are alone.
+
     Examples
     --------
     >>> import blizzarr.tensorstore as ts
     >>> spec = {"driver": "zarr3", "kvstore": "memory://", "metadata": {"codecs": ["bytes", "gzip"]}}
     >>> store = ts.open(spec, dtype="uint8", shape=[9], create=True).result()
-    >>> reads = InFlight()
-    >>> [reads.join(view.driver.sources(view)) is None for view in (store[7], store[8])]
-    [True, False]
+    >>> reads = InFlight(store[7])
+    >>> reads.join(store[8])["pool"]
+    <CachePool: 0 of 67,108,864 bytes>
     """
 
     __slots__ = ("__weakref__", "_first", "_hasty", "_needed", "_pool", "_shared")
 
-    def __init__(self) -> None:
-        self._first: list[Sequence[Source]] | None = None
-        self._needed: set[Any] = set()
-        """Chunks, and what reads have needed together."""
-        self._pool: CachePool | None = None
-        self._hasty = 0
-        self._shared: Shared = {}
+    _needed: set[Any]
+    """Chunks, and what reads have needed together."""
+    _hasty: int
+    _shared: Shared
 
-    def join(self, sources: Sequence[Source]) -> Shared | None:
+    def __init__(self, first: TensorStore) -> None:
+        self._first: TensorStore | None = first
+        self._pool: CachePool | None = None
+
+    def join(self, view: TensorStore) -> Shared | None:
         """Add a read; what it shares with the others, if it needs a chunk that one of them has needed."""
         first = self._first
-        if first is None:
-            # Nothing is made of what most reads are: alone.
-            self._first = [sources]
-            return None
-        with suppress(IndexError):
-            self._note(first.pop())
-        return self._share() if self._note(sources) else None
+        if first is not None:
+            self._needed = set()
+            self._note(first.driver.sources(first))
+            self._first = None
+        return self._share() if self._note(view.driver.sources(view)) else None
 
     def _note(self, sources: Sequence[Source]) -> bool:
         """Note what a read needs; whether another one has needed some of that."""
@@ -132,16 +138,19 @@ def _engine(pool: CachePool) -> Any:
     return pool.native
 
 
-def in_flight(driver: Driver, view: View, work: Callable[[Shared | None], T]) -> Future[T]:
+def in_flight(view: TensorStore, work: Callable[[Shared | None], T]) -> Future[T]:
     """The future of a read of a view whose driver decodes; `work` reads with what it shares with others."""
+    driver = view.driver
     ref = driver._in_flight
     reads = None if ref is None else ref()
     if reads is None:
-        reads = InFlight()
+        reads = InFlight(view)
         driver._in_flight = weakref.ref(reads)
-    shared = reads.join(driver.sources(view))
+        shared = None
+    else:
+        shared = reads.join(view)
     if driver.is_quick(view) and not (shared is not None and reads.is_hasty):
-        future = at_once(lambda: work(shared))
+        future = at_once(work, shared)
     else:
         later = None if shared is None else reads.now()
         future = submit(lambda: work(later))

@@ -64,6 +64,7 @@ class StackDriver(Driver):
         self._last: tuple[Form, list[_Part]] | None = None
         self.readable = others or any(store.readable for store in stores)
         self.writable = others or any(store.writable for store in stores)
+        self.decodes = not (others or transaction) and any(store.driver.decodes for store in stores)
 
     @property
     def domain(self) -> IndexDomain:
@@ -124,12 +125,6 @@ class StackDriver(Driver):
             return ()
         self._last = form, parts
         return [source for _, part in parts for source in part.driver.sources(part)]
-
-    @cached_property
-    def decodes(self) -> bool:
-        """If some layer does, and all are open."""
-        stores = [layer.source for layer in self._layers if isinstance(layer.source, TensorStore)]
-        return not (self._opens or self._transaction) and any(store.driver.decodes for store in stores)
 
     def write(self, view: View, source: Elements) -> None:
         """Write to each layer what no later one has."""

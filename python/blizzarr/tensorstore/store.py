@@ -121,7 +121,7 @@ class TensorStore(StoreFacts):
         driver, form = self.driver, self._bare
         # The work has views of its own, so that this one can go before it is done.
         if batch is None and driver.decodes:
-            return in_flight(driver, self, lambda shared: TensorStore._made(driver, form)._read_now(order, shared))
+            return in_flight(self, lambda shared: TensorStore._made(driver, form)._read_now(order, shared))
         shared = None if batch is None else batch.shared
         work = lambda: TensorStore._made(driver, form)._read_now(order, shared)  # noqa: E731
         if driver.transaction is not None:

@@ -78,6 +78,13 @@ class ZarrDriver(Driver):
         self._write_empty = bool(options.get("store_data_equal_to_fill_value", False))
         self._must_be_stored = not options.get("fill_missing_data_reads", True)
         self._is_plain = not (self._write_empty or self._must_be_stored or transaction is not None)
+        # If it takes something, and nobody else keeps the chunks.
+        self.decodes = (
+            self._is_plain
+            and not meta.dtype.numpy.hasobject
+            and meta.codecs.is_packed
+            and keeping_of(stored.array.store) is None
+        )
 
     # What it is
 
@@ -193,11 +200,6 @@ class ZarrDriver(Driver):
             found._adopt(array._metadata)
         return asked(found._binding or found._bind(), batch.get("asked"))
 
-    @property
-    def decodes(self) -> bool:
-        """If it takes something, and nobody else keeps the chunks."""
-        return self._place is not None
-
     def sources(self, view: View) -> Sequence[Source]:
         """Its chunks, if it takes something to decode them and nobody else keeps them."""
         place = self._place
@@ -206,12 +208,10 @@ class ZarrDriver(Driver):
     @cached_property
     def _place(self) -> Any:
         """The same for all handles of the array; None where reads need not keep chunks for each other."""
-        array = self._array
-        meta = array.metadata
-        if not self._is_plain or meta.dtype.numpy.hasobject or not meta.codecs.is_packed or keeping_of(array.store):
+        if not self.decodes:
             return None
-        store = unwrapped(array.store)
-        return getattr(store, "root", None) or id(store), array.path
+        store = unwrapped(self._array.store)
+        return getattr(store, "root", None) or id(store), self._array.path
 
     def _staged(self) -> Staged:
         assert self._transaction is not None, "asked before"
@@ -259,8 +259,11 @@ class ZarrDriver(Driver):
             else:
                 dim, offset, stride = map_  # type: ignore[misc]
                 low, high = form.lower[dim], form.upper[dim]
-                reach = abs((offset + stride * (high - 1)) // length - (offset + stride * low) // length) + 1
-                left //= min(high - low, reach) or 1
+                count = (high - low) * abs(stride) // length + 1
+                if count > left:
+                    # At most so many; how many it is depends on where they begin.
+                    count = abs((offset + stride * (high - 1)) // length - (offset + stride * low) // length) + 1
+                left //= min(high - low, count) or 1
             if not left:
                 return False
         return left > 0
