@@ -183,6 +183,9 @@ def test_fields(driver: str, block: int, tmp_path: Path) -> None:
             repeats = "[[" in note or "array" in note
             value = elements(random, pair[0], () if repeats else random.choice([pair[0].shape, pair[0].shape[-1:]]))
             writer = random.choice(pair)
+            if not writer.size:
+                # TensorStore, writing nothing, puts whatever lies in memory into the first element.
+                writer = pair[1]
             written = done(lambda: writer.write(value).result())  # noqa: B023
             if isinstance(written, type):
                 assert [done(lambda view=view: view.write(value).result()) for view in pair] == [written] * 2, note  # noqa: B023
