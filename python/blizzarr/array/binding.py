@@ -45,6 +45,8 @@ def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False
             scalar=None if keeping is None or by_bytes else scalar_of(dtype),
             axes=len(metadata.shape) if by_bytes else None,
             named=outside,
+            intervals=None if keys.places is None else keys.places.native,
+            edges=_edges(metadata),
         )
 
     if metadata.dtype.kind is Kind.OBJECT:
@@ -54,10 +56,20 @@ def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False
         handle = open(chain_of_bytes(metadata), (*metadata.shape, metadata.dtype.itemsize))
         return Binding(handle, np.dtype(np.uint8), metadata.fill_undefined, None, lifetime)
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
-    handle = open(_chain(metadata.write_shape, metadata.dtype, fill, metadata.codecs), metadata.shape)
+    first = metadata.chunk_grid.inside(metadata.shape)
+    handle = open(_chain(first, metadata.dtype, fill, metadata.codecs), metadata.shape)
     # What is checked before each read is never a matter of copying alone.
     at_hand = handle.caches and keeping is not None and keeping.recheck is not True
     return Binding(handle, dtype, metadata.fill_undefined, handle.element if at_hand else None, lifetime)
+
+
+def _edges(metadata: ArrayMeta) -> list[_native.Chain]:
+    """What the engine knows of chunks that end with the array, and are shorter for it."""
+    shapes = metadata.chunk_grid.at_ends(metadata.shape)
+    if not shapes:
+        return []
+    fill = metadata.dtype.fill_bytes(metadata.fill_value)
+    return [_chain(shape, metadata.dtype, fill, metadata.codecs) for shape in shapes]
 
 
 @lru_cache(_REMEMBERED)

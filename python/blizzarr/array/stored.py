@@ -29,6 +29,11 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
     below = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
     kept = kept_within(store)
     for key in chunk_store(store, path, metadata).list(below.rstrip("/")):
+        if keys.places is not None:
+            place = keys.places.position(key[len(head) :].split(keys.separator)) if key.startswith(head) else None
+            if place is not None:
+                yield key, (*place, *[0] * (len(metadata.shape) - len(place)))
+            continue
         found = pattern.fullmatch(key, len(head))
         if found is not None and key.startswith(head):
             yield key, tuple(map(int, found.groups()))

@@ -33,7 +33,7 @@ from blizzarr.formats.nodes import (
     write_node,
 )
 from blizzarr.formats.remembered import forget_documents
-from blizzarr.formats.table import FORMATS, format_named, format_of, relatives
+from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, relatives
 from blizzarr.formats.translate import translate
 from blizzarr.formats.v2_separator import as_documented, settled
 
@@ -59,6 +59,7 @@ __all__ = [
     "forget_documents",
     "format_named",
     "format_of",
+    "forms_again",
     "get_many",
     "is_implicit",
     "listed",

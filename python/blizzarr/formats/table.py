@@ -8,8 +8,10 @@ from typing import Any, Final
 from blizzarr.errors import UnknownExtensionError
 from blizzarr.formats import draft, n5, v1, v2, v3, v3_implicit
 from blizzarr.formats.format import Format, Node
+from blizzarr.formats.precomputed import NAME as PRECOMPUTED
+from blizzarr.formats.precomputed import Precomputed
 
-__all__ = ["FORMATS", "format_named", "format_of", "relatives"]
+__all__ = ["FORMATS", "format_named", "format_of", "forms_again", "relatives"]
 
 FORMATS: Final[dict[str, Format]] = {form.name: form for form in (v3, v2, draft.DOCUMENT, draft.ZARR_PYTHON, v1, n5)}
 """The formats by name, those of Zarr first, newest first: in this order they are looked for."""
@@ -46,7 +48,15 @@ def format_of(meta: Node) -> Format:
     """The format that a node has."""
     if meta.format == v3_implicit.TAG:
         return v3_implicit
+    if meta.format == PRECOMPUTED:
+        return Precomputed.of(meta)
     return FORMATS.get(meta.format) or format_named(meta.format)
+
+
+def forms_again(meta: Node) -> tuple[Format, ...] | None:
+    """The format that alone knows which node is meant, for whoever looks at one again; `None` if any finds it."""
+    form = format_of(meta)
+    return None if form.name in FORMATS else (form,)
 
 
 def relatives(form: Format, path: str) -> Sequence[Format]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 __all__ = ["RegularGrid"]
 
 
 @dataclass(frozen=True, slots=True)
 class RegularGrid:
-    """Chunks that all have the same shape, aligned at the origin; the last ones may overhang the array.
+    """Chunks that all have the same shape, aligned at the origin; the last ones overhang the array, or end with it.
 
     Examples
     --------
@@ -21,6 +22,30 @@ class RegularGrid:
     """
 
     chunk_shape: tuple[int, ...]
+    ends_with_array: bool = False
+    """Whether what is stored of the last chunks along an axis has nothing that lies outside of the array."""
+
+    def inside(self, array_shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of the first chunk of an array of this shape."""
+        if not self.ends_with_array:
+            return self.chunk_shape
+        sizes = zip(self.chunk_shape, array_shape, strict=True)
+        return tuple([min(length, size or 1) for length, size in sizes])
+
+    def at_ends(self, array_shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """The shapes of all other chunks.
+
+        Examples
+        --------
+        >>> grid = RegularGrid((4, 4), ends_with_array=True)
+        >>> grid.at_ends((6, 9)), grid.inside((3, 9)), grid.at_ends((3, 8))
+        ([(4, 1), (2, 4), (2, 1)], (3, 4), [])
+        """
+        if not self.ends_with_array:
+            return []
+        whole = self.inside(array_shape)
+        lengths = [{length, size % length or length} for length, size in zip(whole, array_shape, strict=True)]
+        return [shape for shape in product(*(sorted(both, reverse=True) for both in lengths)) if shape != whole]
 
     def shape(self, array_shape: tuple[int, ...]) -> tuple[int, ...]:
         """The number of chunks along each axis of an array of this shape."""

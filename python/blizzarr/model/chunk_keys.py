@@ -14,13 +14,16 @@ name          separator   head       scalar    key of chunk (1, 23)
 ``draft``     ``.``       ``c``      ``c``     ``c1.23``
 ============  ==========  =========  ========  ======================
 
-``draft_zarr_python`` is ``draft`` but for the scalar key, which is ``c0``.
+``draft_zarr_python`` is ``draft`` but for the scalar key, which is ``c0``. Keys of ``precomputed`` have something
+else than indices in them, which `places` tells.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+
+from blizzarr.model.chunk_places import Intervals
 
 __all__ = ["INDEX", "ChunkKeys"]
 
@@ -48,6 +51,8 @@ class ChunkKeys:
     separator: str
     head: str
     scalar: str
+    places: Intervals | None = None
+    """What stands in place of indices; None where indices do."""
 
     @classmethod
     def default(cls, separator: str = "/") -> ChunkKeys:
@@ -58,6 +63,11 @@ class ChunkKeys:
     def v2(cls, separator: str = ".") -> ChunkKeys:
         """The encoding of arrays that were converted from Zarr v2: ``0.1``."""
         return cls("v2", separator, "", "0")
+
+    @classmethod
+    def precomputed(cls, places: Intervals) -> ChunkKeys:
+        """The encoding of volumes of Neuroglancer: ``0-64_64-128_0-40``."""
+        return cls("precomputed", "_", "", "", places)
 
     @classmethod
     def draft(cls, separator: str = "/") -> ChunkKeys:
@@ -71,4 +81,6 @@ class ChunkKeys:
 
     def key(self, indices: tuple[int, ...]) -> str:
         """The key of one chunk, below the array's prefix."""
+        if self.places is not None:
+            return self.head + self.separator.join(self.places.parts(indices))
         return self.head + self.separator.join(map(str, indices)) if indices else self.scalar

@@ -10,6 +10,7 @@ from blizzarr.json_values import dump, plain, quote
 from blizzarr.spec.driver_names import DRIVER_ALIASES
 from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.n5.codec import N5Codec
+from blizzarr.spec.precomputed.codec import PrecomputedCodec
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.zarr.codec import ZarrCodec
 from blizzarr.spec.zarr3.codec import Zarr3Codec
@@ -31,6 +32,7 @@ class DriverCodec(Protocol):
 
 _DRIVERS: Final[dict[str, Callable[[Members], Any]]] = {
     "n5": N5Codec.take,
+    "neuroglancer_precomputed": PrecomputedCodec.take,
     "zarr": ZarrCodec.take,
     "zarr3": Zarr3Codec.take,
 }

@@ -9,7 +9,7 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.unit import Unit
 
-__all__ = ["DimensionUnits", "common_units", "merge_units"]
+__all__ = ["DimensionUnits", "common_units", "merge_units", "units_shown"]
 
 DimensionUnits: TypeAlias = tuple[Unit | None, ...]
 """A unit for each dimension."""
@@ -30,7 +30,7 @@ def merge_units(known: DimensionUnits, new: DimensionUnits) -> DimensionUnits:
     known = known or (None,) * len(new)
     for mine, theirs in zip(known, new, strict=True):
         if mine is not None and theirs is not None and mine != theirs:
-            raise SpecError(f"Cannot merge dimension units {_shown(new)} and {_shown(known)}")
+            raise SpecError(f"Cannot merge dimension units {units_shown(new)} and {units_shown(known)}")
     return tuple(theirs if mine is None else mine for mine, theirs in zip(known, new, strict=True))
 
 
@@ -58,5 +58,6 @@ def common_units(said: DimensionUnits | None, layers: Iterable[DimensionUnits | 
     return tuple(found) or None
 
 
-def _shown(units: Sequence[Unit | None]) -> str:
+def units_shown(units: Sequence[Unit | None]) -> str:
+    """Units as errors show them."""
     return f"[{', '.join('null' if unit is None else quote(str(unit)) for unit in units)}]"

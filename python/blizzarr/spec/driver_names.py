@@ -8,25 +8,25 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "zarr3": ("v3",),
     "zarr": ("v2",),
     "n5": ("n5",),
+    "neuroglancer_precomputed": ("precomputed",),
     "zarr1": ("v1",),
     "zarr3_draft": ("v3_draft", "v3_draft_zarr_python"),
 }
 """The drivers of arrays that are stored, and the formats that they read; they write the first."""
 
 _SCHEMES = {"zarr3": "zarr3", "zarr2": "zarr", "n5": "n5", "zarr1": "zarr1", "zarr3_draft": "zarr3_draft"}
+_SCHEMES |= {"neuroglancer-precomputed": "neuroglancer_precomputed"}
 
-DRIVER_ALIASES = {"zarr2": "zarr"}
+DRIVER_ALIASES = {"zarr2": "zarr", "neuroglancer-precomputed": "neuroglancer_precomputed"}
 """Other names of drivers."""
 
 _OTHERS = ("array", "auto", "cast", "downsample", "stack")
 
 
 _ELSEWHERE = {
-    "neuroglancer_precomputed": "precomputed volumes of Neuroglancer",
     "json": "JSON values",
     **dict.fromkeys(("avif", "bmp", "jpeg", "png", "tiff", "webp"), "images"),
 }
-_ELSEWHERE |= {name.replace("_", "-"): what for name, what in _ELSEWHERE.items()}
 
 
 def elsewhere(name: str) -> str | None:
@@ -34,8 +34,8 @@ def elsewhere(name: str) -> str | None:
 
     Examples
     --------
-    >>> elsewhere("neuroglancer_precomputed"), elsewhere("zarr3")
-    ('precomputed volumes of Neuroglancer', None)
+    >>> elsewhere("json"), elsewhere("zarr3")
+    ('JSON values', None)
     """
     return _ELSEWHERE.get(name)
 

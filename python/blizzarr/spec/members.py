@@ -123,10 +123,9 @@ def as_integer(least: int, most: int, name: str = "") -> Callable[[Any], int]:
 
     def parse(value: Any) -> int:
         if not isinstance(value, bool):
-            if isinstance(value, float) and value.is_integer():
-                value = int(value)
-            if isinstance(value, int) and least <= value <= most:
-                return value
+            number = int(value) if isinstance(value, float) and value.is_integer() else value
+            if isinstance(number, int) and least <= number <= most:
+                return number
         raise expected(value, name or f"integer in the range [{least}, {most}]")
 
     return parse

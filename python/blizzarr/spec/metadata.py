@@ -14,6 +14,7 @@ from blizzarr.spec.document_constraints import DraftConstraints, V1Constraints
 from blizzarr.spec.element_type import Field
 from blizzarr.spec.n5.driver import N5Constraints
 from blizzarr.spec.places import Option
+from blizzarr.spec.precomputed.driver import VolumeConstraints
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
 from blizzarr.spec.zarr.driver import ZarrConstraints
@@ -103,6 +104,7 @@ METADATA: Final[dict[str, type[MetadataConstraints]]] = {
     "zarr3": Zarr3Constraints,
     "zarr": ZarrConstraints,
     "n5": N5Constraints,
+    "neuroglancer_precomputed": VolumeConstraints,
     "zarr1": V1Constraints,
     "zarr3_draft": DraftConstraints,
 }

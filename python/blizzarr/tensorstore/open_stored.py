@@ -118,7 +118,7 @@ def _looked_at(place: StoredPlace) -> LookedAt:
     if isinstance(place.store, StagedStore):
         # What a transaction will leave is for nobody else to know.
         return LookedAt()
-    return looked_at(bound(place.node, "cache_pool").value, (*place_in(place.store), place.path, place.node.driver))
+    return looked_at(bound(place.node, "cache_pool").value, (*place_in(place.store), *place.array))
 
 
 def _known_or_found(place: StoredPlace, known: LookedAt) -> ArrayMeta | None:

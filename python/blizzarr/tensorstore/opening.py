@@ -24,6 +24,7 @@ from blizzarr.tensorstore.memory_array import MemoryArray
 from blizzarr.tensorstore.open_stored import open_stored
 from blizzarr.tensorstore.part_driver import stored_driver
 from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.volume_driver import VolumeDriver
 from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
 from blizzarr.views.form import identity_maps
@@ -168,10 +169,20 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
     return TensorStore.of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
 
 
-def _open_stored(node: SpecNode, request: Request) -> TensorStore:
+def _refuse_creating(node: SpecNode, request: Request) -> None:
     if request.read and not request.write and node.options["mode"].create:
         raise SpecError("Cannot specify an open mode of `create` without `write`")
+
+
+def _open_stored(node: SpecNode, request: Request) -> TensorStore:
+    _refuse_creating(node, request)
     return TensorStore.of(stored_driver(open_stored(node, request.transaction), request.transaction))
+
+
+def _open_volume(node: SpecNode, request: Request) -> TensorStore:
+    _refuse_creating(node, request)
+    driver = VolumeDriver(open_stored(node, request.transaction), request.transaction)
+    return TensorStore.of(driver, driver.outside)
 
 
 def _open_cast(node: SpecNode, request: Request) -> TensorStore:
@@ -190,5 +201,6 @@ OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {
     "cast": _open_cast,
     "downsample": _open_downsampled,
     **dict.fromkeys(FORMATS, _open_stored),
+    "neuroglancer_precomputed": _open_volume,
 }
 """What opens the drivers, by name."""

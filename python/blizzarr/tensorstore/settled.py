@@ -14,7 +14,7 @@ from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 
-__all__ = ["check", "created", "nothing", "schema_of"]
+__all__ = ["check", "created", "minimal_of", "nothing", "schema_of"]
 
 _MOST: Final = 256
 _created: Kept[tuple[Any, ...], tuple[MetadataConstraints, ArrayMeta]] = Kept(_MOST)
@@ -69,6 +69,13 @@ def nothing(node: SpecNode) -> MetadataConstraints:
     driver = DRIVERS[node.driver]
     assert isinstance(driver, StoredDriver), "others store nothing"
     return driver.nothing
+
+
+def minimal_of(node: SpecNode, constraints: MetadataConstraints) -> MetadataConstraints:
+    """What is demanded of metadata where those that these demand are stored."""
+    driver = DRIVERS[node.driver]
+    assert isinstance(driver, StoredDriver), "others store nothing"
+    return driver.minimal(constraints)
 
 
 def _key(constraints: MetadataConstraints, schema: Schema, options: Mapping[str, Any]) -> tuple[Any, ...] | None:

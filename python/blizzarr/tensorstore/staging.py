@@ -21,7 +21,7 @@ from blizzarr.array import Array
 from blizzarr.array.binding import bind, same_chunks
 from blizzarr.array.stored import stored_chunks
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import chunk_prefix, document_keys, find_many, lock_key
+from blizzarr.formats import chunk_prefix, document_keys, find_many, forms_again, lock_key
 from blizzarr.futures import submit
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
@@ -257,7 +257,7 @@ class Staged:
         """Refuse to write chunks of an array that has been replaced, or removed, meanwhile."""
         if self._assumed:
             return
-        (found,) = find_many(store, [self._path])
+        (found,) = find_many(store, [self._path], forms_again(self._meta))
         if isinstance(found, BlizzarrError):
             raise found
         key = lock_key(self._path, self._meta)

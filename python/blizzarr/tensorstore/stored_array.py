@@ -10,7 +10,7 @@ from blizzarr.array import Array
 from blizzarr.array.binding import same_chunks
 from blizzarr.array.reshape import reshape
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import Found, find_many, format_of
+from blizzarr.formats import Found, find_many, format_of, forms_again
 from blizzarr.indexing import Lowered
 from blizzarr.json_values import dump
 from blizzarr.model import ArrayMeta
@@ -24,7 +24,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import ArrayNotFoundError, ConstraintError
 from blizzarr.stores import Store
 from blizzarr.tensorstore.looked_at import LookedAt
-from blizzarr.tensorstore.settled import nothing, schema_of
+from blizzarr.tensorstore.settled import minimal_of, schema_of
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_place import forms_of, shown
 from blizzarr.tensorstore.stored_statistics import first_missing
@@ -32,6 +32,8 @@ from blizzarr.transactions import StagedStore, Transaction
 
 __all__ = ["StoredArray"]
 
+_KINDS = {"n5": "N5", "neuroglancer_precomputed": "volume"}
+"""What errors call arrays; all others are of Zarr."""
 _CHANGING = ("shape", "attributes", "dimension_names", "dimensions", "axes", "units", "resolution")
 
 
@@ -88,7 +90,9 @@ class StoredArray:
         ConstraintError
             When the array is gone, or another is in its place: its chunks would mean something else.
         """
-        array, forms = self.array, forms_of(self.node.driver)
+        array = self.array
+        # Of a volume that very scale, whatever a spec would choose by now.
+        forms = forms_again(array.metadata) or forms_of(self.node)
         (found,) = find_many(array.store, [array.path], forms)
         if isinstance(found, BlizzarrError):
             raise found
@@ -101,7 +105,7 @@ class StoredArray:
     def _check_compatible(self, meta: ArrayMeta) -> None:
         if not same_chunks(meta, self.array.metadata):
             new, old = map(self._compatible, (meta, self.array.metadata))
-            kind = "N5" if self.node.driver == "n5" else "zarr"
+            kind = _KINDS.get(self.node.driver, "zarr")
             raise ConstraintError(f"Updated {kind} metadata {new} is incompatible with existing metadata {old}")
 
     def within(self, transaction: Transaction) -> StoredArray:
@@ -168,7 +172,7 @@ class StoredArray:
         options = {
             **kind.options_of(meta, self.node.options),
             "mode": OpenMode(open=True, assume_metadata=mode.assume_metadata),
-            "metadata": nothing(self.node) if minimal else kind.of(meta),
+            "metadata": minimal_of(self.node, kind.of(meta)) if minimal else kind.of(meta),
         }
         schema = schema_of(self.node, meta)
         return altered(self.node, schema=Schema.of(schema.dtype, schema.rank), transform=None, options=options)

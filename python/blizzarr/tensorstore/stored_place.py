@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.formats import FORMATS as BY_NAME
 from blizzarr.formats import Format, encode, find_many
+from blizzarr.formats.precomputed import Precomputed
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
@@ -17,8 +18,9 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.driver_names import FORMATS
 from blizzarr.spec.kvstore_node import KvNode
-from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.opened_place import open_directory
+from blizzarr.spec.precomputed.driver import VolumeConstraints
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import failed_precondition
 from blizzarr.stores import LocalStore, Store
@@ -37,9 +39,12 @@ def shown(store: Store, key: str) -> str:
     return f"local file {quote(os.path.join(store.root, key))}" if isinstance(store, LocalStore) else quote(key)
 
 
-def forms_of(driver: str) -> tuple[Format, ...]:
-    """The formats of the arrays that a driver opens."""
-    return tuple(BY_NAME[name] for name in FORMATS[driver])
+def forms_of(node: SpecNode) -> tuple[Format, ...]:
+    """The formats of the arrays that a spec may mean."""
+    if METADATA[node.driver] is VolumeConstraints:
+        constraints: VolumeConstraints = node.options.get("metadata") or VolumeConstraints()
+        return (Precomputed(lambda volume: constraints.choose(volume, node.schema)),)
+    return tuple(BY_NAME[name] for name in FORMATS[node.driver])
 
 
 class StoredPlace(NamedTuple):
@@ -56,6 +61,13 @@ class StoredPlace(NamedTuple):
         """What its metadata must be."""
         found: MetadataConstraints = self.node.options["metadata"]
         return found
+
+    @property
+    def array(self) -> tuple[str, ...]:
+        """What tells the array that is meant from others in the store."""
+        of_volume = isinstance(self.constraints, VolumeConstraints)
+        scale = self.constraints.selection(self.node.schema) if of_volume else ""  # type: ignore[attr-defined]
+        return self.path, self.node.driver, scale
 
     @property
     def key(self) -> str:
@@ -113,7 +125,7 @@ def locate(node: SpecNode, transaction: Transaction | None = None) -> StoredPlac
     if node.kvstore is None:
         raise SpecError('"kvstore" must be specified')
     store, path = open_directory(node.kvstore)
-    forms = forms_of(node.driver)
+    forms = forms_of(node)
     if inner := node.options.get("node"):
         path = f"{path}/{inner}" if path else inner
     if any(form.entry_key is not None for form in forms):

@@ -9,6 +9,7 @@ from blizzarr.spec.drivers.adapters import CastSpec, DownsampleSpec, StackSpec
 from blizzarr.spec.drivers.array import ArrayDriver
 from blizzarr.spec.drivers.auto import AutoDriver
 from blizzarr.spec.drivers.driver import Change, Driver
+from blizzarr.spec.drivers.precomputed import PrecomputedSpec
 from blizzarr.spec.drivers.stored import StoredDriver, directory
 from blizzarr.spec.drivers.virtual import VirtualSpec
 
@@ -18,6 +19,7 @@ _SCHEME_OF = {name: scheme for scheme, name in array_schemes().items()}
 
 DRIVERS: Final[dict[str, Driver]] = {
     **{name: StoredDriver(name, _SCHEME_OF[name]) for name in FORMATS},
+    "neuroglancer_precomputed": PrecomputedSpec(_SCHEME_OF["neuroglancer_precomputed"]),
     "auto": AutoDriver(),
     "array": ArrayDriver(),
     "cast": CastSpec(),

@@ -69,7 +69,7 @@ class StoredDriver(Driver):
             "store_data_equal_to_fill_value": members.take("store_data_equal_to_fill_value", as_bool, default=False),
             "mode": _mode(members),
         }
-        metadata = members.take("metadata", self.constraints.from_json, default=None)
+        metadata = self.take_constraints(members, node)
         for name, option in self.constraints.options.items():
             options[name] = members.take(name, option.parse, default=option.default)
         # Options of a format may be constraints in other words, which are added to those of this very spec.
@@ -80,6 +80,19 @@ class StoredDriver(Driver):
         constraints: MetadataConstraints = options["metadata"]
         constraints.constrain(schema, options)
         return altered(node, kvstore=kvstore, options=options, schema=schema)
+
+    def take_constraints(self, members: Members, node: SpecNode) -> MetadataConstraints | None:
+        """What the members demand of metadata; None if nothing."""
+        return members.take("metadata", self.constraints.from_json, default=None)
+
+    def said_constraints(self, constraints: MetadataConstraints, include_defaults: bool) -> dict[str, Any]:
+        """The members that demand it."""
+        metadata = constraints.to_json(include_defaults)
+        return {"metadata": copied(metadata)} if include_defaults or metadata != self.nothing.to_json() else {}
+
+    def minimal(self, constraints: MetadataConstraints) -> MetadataConstraints:
+        """What is demanded of metadata where these are stored."""
+        return self.nothing
 
     def at(self, node: SpecNode, kvstore: KvNode) -> SpecNode:
         """The node in another place, which is a directory."""
@@ -98,9 +111,7 @@ class StoredDriver(Driver):
             said["create"] = True
             if mode.open:
                 said["open"] = True
-        metadata = options["metadata"].to_json(include_defaults)
-        if include_defaults or metadata != self.nothing.to_json():
-            said["metadata"] = copied(metadata)
+        said |= self.said_constraints(options["metadata"], include_defaults)
         for name, option in self.constraints.options.items():
             if options[name] != option.default:
                 said[name] = options[name]
@@ -110,7 +121,7 @@ class StoredDriver(Driver):
         """With another open mode, other bounds of caches, a store if there was none, and further constraints."""
         options = dict(node.options)
         if change.minimal_spec:
-            options["metadata"] = self.nothing
+            options["metadata"] = self.minimal(options["metadata"])
         for name in ("recheck_cached_metadata", "recheck_cached_data"):
             if (bound := getattr(change, name)) is not None:
                 options[name] = bound

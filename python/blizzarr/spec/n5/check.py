@@ -6,10 +6,10 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, alike
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.dimension_units import merge_units
+from blizzarr.spec.dimension_units import merge_units, units_shown
 from blizzarr.spec.mismatch import check_dtype, check_rank, mismatch
 from blizzarr.spec.n5.codec import N5Codec
-from blizzarr.spec.n5.effective import domain_of, layout_with, units_shown
+from blizzarr.spec.n5.effective import domain_of, layout_with
 from blizzarr.spec.n5.metadata import Metadata
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import invalid_argument

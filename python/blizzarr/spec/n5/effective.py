@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import quote
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.constraint import braces
-from blizzarr.spec.dimension_units import DimensionUnits, merge_units
+from blizzarr.spec.dimension_units import DimensionUnits, merge_units, units_shown
 from blizzarr.spec.n5.codec import N5Codec
 from blizzarr.spec.n5.metadata import Metadata
 from blizzarr.spec.schema import Schema
 from blizzarr.views import IndexDomain
 
-__all__ = ["codec_of", "constrain", "domain_of", "layout_with", "units_of", "units_shown"]
+__all__ = ["codec_of", "constrain", "domain_of", "layout_with", "units_of"]
 
 
 def constrain(metadata: Metadata, schema: Schema) -> None:
@@ -89,8 +88,3 @@ def units_of(metadata: Metadata, schema: Schema) -> DimensionUnits:
                     f"match dimension units from schema {units_shown(units)}"
                 )
     return units
-
-
-def units_shown(units: DimensionUnits) -> str:
-    """Units as errors show them."""
-    return f"[{', '.join('null' if unit is None else quote(str(unit)) for unit in units)}]"

@@ -1,0 +1,161 @@
+"""Volumes of Neuroglancer: a document ``info`` above a directory of chunks for each resolution.
+
+https://github.com/google/neuroglancer/blob/master/src/datasource/precomputed/volume.md
+
+One document has all resolutions, so a format here is that of one of them: which, is chosen when the document is read.
+Nothing looks for volumes by itself: whoever wants one says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from blizzarr.errors import Problem
+from blizzarr.formats import n5
+from blizzarr.formats.beside import entry_documents
+from blizzarr.formats.document import dump, load
+from blizzarr.formats.precomputed_array import KEYS_NAME, array_of, resolved
+from blizzarr.formats.precomputed_info import Triple, Volume, volume_of
+from blizzarr.formats.stored import Stored
+from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
+from blizzarr.problems import Problems
+
+__all__ = ["NAME", "Choice", "Precomputed", "VolumeSource"]
+
+NAME: Final = "precomputed"
+_DOCUMENT: Final = "info"
+
+Choice = tuple[int, Triple]
+"""The number of a scale, and which of its chunk sizes."""
+
+
+class VolumeSource(Stored):
+    """The document of a volume, and which of its scales was taken."""
+
+    __slots__ = ("chunk_size", "number", "volume")
+
+    def __init__(self, document: Mapping[str, Any], raw: Mapping[str, bytes], volume: Volume, choice: Choice) -> None:
+        super().__init__(document, raw)
+        self.volume = volume
+        self.number, self.chunk_size = choice
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return VolumeSource, (dict(self), dict(self.raw), self.volume, (self.number, self.chunk_size))
+
+
+@dataclass(frozen=True)
+class Precomputed:
+    """One resolution of volumes.
+
+    Parameters
+    ----------
+    choose
+        Says which scale of a volume, and which of its chunk sizes.
+    key
+        The key of the scale, where it is known.
+    """
+
+    choose: Callable[[Volume], Choice]
+    key: str = ""
+
+    name = NAME
+    zarr_format = None
+    entry_key = None
+    implicit_groups = False
+    has_dimension_names = False
+    has_null_fill = False
+    index_codecs = None
+    default_compressor = "gzip"
+
+    entry_documents = staticmethod(entry_documents)
+    groups_above = staticmethod(n5.groups_above)
+    listing_prefix = staticmethod(n5.listing_prefix)
+    child_names = staticmethod(n5.child_names)
+    name_problem = staticmethod(n5.name_problem)
+
+    @classmethod
+    def of(cls, meta: ArrayMeta | GroupMeta) -> Precomputed:
+        """The format of an array, which takes the same scale again."""
+        source = meta.source if isinstance(meta, ArrayMeta) else None
+        assert isinstance(source, VolumeSource), "as all arrays of this format have"
+        choice = source.number, source.chunk_size
+        return cls(lambda volume: choice, source.volume.scales[source.number].key)
+
+    def node_keys(self, path: str) -> tuple[str, ...]:
+        """The key of the document."""
+        return (f"{path}/{_DOCUMENT}" if path else _DOCUMENT,)
+
+    def document_keys(self, path: str) -> tuple[str, ...]:
+        """The keys of the documents."""
+        return self.node_keys(path)
+
+    def node_of(self, key: str) -> str | None:
+        """The path of the volume that a document with this key belongs to; `None` for other keys."""
+        path, _, last = key.rpartition("/")
+        return path if last == _DOCUMENT else None
+
+    def chunk_prefix(self, path: str) -> str:
+        """What the keys of the chunks of the scale begin with."""
+        prefix = resolved(path, self.key)
+        return f"{prefix}/" if prefix else ""
+
+    def node_prefixes(self, path: str) -> tuple[str, ...]:
+        """The prefix of all keys of the volume."""
+        return (f"{path}/" if path else "",)
+
+    def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
+        """The chunk key encoding of new arrays: none fits, as keys tell where the volume begins.
+
+        Raises
+        ------
+        MetadataError
+            Always.
+        """
+        problems = Problems()
+        problems.items.append(Problem("chunk_key_encoding", "that of a volume", KEYS_NAME))
+        problems.raise_any()
+        raise AssertionError
+
+    def decode(self, path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
+        """The array of the scale that is chosen; `None` without a document.
+
+        Raises
+        ------
+        MetadataError
+            With everything that is wrong with the document.
+        """
+        (key,) = self.node_keys(path)
+        given = documents.get(key)
+        if given is None:
+            return None
+        raw, problems = bytes(given), Problems()
+        document = load(raw, problems)
+        volume = None if document is None else volume_of(document, problems)
+        problems.raise_any(key=key, document=document)
+        assert volume is not None
+        assert document is not None
+        choice = self.choose(volume)
+        source = VolumeSource(document, {_DOCUMENT: raw}, volume, choice)
+        meta = array_of(volume, choice, source, path, problems)
+        problems.raise_any(key=key, document=document)
+        return meta
+
+    def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
+        """The document of the volume, as it came with the array.
+
+        Raises
+        ------
+        MetadataError
+            When the array is none of a volume.
+        """
+        (key,) = self.node_keys(path)
+        source = meta.source if isinstance(meta, ArrayMeta) else None
+        if not isinstance(source, VolumeSource):
+            problems = Problems()
+            problems.items.append(Problem("", "an array of a volume of Neuroglancer", "another node"))
+            problems.raise_any(key=key)
+            raise AssertionError
+        raw = source.raw.get(_DOCUMENT)
+        return {key: dump(source, key) if raw is None else raw}

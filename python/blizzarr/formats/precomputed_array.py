@@ -1,0 +1,78 @@
+"""One resolution of a volume of Neuroglancer as an array: its axes are x, y, z and channel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from blizzarr.codecs import BytesCodec, Chunk, CodecChain, GzipCodec, TransposeCodec
+from blizzarr.codecs.compressed_segmentation import CompressedSegmentationCodec
+from blizzarr.dtypes import DataType, fill_user
+from blizzarr.formats.precomputed_info import Scale, Triple, Volume
+from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
+from blizzarr.model.chunk_places import Intervals
+from blizzarr.problems import INT64_MAX, Problems
+
+__all__ = ["AXES", "KEYS_NAME", "array_of", "resolved"]
+
+AXES: Final = ("x", "y", "z", "channel")
+KEYS_NAME: Final = "precomputed"
+_ABOVE: Final = ".."
+
+
+def resolved(path: str, key: str) -> str:
+    """Where the chunks of a scale lie, in a volume at this path.
+
+    Examples
+    --------
+    >>> resolved("a/b", "8_8_8"), resolved("", "8_8_8"), resolved("a/b", "../c/8_8_8")
+    ('a/b/8_8_8', '8_8_8', 'a/c/8_8_8')
+    """
+    if not path:
+        return key
+    parts = path.split("/")
+    for part in key.split("/"):
+        if part == _ABOVE and parts:
+            parts.pop()
+        else:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def array_of(
+    volume: Volume, choice: tuple[int, Triple], source: Mapping[str, Any], path: str, problems: Problems
+) -> ArrayMeta | None:
+    """The array of one scale; `None` when a problem was added."""
+    number, chunk = choice
+    scale = volume.scales[number]
+    place = f"scales[{number}]"
+    dtype = DataType.parse(volume.data_type)
+    total = volume.num_channels
+    for length in scale.size:
+        total *= max(length, 1)
+    if total > INT64_MAX:
+        problems.add(f"{place}.size", "fewer than 2^63 elements", list(scale.size))
+    if _ABOVE in resolved(path, scale.key).split("/"):
+        problems.add(f"{place}.key", "a place within the store; open a directory above it for this one", scale.key)
+    if len(problems.items):
+        return None
+    ends = tuple(first + length for first, length in zip(scale.voxel_offset, scale.size, strict=True))
+    return ArrayMeta(
+        (*scale.size, volume.num_channels),
+        dtype,
+        RegularGrid((*chunk, volume.num_channels), ends_with_array=True),
+        ChunkKeys.precomputed(Intervals(scale.voxel_offset, chunk, ends)),
+        fill_user.zero(dtype),
+        _chain(scale, dtype),
+        dimension_names=AXES,
+        format="precomputed",
+        source=source,
+    )
+
+
+def _chain(scale: Scale, dtype: DataType) -> CodecChain:
+    turned = TransposeCodec((3, 2, 1, 0))
+    gzip = () if scale.sharding is None or scale.sharding.data_encoding == "raw" else (GzipCodec(6),)
+    if scale.block_size is not None:
+        return CodecChain((turned,), CompressedSegmentationCodec(scale.block_size), gzip)
+    return CodecChain((turned,), BytesCodec("little").resolve(Chunk(dtype, None)), gzip)

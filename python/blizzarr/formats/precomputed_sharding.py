@@ -1,0 +1,95 @@
+"""Shards of Neuroglancer, ``neuroglancer_uint64_sharded_v1``: which chunks are in which of them.
+
+https://github.com/google/neuroglancer/blob/master/src/datasource/precomputed/sharded.md
+
+A chunk is known by one number, of bits of its indices in turn. Of that number shifted, and hashed, the lowest bits say
+which minishard of a shard it is in, the next ones which shard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from blizzarr.problems import Problems
+
+__all__ = ["HASHES", "Sharding", "index_bits", "sharding_of"]
+
+HASHES: Final = ("identity", "murmurhash3_x86_128")
+DATA_ENCODINGS: Final = ("raw", "gzip")
+_KIND: Final = "neuroglancer_uint64_sharded_v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Sharding:
+    """How chunks are gathered in shards."""
+
+    preshift_bits: int
+    minishard_bits: int
+    shard_bits: int
+    hash: str
+    data_encoding: str = "raw"
+    minishard_index_encoding: str = "raw"
+
+    def to_json(self) -> dict[str, Any]:
+        """As documents have it.
+
+        Examples
+        --------
+        >>> Sharding(1, 2, 3, "identity").to_json()["shard_bits"]
+        3
+        """
+        return {
+            "@type": _KIND,
+            "data_encoding": self.data_encoding,
+            "hash": self.hash,
+            "minishard_bits": self.minishard_bits,
+            "minishard_index_encoding": self.minishard_index_encoding,
+            "preshift_bits": self.preshift_bits,
+            "shard_bits": self.shard_bits,
+        }
+
+
+def index_bits(size: Sequence[int], chunk: Sequence[int]) -> tuple[int, ...]:
+    """How many bits the index of a chunk takes along each axis.
+
+    Examples
+    --------
+    >>> index_bits((34432, 39552, 51508), (64, 64, 64)), index_bits((0, 64, 65), (64, 64, 64))
+    ((10, 10, 10), (0, 0, 1))
+    """
+    return tuple([max(0, -(-length // step) - 1).bit_length() for length, step in zip(size, chunk, strict=True)])
+
+
+def sharding_of(value: Any, path: str, problems: Problems) -> Sharding | None:
+    """What a document says; `None` when a problem was added."""
+    before = len(problems.items)
+    if type(value) is not dict:
+        problems.add(path, "an object, or null", value)
+        return None
+    left = dict(value)
+    found: dict[str, Any] = {}
+    if left.pop("@type", None) != _KIND:
+        problems.add(f"{path}.@type", f'"{_KIND}"', value.get("@type"))
+    most = {"preshift_bits": 64, "minishard_bits": 32}
+    for name in ("preshift_bits", "minishard_bits", "shard_bits"):
+        limit = most.get(name, 64 - found.get("minishard_bits", 0))
+        bits = left.pop(name, None)
+        if type(bits) is float and bits.is_integer():
+            bits = int(bits)
+        if type(bits) is not int or not 0 <= bits <= limit:
+            problems.add(f"{path}.{name}", f"an integer in [0, {limit}]", bits)
+            bits = 0
+        found[name] = bits
+    for name, choices in (
+        ("hash", HASHES),
+        ("data_encoding", DATA_ENCODINGS),
+        ("minishard_index_encoding", DATA_ENCODINGS),
+    ):
+        found[name] = left.pop(name, "raw" if choices is DATA_ENCODINGS else None)
+        if found[name] not in choices:
+            problems.add(f"{path}.{name}", f"one of {', '.join(choices)}", found[name])
+    for name, other in left.items():
+        problems.add(f"{path}.{name}", "no such member", other)
+    return None if len(problems.items) > before else Sharding(**found)

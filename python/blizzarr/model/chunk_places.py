@@ -1,0 +1,55 @@
+"""What keys of chunks tell in place of indices, in formats that name chunks otherwise."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["Intervals"]
+
+_INTERVAL = re.compile(r"(-?[0-9]{1,20})-(-?[0-9]{1,20})")
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Where a chunk begins and ends along each axis; further axes are not told, as there is one chunk along them.
+
+    Examples
+    --------
+    >>> places = Intervals(starts=(-3, 10), lengths=(4, 2), ends=(2, 13))
+    >>> places.parts((0, 1, 0)), places.position(["-3-1", "12-13"])
+    (['-3-1', '12-13'], (0, 1))
+    >>> places.position(["-3-2", "12-13"])
+    """
+
+    starts: tuple[int, ...]
+    """Where the first chunk along each axis begins."""
+    lengths: tuple[int, ...]
+    ends: tuple[int, ...]
+    """Where the last chunk along each axis ends."""
+
+    def parts(self, indices: tuple[int, ...]) -> list[str]:
+        """The part of the key for each axis."""
+        found = []
+        for index, start, length, end in zip(indices, self.starts, self.lengths, self.ends, strict=False):
+            first = start + index * length
+            found.append(f"{first}-{min(first + length, end)}")
+        return found
+
+    def position(self, parts: list[str]) -> tuple[int, ...] | None:
+        """The indices that these parts tell; None if no chunk has them."""
+        if len(parts) != len(self.starts):
+            return None
+        indices = []
+        for part, start, length in zip(parts, self.starts, self.lengths, strict=True):
+            found = _INTERVAL.fullmatch(part)
+            if found is None:
+                return None
+            indices.append((int(found[1]) - start) // length)
+        position = tuple(indices)
+        return position if self.parts(position) == parts and min(position, default=0) >= 0 else None
+
+    @property
+    def native(self) -> list[tuple[int, int, int]]:
+        """As the engine takes them."""
+        return list(zip(self.starts, self.lengths, self.ends, strict=True))

@@ -1,0 +1,52 @@
+"""Volumes of Neuroglancer: the members that say which scale of one is meant, and what it must be."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from blizzarr.errors import SpecError
+from blizzarr.spec.drivers.stored import StoredDriver
+from blizzarr.spec.members import Members, as_integer
+from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.precomputed.constraints import ScaleConstraints, check_dtype, multiscale, scale
+from blizzarr.spec.precomputed.driver import VolumeConstraints
+from blizzarr.spec.precomputed.effective import DRIVER
+from blizzarr.spec.spec_node import SpecNode
+
+__all__ = ["PrecomputedSpec"]
+
+_LARGEST: Final = (1 << 64) - 1
+
+
+class PrecomputedSpec(StoredDriver):
+    """Scales of volumes."""
+
+    def __init__(self, scheme: str) -> None:
+        super().__init__(DRIVER, scheme)
+
+    def take_constraints(self, members: Members, node: SpecNode) -> VolumeConstraints:
+        """Take the number of a scale, and what is demanded of it and of all scales."""
+        dtype = node.schema.dtype
+        number = members.take("scale_index", as_integer(0, _LARGEST, "64-bit unsigned integer"), None)
+        if dtype is not None:
+            check_dtype(dtype)
+        of_all = members.take("multiscale_metadata", lambda said: multiscale(said, dtype), multiscale({}, dtype))
+        of_one = members.take("scale_metadata", lambda said: scale(said, of_all), ScaleConstraints())
+        return VolumeConstraints(number, of_all, of_one)
+
+    def said_constraints(self, constraints: MetadataConstraints, include_defaults: bool) -> dict[str, Any]:
+        """The members that are said."""
+        return constraints.to_json(include_defaults)
+
+    def minimal(self, constraints: MetadataConstraints) -> MetadataConstraints:
+        """Which scale it is."""
+        assert isinstance(constraints, VolumeConstraints)
+        return constraints.minimal()
+
+    def url(self, node: SpecNode) -> str:
+        """That of the store, and the scheme; the first scale alone can be said."""
+        constraints = self._metadata(node)
+        assert isinstance(constraints, VolumeConstraints)
+        if constraints.number:
+            raise SpecError(f"{self.scheme} URL syntax not supported with non-zero scale_index")
+        return super().url(node)

@@ -1,0 +1,1 @@
+"""The driver ``neuroglancer_precomputed``: volumes of Neuroglancer, as specs see them."""

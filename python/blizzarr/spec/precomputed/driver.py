@@ -1,0 +1,161 @@
+"""Scales of volumes of Neuroglancer as specs see them: what is demanded of them, what is stored, the schema of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from blizzarr.errors import UnsupportedOperationError
+from blizzarr.formats.precomputed import Choice, VolumeSource
+from blizzarr.formats.precomputed_info import Volume
+from blizzarr.json_values import dump
+from blizzarr.model import ArrayMeta
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.dimension_units import DimensionUnits, units_shown
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.element_type import WholeElements
+from blizzarr.spec.places import Option
+from blizzarr.spec.precomputed.check import check_scale, check_schema, choose, codec_of_scale, stored_scale
+from blizzarr.spec.precomputed.constraints import MultiscaleConstraints, ScaleConstraints, check_dtype
+from blizzarr.spec.precomputed.effective import RANK, codec_of, domain_of, layout_with, units_of
+from blizzarr.spec.precomputed.sharding import shard_shape
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.unit import Unit
+from blizzarr.views import IndexDomain
+
+__all__ = ["VolumeConstraints"]
+
+Options = Mapping[str, Any]
+
+
+class VolumeConstraints(WholeElements):
+    """What a spec demands of a volume, and of one of its scales.
+
+    Examples
+    --------
+    >>> constraints = VolumeConstraints(scale=ScaleConstraints(size=(1, 2, 3), voxel_offset=(0, 0, 0)))
+    >>> constraints.domain(Schema(), {})
+    { "x": [0, 1), "y": [0, 2), "z": [0, 3), "channel": [0, +inf*) }
+    """
+
+    options: ClassVar[Mapping[str, Option]] = {}
+
+    def __init__(
+        self,
+        number: int | None = None,
+        multiscale: MultiscaleConstraints = MultiscaleConstraints(),  # noqa: B008  # is never changed
+        scale: ScaleConstraints = ScaleConstraints(),  # noqa: B008
+    ) -> None:
+        self.number = number
+        self.multiscale = multiscale
+        self.scale = scale
+
+    @classmethod
+    def from_json(cls, value: Any) -> VolumeConstraints:
+        """Nothing: what there is to be said is said by members of the driver itself."""
+        return cls()
+
+    @classmethod
+    def of(cls, meta: ArrayMeta) -> VolumeConstraints:
+        """The constraints that nothing but this scale fulfils."""
+        volume, number, chunk = _stored(meta)
+        return cls(
+            number,
+            MultiscaleConstraints(volume.kind, None, volume.num_channels),
+            stored_scale(volume.scales[number], chunk),
+        )
+
+    def minimal(self) -> VolumeConstraints:
+        """Which scale it is, and no more."""
+        return VolumeConstraints(self.number)
+
+    @staticmethod
+    def check_dtype(schema: Schema) -> None:
+        """Refuse data types that volumes do not have."""
+        if schema.dtype is not None:
+            check_dtype(schema.dtype)
+
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The members of the driver that are said."""
+        said: dict[str, Any] = {}
+        if self.number is not None:
+            said["scale_index"] = self.number
+        if found := self.multiscale.to_json(include_defaults):
+            said["multiscale_metadata"] = found
+        if found := self.scale.to_json():
+            said["scale_metadata"] = found
+        return said
+
+    def constrain(self, schema: Schema, options: Options) -> None:
+        """Add the data type and rank that are known to the schema."""
+        schema.merge(Schema(rank=RANK))
+        if self.multiscale.dtype is not None:
+            schema.merge(Schema(dtype=self.multiscale.dtype))
+
+    def selection(self, schema: Schema) -> str:
+        """All that scales are chosen by."""
+        units = None if schema.dimension_units is None else units_shown(schema.dimension_units)
+        return dump([self.to_json(), units])
+
+    def choose(self, volume: Volume, schema: Schema) -> Choice:
+        """Which scale of a stored volume is meant, and which of its chunk sizes."""
+        return choose(volume, self.number, self.multiscale, self.scale, schema)
+
+    def domain(self, schema: Schema, options: Options) -> IndexDomain:
+        """The domain, as far as it is known."""
+        return domain_of(self.scale, self.multiscale.num_channels, schema)
+
+    def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
+        """The layout, as far as it is known."""
+        return layout_with(schema.chunk_layout, self.domain(schema, options), self.scale)
+
+    def codec(self, schema: Schema, options: Options) -> CodecSpec:
+        """The codec, as far as it is known."""
+        return codec_of(self.scale, schema)
+
+    def fill_value(self, schema: Schema, options: Options) -> None:
+        """None: volumes have no fill value, and are filled with zeros."""
+        return
+
+    def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits:
+        """The units, as far as they are known."""
+        return units_of(self.scale, schema)
+
+    def create(self, schema: Schema, options: Options) -> ArrayMeta:
+        """A new scale, which cannot be made yet."""
+        raise UnsupportedOperationError("volumes of Neuroglancer can be opened, but not created by this release")
+
+    def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
+        """Refuse a scale that does not fulfil them."""
+        volume, number, chunk = _stored(meta)
+        scale = volume.scales[number]
+        check_scale(scale, self.scale)
+        check_schema(volume, scale, chunk, schema)
+
+    @staticmethod
+    def schema_of(meta: ArrayMeta, options: Options) -> Schema:
+        """The schema of a scale."""
+        volume, number, chunk = _stored(meta)
+        scale = volume.scales[number]
+        stored = stored_scale(scale, chunk)
+        domain = domain_of(stored, volume.num_channels, Schema())
+        layout = layout_with(ChunkLayout(), domain, replace(stored, sharding=None))
+        if scale.sharding is not None:
+            # A box of whole chunks; where shards are none, all of the volume.
+            count = shard_shape(scale.sharding, scale.size, chunk) or scale.size
+            boxes = zip(count, chunk, scale.size, strict=True)
+            whole = [-(-min(number * step, size) // step) * step for number, step, size in boxes]
+            layout.merge(ChunkLayout(write_chunk_shape=[*whole, volume.num_channels]))
+        layout.finalize()
+        schema = Schema(rank=RANK, dtype=DType(volume.data_type), domain=domain, chunk_layout=layout)
+        units = [*(Unit(number, "nm") for number in scale.resolution), None]
+        schema.update(codec=codec_of_scale(scale), dimension_units=units)
+        return schema
+
+
+def _stored(meta: ArrayMeta) -> tuple[Volume, int, tuple[int, int, int]]:
+    source = meta.source
+    assert isinstance(source, VolumeSource), "as all arrays of this format have"
+    return source.volume, source.number, source.chunk_size

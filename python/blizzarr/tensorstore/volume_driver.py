@@ -1,0 +1,84 @@
+"""Scales of volumes of Neuroglancer as a driver: stored arrays whose indices begin where the volume does."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from blizzarr.errors import UnsupportedOperationError
+from blizzarr.spec.altered import altered
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.precomputed.driver import VolumeConstraints
+from blizzarr.spec.seen import layout_seen
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.tensorstore.driver import Elements, Shared, View
+from blizzarr.tensorstore.zarr_driver import ZarrDriver
+from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views.form import ArrayMap, Map
+
+__all__ = ["VolumeDriver"]
+
+
+class VolumeDriver(ZarrDriver):
+    """A scale; its own indices begin at zero, those that are seen where the volume does."""
+
+    @property
+    def _outer(self) -> IndexDomain:
+        domain = self._schema.domain
+        assert domain is not None, "a stored array has one"
+        return domain
+
+    @cached_property
+    def outside(self) -> IndexTransform:
+        """From the indices of the volume to those of the array."""
+        domain = self._outer
+        maps = tuple((dim, -first, 1) for dim, first in enumerate(domain.inclusive_min))
+        return IndexTransform._of(domain._form._replace(maps=maps))
+
+    @property
+    def domain(self) -> IndexDomain:
+        """From zero to the shape, which cannot change."""
+        return IndexDomain(shape=self._outer.shape, labels=self._outer.labels)
+
+    @property
+    def chunk_layout(self) -> ChunkLayout:
+        """Its chunks, from zero."""
+        form = self.outside._form
+        back = tuple((dim, first, 1) for dim, first in enumerate(form.lower))
+        return layout_seen(self._schema.chunk_layout, self.domain._form._replace(maps=back))
+
+    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Any:
+        """Decode what the view needs."""
+        self._refuse_unknown()
+        return super().read(view, out, batch)
+
+    def write(self, view: View, source: Elements) -> None:
+        """Encode the chunks of the view; those that it has a part of are read first."""
+        self._refuse_unknown()
+        super().write(view, source)
+
+    def _refuse_unknown(self) -> None:
+        scale = VolumeConstraints.of(self._array.metadata).scale
+        if scale.sharding is not None:
+            raise UnsupportedOperationError("sharded volumes can be opened, but neither read nor written yet")
+        if scale.encoding in ("jpeg", "png"):
+            raise UnsupportedOperationError(
+                f"chunks that are {scale.encoding} images can neither be read nor written yet"
+            )
+
+    def said(self, view: View, minimal: bool = False) -> SpecNode:
+        """The place, and the metadata; indices are those of the volume."""
+        node = super().said(view, minimal)
+        firsts = self.outside._form.lower
+        maps = tuple(_moved(map_, first) for map_, first in zip(view._form.maps, firsts, strict=True))
+        return altered(node, transform=IndexTransform._of(view._form._replace(maps=maps)))
+
+
+def _moved(map_: Map, by: int) -> Map:
+    """The map to an index that is larger by so many."""
+    if isinstance(map_, ArrayMap):
+        return ArrayMap(map_.offset + by, map_.stride, map_.array, map_.dims, map_.bounds)
+    if isinstance(map_, int):
+        return map_ + by
+    dim, offset, stride = map_
+    return dim, offset + by, stride

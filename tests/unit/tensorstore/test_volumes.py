@@ -1,0 +1,230 @@
+"""Volumes of Neuroglancer in a directory: opened, read, written in part; the tutorial of TensorStore that opens one."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorstore as theirs
+
+import blizzarr.tensorstore as ours
+from blizzarr.errors import CodecError, SpecError, UnsupportedOperationError
+
+SCALE = {
+    "key": "8_8_8",
+    "resolution": [8, 8, 8],
+    "size": [5, 3, 2],
+    "voxel_offset": [-3, 10, 0],
+    "chunk_sizes": [[4, 2, 2]],
+    "encoding": "raw",
+}
+INFO = {"type": "image", "data_type": "uint16", "num_channels": 2, "scales": [SCALE]}
+VALUES = np.arange(1, 61, dtype="uint16").reshape(5, 3, 2, 2)
+
+
+def spec(path: Path, **more: Any) -> dict[str, Any]:
+    """The volume in a directory."""
+    return {"driver": "neuroglancer_precomputed", "kvstore": {"driver": "file", "path": f"{path}/"}, **more}
+
+
+def stored(path: Path, scale: dict[str, Any] | None = None, **more: Any) -> Any:
+    """A volume with this document, opened."""
+    path.mkdir(exist_ok=True)
+    (path / "info").write_text(json.dumps({**INFO, "scales": [{**SCALE, **(scale or {})}], **more}))
+    return ours.open(spec(path)).result()
+
+
+def test_what_is_stored(tmp_path: Path) -> None:
+    """Chunks are named by where they begin and end, and end with the volume; x is fastest, the channel slowest."""
+    volume = stored(tmp_path)
+    volume[...] = VALUES
+    assert sorted(path.name for path in (tmp_path / "8_8_8").iterdir()) == [
+        "-3-1_10-12_0-2",
+        "-3-1_12-13_0-2",
+        "1-2_10-12_0-2",
+        "1-2_12-13_0-2",
+    ]
+    last = VALUES[4:, 2:].transpose(3, 2, 1, 0)
+    assert (tmp_path / "8_8_8" / "1-2_12-13_0-2").read_bytes() == last.astype("<u2").tobytes()
+    assert (theirs.open(spec(tmp_path)).result().read().result() == VALUES).all()
+
+
+def test_what_is_written_in_part(tmp_path: Path) -> None:
+    """A chunk that has nothing but zeros goes; others keep what was not written."""
+    volume = stored(tmp_path)
+    volume[...] = VALUES
+    volume[1, 12, :, 1] = 9
+    volume[-3:1, 10:12] = 0
+    expected = VALUES.copy()
+    expected[4, 2, :, 1] = 9
+    expected[:4, :2] = 0
+    assert not (tmp_path / "8_8_8" / "-3-1_10-12_0-2").exists()
+    assert (volume.read().result() == expected).all()
+    assert (theirs.open(spec(tmp_path)).result().read().result() == expected).all()
+
+
+def test_domains_begin_where_the_volume_does(tmp_path: Path) -> None:
+    """Indices are those of the volume, in views, errors, specs and pickles."""
+    volume = stored(tmp_path)
+    volume[...] = VALUES
+    assert str(volume.domain) == '{ "x": [-3, 2), "y": [10, 13), "z": [0, 2), "channel": [0, 2) }'
+    with pytest.raises(IndexError, match=r"13 .*\[10, 13\)"):
+        volume[0, 13]
+    view = volume[-2:2, 11, 1][ours.d["channel"][1]]
+    assert (view.read().result() == VALUES[1:, 1, 1, 1]).all()
+    again = ours.open(view.spec()).result()
+    assert again.domain == view.domain
+    assert (again.read().result() == VALUES[1:, 1, 1, 1]).all()
+    assert (pickle.loads(pickle.dumps(view)).read().result() == VALUES[1:, 1, 1, 1]).all()
+    assert volume.resolve().result().domain == volume.domain
+    assert volume.dimension_units == (ours.Unit("8 nm"), ours.Unit("8 nm"), ours.Unit("8 nm"), None)
+    with pytest.raises(SpecError, match="Cannot change explicit upper bound"):
+        volume.resize(exclusive_max=[5, 13, 2, 2]).result()
+
+
+def test_caches_and_batches(tmp_path: Path) -> None:
+    """Chunks at the ends are kept as they are stored."""
+    stored(tmp_path)[...] = VALUES
+    context = ours.Context({"cache_pool": {"total_bytes_limit": 100_000}})
+    volume = ours.open(spec(tmp_path), context=context, recheck_cached_data="open").result()
+    for _ in range(2):
+        assert (volume.read().result() == VALUES).all()
+    assert [int(volume[x, 12, 1, 0].read().result()) for x in range(-3, 2)] == VALUES[:, 2, 1, 0].tolist()
+    with ours.Batch() as batch:
+        reads = [volume[x].read(batch=batch) for x in range(-3, 2)]
+    assert (np.stack([read.result() for read in reads]) == VALUES).all()
+
+
+def test_transactions(tmp_path: Path) -> None:
+    """What is written is seen in the transaction, and stored when it is committed."""
+    volume = stored(tmp_path)
+    volume[...] = VALUES
+    with ours.Transaction() as transaction:
+        inside = volume.with_transaction(transaction)
+        inside[1, 12] = 7
+        assert (inside[1, 12].read().result() == 7).all()
+        assert (volume.read().result() == VALUES).all()
+    expected = VALUES.copy()
+    expected[4, 2] = 7
+    assert (theirs.open(spec(tmp_path)).result().read().result() == expected).all()
+
+
+def test_how_much_is_stored(tmp_path: Path) -> None:
+    """Chunks count by their names."""
+    volume = stored(tmp_path)
+    volume[:1] = 1
+
+    def found(view: Any) -> tuple[bool, bool]:
+        told = view.storage_statistics(query_not_stored=True, query_fully_stored=True).result()
+        return told.not_stored, told.fully_stored
+
+    assert (found(volume), found(volume[:1]), found(volume[1:])) == ((False, False), (False, True), (True, False))
+    strict = ours.open(spec(tmp_path, fill_missing_data_reads=False)).result()
+    assert (strict[:1].read().result() == 1).all()
+    with pytest.raises(SpecError, match=r"1-2_10-12_0-2.* is missing"):
+        strict[1:].read().result()
+
+
+def test_scales(tmp_path: Path) -> None:
+    """Each by its number, key or resolution; two that are open at once are not taken for each other."""
+    half = {**SCALE, "key": "../half", "resolution": [16, 8, 8], "size": [3, 3, 2], "voxel_offset": [0, 0, 0]}
+    place = tmp_path / "a"
+    place.mkdir()
+    (place / "info").write_text(json.dumps({**INFO, "scales": [SCALE, {**half, "key": "half/b"}]}))
+    context = ours.Context({"cache_pool": {"total_bytes_limit": 100_000}})
+    first, second = (ours.open(spec(place, scale_index=number), context=context).result() for number in range(2))
+    first[...] = 1
+    second[...] = 2
+    assert (first.read().result() == 1).all()
+    assert sorted(path.name for path in (place / "half").iterdir()) == ["b"]
+    by_key = ours.open(spec(place, scale_metadata={"key": "half/b"})).result()
+    by_unit = ours.open(spec(place), dimension_units=["16 nm", None, None, None]).result()
+    for found in (by_key, by_unit):
+        assert (found.read().result() == 2).all()
+        assert found.spec().to_json()["scale_index"] == 1
+    with pytest.raises(SpecError, match="non-zero scale_index"):
+        by_key.url  # noqa: B018
+    (place / "info").write_text(json.dumps({**INFO, "scales": [half]}))
+    with pytest.raises(SpecError, match="a place within the store"):
+        ours.open(spec(place)).result()
+
+
+def test_damaged_chunks(tmp_path: Path) -> None:
+    """They are named, with what is wrong with them."""
+    volume = stored(tmp_path)
+    volume[...] = VALUES
+    chunk = tmp_path / "8_8_8" / "1-2_12-13_0-2"
+    chunk.write_bytes(b"abc")
+    with pytest.raises(CodecError, match="1-2_12-13_0-2") as caught:
+        volume.read().result()
+    assert isinstance(caught.value, ValueError)
+    volume[1:, 12:] = 5
+    assert (volume[1:, 12:].read().result() == 5).all()
+    labels = stored(
+        tmp_path / "b",
+        {"encoding": "compressed_segmentation", "compressed_segmentation_block_size": [2, 2, 2]},
+        data_type="uint32",
+    )
+    (tmp_path / "b" / "8_8_8").mkdir()
+    (tmp_path / "b" / "8_8_8" / "1-2_12-13_0-2").write_bytes(struct.pack("<4I", 2, 2, 1 << 24, 99))
+    with pytest.raises(CodecError, match="block 0 lies outside of 8 bytes"):
+        labels.read().result()
+
+
+def test_what_cannot_be_read_yet(tmp_path: Path) -> None:
+    """Images and shards can be opened; what needs them is told."""
+    images = stored(tmp_path / "a", {"encoding": "jpeg"}, data_type="uint8", num_channels=1)
+    with pytest.raises(UnsupportedOperationError, match="jpeg images"):
+        images.read().result()
+    sharding = {"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity"}
+    sharding |= dict.fromkeys(("preshift_bits", "minishard_bits", "shard_bits"), 2)
+    shards = stored(tmp_path / "b", {"sharding": sharding})
+    with pytest.raises(UnsupportedOperationError, match="sharded"):
+        shards.read().result()
+    with pytest.raises(UnsupportedOperationError, match="Google Cloud"):
+        ours.open(
+            {"driver": "neuroglancer_precomputed", "kvstore": "gs://neuroglancer-janelia-flyem-hemibrain/a/"}
+        ).result()
+
+
+def test_formats_are_found_out(tmp_path: Path) -> None:
+    """By the document, with a scheme or without."""
+    stored(tmp_path)[...] = VALUES
+    for url in (f"file://{tmp_path}/", f"file://{tmp_path}/|neuroglancer-precomputed:", f"file://{tmp_path}/|auto"):
+        found = ours.open(url).result()
+        assert (found.read().result() == VALUES).all()
+        assert found.url == f"file://{tmp_path}/|neuroglancer-precomputed:"
+
+
+def test_the_tutorial(tmp_path: Path) -> None:
+    """The second half of TensorStore's tutorial, on a volume like the one that it opens."""
+    values = np.random.default_rng(0).integers(0, 5, (120, 110, 30, 1)).astype("uint64")
+    made = theirs.open(
+        spec(tmp_path),
+        create=True,
+        dtype="uint64",
+        domain=theirs.IndexDomain(inclusive_min=[15000, 15000, 20000, 0], shape=values.shape),
+        dimension_units=["8 nm", "8 nm", "8 nm", None],
+        chunk_layout=theirs.ChunkLayout(chunk_shape=[64, 64, 64, 1]),
+        codec=theirs.CodecSpec({"driver": "neuroglancer_precomputed", "encoding": "compressed_segmentation"}),
+    ).result()
+    made[...] = values
+    found = []
+    for ts in (theirs, ours):
+        dataset = ts.open(
+            spec(
+                tmp_path,
+                context={"cache_pool": {"total_bytes_limit": 100_000_000}},
+                recheck_cached_data="open",
+            )
+        ).result()
+        dataset_3d = dataset[ts.d["channel"][0]]
+        x = dataset_3d[15000:15100, 15000:15100, 20000]
+        assert (np.array(x) == values[:100, :100, 0, 0]).all()
+        found.append([str(dataset), str(dataset.domain), str(dataset_3d.domain), str(x), np.array(x).sum()])
+    assert found[0] == found[1]
