@@ -15,6 +15,8 @@ from blizzarr.views.values import MAX_RANK
 
 __all__ = ["index_basic"]
 
+_REST = object()
+"""Behind all items: the dimensions that none of them took."""
 # No offset is this large unless something overflows.
 BEYOND = 2**63
 
@@ -30,7 +32,7 @@ def index_basic(form: Form, key: Any) -> Form | None:
     >>> index_basic(form, 7) is None
     True
     """
-    items = key if type(key) is tuple else (key,)
+    items = (*key, _REST) if type(key) is tuple else (key, _REST)
     all_lower, all_upper, all_implicit_lower, all_implicit_upper, all_labels, maps = form
     rank = len(all_lower)
     lower: list[int] = []
@@ -42,7 +44,6 @@ def index_basic(form: Form, key: Any) -> Form | None:
     became: list[int | tuple[int, int, int]] = []
     dim = 0
     spread = False
-    added = sum([item is None for item in items])
     for item in items:
         kind = type(item)
         if kind is int:
@@ -65,27 +66,15 @@ def index_basic(form: Form, key: Any) -> Form | None:
                     return None
                 end, open_above = stop, False
             if step is not None and type(step) is int and step < 0:
-                # Counted down from the start to behind the stop.
-                if start is None:
-                    first = all_upper[dim] - 1
-                last = all_lower[dim] if stop is None else stop + 1
-                # An implicit bound moves with that of the view, and so does what is counted from it.
-                if (open_above and start is not None) or (open_below and stop is not None):
+                down = _counted_down(form, dim, item, open_below, open_above)
+                if down is None:
                     return None
-                if last > first or first >= all_upper[dim] or last < 0 or first >= INF:
-                    return None
-                origin = -(-first // step)
-                became.append((len(lower), first - origin * step, step))
-                lower.append(origin)
-                upper.append(origin - (last - first - 1) // -step)
-                implicit_lower.append(open_above)
-                implicit_upper.append(open_below)
-                labels.append(all_labels[dim])
-                dim += 1
-                continue
-            if first >= end:
+                first, end, offset = down
+                open_below, open_above = open_above, open_below
+                became.append((len(lower), offset, step))
+            elif first >= end:
                 return None
-            if step is None or step == 1:
+            elif step is None or step == 1:
                 became.append((len(lower), 0, 1))
             else:
                 if type(step) is not int or step <= 0 or first < 0 or end > INF:
@@ -99,12 +88,14 @@ def index_basic(form: Form, key: Any) -> Form | None:
             implicit_upper.append(open_above)
             labels.append(all_labels[dim])
             dim += 1
-        elif item is Ellipsis:
-            taken = len(items) - 1 - added
-            if taken > rank or spread:
-                return None
-            spread = True
-            after = dim + rank - taken
+        elif item is _REST or item is Ellipsis:
+            after = rank
+            if item is Ellipsis:
+                taken = len(items) - 2 - sum([other is None for other in items])
+                if taken > rank or spread:
+                    return None
+                spread = True
+                after = dim + rank - taken
             while dim < after:
                 became.append((len(lower), 0, 1))
                 lower.append(all_lower[dim])
@@ -121,16 +112,36 @@ def index_basic(form: Form, key: Any) -> Form | None:
             labels.append("")
         else:
             return None
-    while dim < rank:
-        became.append((len(lower), 0, 1))
-        lower.append(all_lower[dim])
-        upper.append(all_upper[dim])
-        implicit_lower.append(all_implicit_lower[dim])
-        implicit_upper.append(all_implicit_upper[dim])
-        labels.append(all_labels[dim])
-        dim += 1
     if len(lower) > MAX_RANK:
         return None
+    new_maps = _composed(maps, all_lower, became, lower, upper)
+    if new_maps is None:
+        return None
+    return Form(tuple(lower), tuple(upper), tuple(implicit_lower), tuple(implicit_upper), tuple(labels), new_maps)
+
+
+def _counted_down(form: Form, dim: int, key: slice, open_below: bool, open_above: bool) -> tuple[int, int, int] | None:
+    """Where a slice from the start down to behind the stop begins and ends in its new dimension, and its offset."""
+    start, stop, step = key.start, key.stop, key.step
+    first = form.upper[dim] - 1 if start is None else start
+    last = form.lower[dim] if stop is None else stop + 1
+    # An implicit bound moves with that of the view, and so does what is counted from it.
+    if (open_above and start is not None) or (open_below and stop is not None):
+        return None
+    if last > first or first >= form.upper[dim] or last < 0 or first >= INF:
+        return None
+    origin = -(-first // step)
+    return origin, origin - (last - first - 1) // -step, first - origin * step
+
+
+def _composed(
+    maps: tuple[Map, ...],
+    origin: tuple[int, ...],
+    became: list[int | tuple[int, int, int]],
+    lower: list[int],
+    upper: list[int],
+) -> tuple[Map, ...] | None:
+    """The output maps of what dimensions that began at `origin` became; None where an index or array is unusual."""
     new_maps: list[Map] = []
     for map_ in maps:
         if type(map_) is int:
@@ -147,13 +158,11 @@ def index_basic(form: Form, key: Any) -> Form | None:
             if not -BEYOND < offset < BEYOND:
                 return None
         elif isinstance(map_, ArrayMap):
-            part = _part_of_array(map_, all_lower, became, lower, upper)
+            part = _part_of_array(map_, origin, became, lower, upper)
             if part is None:
                 return None
             new_maps.append(part)
-    return Form(
-        tuple(lower), tuple(upper), tuple(implicit_lower), tuple(implicit_upper), tuple(labels), tuple(new_maps)
-    )
+    return tuple(new_maps)
 
 
 def _part_of_array(
