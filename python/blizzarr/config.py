@@ -37,6 +37,9 @@ class Config:
     copy_bytes: int = 128 << 20
     """How much of an array `copy` holds in memory at a time, at most, unless a single shard is larger; about as much
     again is needed to encode it."""
+    element_bytes: int = 64 << 20
+    """How long elements of a fixed length may be that are read or written: a document of a hundred bytes can ask for
+    elements of 2 GiB."""
     allowed_codecs: tuple[str, ...] = ()
     """Codecs that are only used when named here: ``("pickle",)``, whose data run the code of whoever wrote them."""
     locking: Literal["required", "threads"] = "required"
@@ -54,7 +57,8 @@ class Config:
     followed it with Blosc only: with other compressors its chunks are in C order whatever their document says."""
 
     def __post_init__(self) -> None:
-        for name, least in (("threads", 0), ("chunk_bytes", 1), ("shard_bytes", 1), ("copy_bytes", 1)):
+        sizes = ("chunk_bytes", "shard_bytes", "copy_bytes", "element_bytes")
+        for name, least in (("threads", 0), *((name, 1) for name in sizes)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ValueError(f"expected {name} to be an integer of at least {least}, found {value!r}")

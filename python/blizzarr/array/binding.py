@@ -7,11 +7,12 @@ from functools import lru_cache
 import numpy as np
 
 from blizzarr import _native
-from blizzarr.array.element_bytes import chain_of_bytes
+from blizzarr.array.element_bytes import LONG_FILL, chain_of_bytes
 from blizzarr.array.objects import ObjectHandle
 from blizzarr.caching.keeping import keeping_of, scalar_of
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType, Kind
+from blizzarr.errors import LimitError
 from blizzarr.formats import chunk_prefix, chunk_store, lock_key
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, StoreWrapper
@@ -25,7 +26,21 @@ _REMEMBERED = 256
 
 
 def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False) -> Binding:
-    """The array as the engine knows it; with the stored bytes of its elements as a last axis if `by_bytes`."""
+    """The array as the engine knows it; with the stored bytes of its elements as a last axis if `by_bytes`.
+
+    Raises
+    ------
+    LimitError
+        When its elements are longer than `config.element_bytes`.
+    """
+    try:
+        return _bound(store, path, metadata, by_bytes)
+    except LimitError as error:
+        error.array = error.array or f"/{path}"
+        raise
+
+
+def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool) -> Binding:
     keys = metadata.chunk_keys
     keeping = keeping_of(store)
     prefix, lock = chunk_prefix(path, metadata), lock_key(path, metadata)
@@ -56,8 +71,9 @@ def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False
         handle = open(chain_of_bytes(metadata), (*metadata.shape, metadata.dtype.itemsize))
         return Binding(handle, np.dtype(np.uint8), metadata.fill_undefined, None, lifetime)
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
+    prepare = _chain if len(fill) < LONG_FILL else _chain.__wrapped__
     first = metadata.chunk_grid.inside(metadata.shape)
-    handle = open(_chain(first, metadata.dtype, fill, metadata.codecs), metadata.shape)
+    handle = open(prepare(first, metadata.dtype, fill, metadata.codecs), metadata.shape)
     # What is checked before each read is never a matter of copying alone.
     at_hand = handle.caches and keeping is not None and keeping.recheck is not True
     return Binding(handle, dtype, metadata.fill_undefined, handle.element if at_hand else None, lifetime)

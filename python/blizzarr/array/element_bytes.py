@@ -18,6 +18,8 @@ from blizzarr.model import ArrayMeta
 
 __all__ = ["chain_of_bytes"]
 
+LONG_FILL = 4096
+"""Layouts with fill values of so many bytes are not kept prepared."""
 _REMEMBERED = 64
 
 
@@ -32,7 +34,8 @@ def chain_of_bytes(metadata: ArrayMeta) -> _native.Chain:
     6
     """
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
-    return _chain(metadata.write_shape, metadata.dtype, fill, metadata.codecs)
+    prepare = _chain if len(fill) < LONG_FILL else _chain.__wrapped__
+    return prepare(metadata.write_shape, metadata.dtype, fill, metadata.codecs)
 
 
 @lru_cache(_REMEMBERED)

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from blizzarr.config import config
 from blizzarr.dtypes import fill_json, fill_user
 from blizzarr.dtypes.kinds import Kind
-from blizzarr.errors import MetadataError, Problem
+from blizzarr.errors import LimitError, MetadataError, Problem
 from blizzarr.problems import Problems
 
 __all__ = ["DataType", "Field", "Swap"]
@@ -174,9 +175,19 @@ class DataType:
         """The bytes of a fill value as one element has them in memory; scalars of text leave out trailing zeros.
 
         For elements of variable length those of the token that stands for it: zeros.
+
+        Raises
+        ------
+        LimitError
+            When they are more than `config.element_bytes`.
         """
         if self.kind is Kind.OBJECT:
             return bytes(8)
+        if self.itemsize > config.element_bytes:
+            raise LimitError(
+                f"expected elements of at most {config.element_bytes:,} bytes, found {self.itemsize:,} ({self.name}); "
+                "if they are meant to be so long, raise blizzarr.config.element_bytes"
+            )
         return np.asarray(value, self.numpy).tobytes()
 
     def fill_identity(self, value: Any) -> bytes:

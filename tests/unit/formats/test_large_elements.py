@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import MetadataError
+from blizzarr.errors import LimitError, MetadataError
 
 
 def v1(dtype: str, fill_value: Any) -> dict[str, bytes]:
@@ -44,6 +44,24 @@ def test_an_element_of_2_gib_is_not_made_to_open_its_array(store: dict[str, byte
         tracemalloc.stop()
     assert found.fill_value == fill_value
     assert peak < 2**26
+
+
+@pytest.mark.parametrize("dtype", ["|S2147483647", "|V67108865", "<U16777217"])
+@pytest.mark.parametrize("document", [v1, v2])
+def test_elements_that_long_are_not_read_unless_they_are_meant(document: Any, dtype: str) -> None:
+    found = blizzarr.open_array(document(dtype, None), mode="r")
+    with pytest.raises(LimitError, match=r"at most 67,108,864 bytes, found [\d,]+ .*config\.element_bytes") as caught:
+        found[0]
+    assert caught.value.array == "/"
+    with pytest.raises(LimitError):
+        found.lazy[0].read()
+
+
+def test_how_long_elements_may_be_is_a_setting() -> None:
+    found = blizzarr.open_array(v2("|S5", "YWI="), mode="r")
+    with blizzarr.config.set(element_bytes=4), pytest.raises(LimitError, match=r"at most 4 bytes, found 5 \("):
+        found[0]
+    assert found[0] == b"ab"
 
 
 @pytest.mark.parametrize(("value", "expected"), [("abcdef", b"abc"), (True, b"Tru"), (1e22, b"1e+"), ("a\0\0", b"a")])
