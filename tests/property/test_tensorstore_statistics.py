@@ -111,3 +111,48 @@ def test_nested_shards() -> None:
     expected = np.zeros((4, 4), bool)
     expected[0, 3] = expected[2, 2] = True
     assert np.array_equal(inner_chunks(store, "c/0/0", z.metadata), expected)
+
+
+@pytest.mark.parametrize("driver", ["zarr3", "zarr", "n5"])
+@pytest.mark.parametrize("place", ["memory", "file"])
+def test_in_transactions(driver: str, place: str, tmp_path: Path) -> None:
+    """Of arrays that were there before, and of those that are created in it, between writes inside and outside."""
+    told = set()
+    for seed in range(60):
+        histories = []
+        for library in (theirs, ours):
+            random = Random(seed)
+            shape = [random.randint(1, 9) for _ in range(random.randint(1, 2))]
+            layout = library.ChunkLayout(chunk_shape=[random.randint(1, 4) for _ in shape])
+            kvstore = "memory://" if place == "memory" else f"file://{tmp_path}/{seed}{library.__name__}/"
+            spec = {"driver": driver, "kvstore": kvstore}
+            transaction = library.Transaction()
+            before = None if random.random() < 0.3 else library.Context()
+            made = library.open(
+                spec,
+                create=True,
+                shape=shape,
+                dtype="int16",
+                chunk_layout=layout,
+                context=before,
+                transaction=None if before else transaction,
+            ).result()
+            history: list[Any] = []
+            for _ in range(8):
+                low = [random.randrange(length) for length in shape]
+                box = tuple(slice(at, random.randint(at + 1, length)) for at, length in zip(low, shape, strict=True))
+                inside = made.with_transaction(transaction) if before else made
+                match random.choice(["inside", "outside", "part", "all"]):
+                    case "inside":
+                        inside[box] = random.choice([0, 0, 1])
+                    case "outside" if before:
+                        made[box] = random.choice([0, 1])
+                    case "part":
+                        history.append(stored(inside[box], {"query_not_stored": True, "query_fully_stored": True}))
+                    case _:
+                        history.append(stored(inside, {"query_not_stored": True, "query_fully_stored": True}))
+            transaction.abort()
+            histories.append(history)
+        assert histories[0] == histories[1], seed
+        told.update(histories[0])
+    assert {(True, False), (False, True), (False, False)} <= told
