@@ -6,7 +6,7 @@ way, which decides the meaning of all keys. Tests prove that the two agree.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from blizzarr.views.numpy_terms import Mode
 from blizzarr.views.values import MAX_RANK
 
 __all__ = ["index_points"]
+
+_Became: TypeAlias = int | tuple[int, int, int] | tuple[IndexArray, int]
+"""What became of a dimension: an index, (dim, offset, stride), or an array and the dimension after its last."""
 
 
 def index_points(form: Form, key: Any, mode: Mode) -> Form | None:
@@ -29,41 +32,10 @@ def index_points(form: Form, key: Any, mode: Mode) -> Form | None:
     >>> index_points(form, (slice(2, 4), [0, 1, 5]), Mode.VINDEX).upper
     (3, 4)
     """
-    items = list(key) if type(key) is tuple else [key]
-    rank = len(form.lower)
-    joint: tuple[int, ...] | None = None
-    in_place = mode is Mode.DEFAULT
-    interrupted = False
-    spread: int | None = None
-    for place, item in enumerate(items):
-        kind = type(item)
-        if kind is list or kind is np.ndarray:
-            array = _plain_array(item)
-            if array is None:
-                return None
-            items[place] = array
-            if joint is None or joint == array.shape:
-                joint = array.shape
-            elif mode is not Mode.OINDEX:
-                try:
-                    joint = np.broadcast_shapes(joint, array.shape)
-                except ValueError:
-                    return None
-            in_place = in_place and not interrupted
-        elif kind is slice or item is Ellipsis:
-            interrupted = joint is not None
-            if item is Ellipsis:
-                if spread is not None:
-                    return None
-                spread = place
-        elif kind is not int:
-            return None
-    if joint is None or len(items) - (spread is not None) > rank:
+    terms = _terms(key, len(form.lower), mode)
+    if terms is None:
         return None
-    left = rank - len(items) + (spread is not None)
-    gap = len(items) if spread is None else spread
-    items[gap : gap + (spread is not None)] = [slice(None)] * left
-
+    items, joint, in_place = terms
     lower: list[int] = []
     upper: list[int] = []
     implicit_lower: list[bool] = []
@@ -81,8 +53,7 @@ def index_points(form: Form, key: Any, mode: Mode) -> Form | None:
         return first
 
     joint_first = None if in_place or mode is Mode.OINDEX else add_lengths(joint)
-    # What became of each dimension: an index, (dim, offset, stride), or an array and the dimension after its last.
-    became: list[int | tuple[int, int, int] | tuple[IndexArray, int]] = []
+    became: list[_Became] = []
     for dim, item in enumerate(items):
         first, end = form.lower[dim], form.upper[dim]
         if type(item) is int:
@@ -117,6 +88,52 @@ def index_points(form: Form, key: Any, mode: Mode) -> Form | None:
             became.append((item, joint_first + len(shape)))
     if len(lower) > MAX_RANK:
         return None
+    maps = _composed(form, became, len(lower))
+    if maps is None:
+        return None
+    return Form(tuple(lower), tuple(upper), tuple(implicit_lower), tuple(implicit_upper), tuple(labels), maps)
+
+
+def _terms(key: Any, rank: int, mode: Mode) -> tuple[list[Any], tuple[int, ...], bool] | None:
+    """What is said of each dimension, arrays as our own; their common shape; and whether that stays where they are."""
+    items = list(key) if type(key) is tuple else [key]
+    joint: tuple[int, ...] | None = None
+    in_place = mode is Mode.DEFAULT
+    interrupted = False
+    spread: int | None = None
+    for place, item in enumerate(items):
+        kind = type(item)
+        if kind is list or kind is np.ndarray:
+            array = _plain_array(item)
+            if array is None:
+                return None
+            items[place] = array
+            if joint is None or joint == array.shape:
+                joint = array.shape
+            elif mode is not Mode.OINDEX:
+                try:
+                    joint = np.broadcast_shapes(joint, array.shape)
+                except ValueError:
+                    return None
+            in_place = in_place and not interrupted
+        elif kind is slice or item is Ellipsis:
+            interrupted = joint is not None
+            if item is Ellipsis:
+                if spread is not None:
+                    return None
+                spread = place
+        elif kind is not int:
+            return None
+    if joint is None or len(items) - (spread is not None) > rank:
+        return None
+    left = rank - len(items) + (spread is not None)
+    gap = len(items) if spread is None else spread
+    items[gap : gap + (spread is not None)] = [slice(None)] * left
+    return items, joint, in_place
+
+
+def _composed(form: Form, became: list[_Became], rank: int) -> tuple[Map, ...] | None:
+    """The output maps of what the dimensions became."""
     maps: list[Map] = []
     for map_ in form.maps:
         if isinstance(map_, ArrayMap):
@@ -135,8 +152,8 @@ def index_points(form: Form, key: Any, mode: Mode) -> Form | None:
             # Slices here have neither steps nor offsets.
             maps.append((now[0], offset, stride))
         else:
-            maps.append(_array_map(now[0], now[1], offset, stride, form.interval(own).effective, len(lower)))
-    return Form(tuple(lower), tuple(upper), tuple(implicit_lower), tuple(implicit_upper), tuple(labels), tuple(maps))
+            maps.append(_array_map(now[0], now[1], offset, stride, form.interval(own).effective, rank))
+    return tuple(maps)
 
 
 def _plain_array(item: Any) -> IndexArray | None:
