@@ -1,34 +1,26 @@
-"""How elements lie in storage: the grids of chunks and the order inside of them, as constraints or as it is."""
+"""How elements lie in storage, as users say it: by keywords, or as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
 
-from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, plain
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, floats, integer, integers, prefixed
-from blizzarr.spec.constraint import INFINITE, MAX_RANK, ORIGIN, Vector, braces
+from blizzarr.spec.constraint import MAX_RANK
 from blizzarr.spec.grid import Grid as GridClass
-from blizzarr.spec.grid import GridConstraints, as_grid, check_rank, grid_from_json, grid_json, shape_json
+from blizzarr.spec.grid import as_grid, grid_from_json, grid_json, shape_json
+from blizzarr.spec.layout_constraints import GRID_MEMBERS, USAGES, LayoutConstraints
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
-from blizzarr.views import IndexDomain
-from blizzarr.views.form import Form
-from blizzarr.views.interval import UNBOUNDED, Interval, sized
 
-__all__ = ["USAGES", "ChunkLayout"]
+__all__ = ["ChunkLayout"]
 
-USAGES: Final = ("write", "read", "codec")
-"""What the three grids are for."""
-GRID_MEMBERS: Final = ("shape", "aspect_ratio", "elements")
-_NO_VECTOR: Final = Vector()
-_NO_GRID: Final = GridConstraints()
 _order_json = as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)
 
 
-class ChunkLayout:
+class ChunkLayout(LayoutConstraints):
     """The storage layout of an array, or constraints on it.
 
     Constraints are hard, which must hold, or soft, which are wishes. There is one grid of chunks for writing, one for
@@ -48,16 +40,12 @@ class ChunkLayout:
     (3, 1000000)
     """
 
-    __slots__ = ("_grids", "_inner_hard", "_inner_order", "_origin", "_rank")
+    __slots__ = ()
 
     Grid = GridClass
 
     def __init__(self, json: Any = MISSING, **constraints: Any) -> None:
-        self._rank = -1
-        self._inner_order: tuple[int, ...] | None = None
-        self._inner_hard = False
-        self._origin = _NO_VECTOR
-        self._grids = dict.fromkeys(USAGES, _NO_GRID)
+        super().__init__()
         if json is not MISSING:
             if constraints:
                 raise TypeError("expected JSON or keyword arguments, found both")
@@ -81,232 +69,6 @@ class ChunkLayout:
         {'shape': [10, 20]}
         """
         apply_arguments(ChunkLayout.update, self, _ARGUMENTS, constraints)
-
-    @classmethod
-    def of(
-        cls,
-        rank: int,
-        inner_order: tuple[int, ...] | None,
-        inner_hard: bool,
-        origin: Vector,
-        grids: dict[str, GridConstraints],
-    ) -> ChunkLayout:
-        """The layout of these parts."""
-        found = cls.__new__(cls)
-        found._rank, found._origin, found._grids = rank, origin, grids
-        found._inner_order, found._inner_hard = inner_order, inner_hard
-        return found
-
-    def copy(self) -> ChunkLayout:
-        """The same constraints, to be changed apart from these."""
-        return ChunkLayout.of(self._rank, self._inner_order, self._inner_hard, self._origin, dict(self._grids))
-
-    # What is known.
-
-    @property
-    def rank(self) -> int:
-        """The number of dimensions, -1 if it is not known."""
-        return self._rank
-
-    ndim = rank
-
-    def key(self) -> tuple[Any, ...]:
-        """What tells layouts apart."""
-        return self._rank, self._inner_order, self._inner_hard, self._origin, *self._grids.values()
-
-    @property
-    def is_unset(self) -> bool:
-        """Whether nothing is said, not even the number of dimensions."""
-        if self._rank != -1:
-            return False
-        write, read, codec = self._grids.values()
-        return write.elements is None and read.elements is None and codec.elements is None
-
-    @property
-    def inner_order(self) -> tuple[int, ...] | None:
-        """The dimensions from the slowest to the fastest, in the innermost chunks."""
-        return self._inner_order if self._inner_hard else None
-
-    @property
-    def inner_order_soft_constraint(self) -> tuple[int, ...] | None:
-        """What the order would better be."""
-        return None if self._inner_hard else self._inner_order
-
-    @property
-    def any_inner_order(self) -> tuple[int, ...] | None:
-        """The order that there is or would better be."""
-        return self._inner_order
-
-    @property
-    def grid_origin(self) -> tuple[int | None, ...] | None:
-        """Where the grids have to begin."""
-        return None if self._rank == -1 else self._origin.part(True)
-
-    @property
-    def grid_origin_soft_constraint(self) -> tuple[int | None, ...] | None:
-        """Where the grids would better begin."""
-        return None if self._rank == -1 else self._origin.part(False)
-
-    @property
-    def origin(self) -> Vector:
-        """Where the grids begin, hard and soft."""
-        return self._origin
-
-    def grid(self, usage: str) -> GridConstraints:
-        """The constraints on the grid for ``"write"``, ``"read"`` or ``"codec"``, as a value."""
-        return self._grids[usage]
-
-    @property
-    def write_chunk(self) -> GridClass:
-        """The chunks that are written as a whole."""
-        return GridClass.of(self._rank, self._grids["write"])
-
-    @property
-    def read_chunk(self) -> GridClass:
-        """The chunks that can be read by themselves."""
-        return GridClass.of(self._rank, self._grids["read"])
-
-    @property
-    def codec_chunk(self) -> GridClass:
-        """The blocks that the codec works on."""
-        return GridClass.of(self._rank, self._grids["codec"])
-
-    def _template(self, usage: str) -> IndexDomain:
-        if self._rank == -1:
-            raise SpecError("Rank of chunk layout is unspecified")
-        dims = []
-        sides = self._grids[usage].shape.part(True)
-        for dim, (origin, side) in enumerate(zip(self._origin.part(True), sides, strict=True)):
-            bounds = UNBOUNDED
-            if origin is not None and side is not None:
-                with prefixed(f"Incompatible grid origin/chunk shape for dimension {dim}"):
-                    bounds = sized(origin, side)
-            dims.append((Interval(*bounds), ""))
-        return IndexDomain._of(Form.of_dims(dims))
-
-    @property
-    def write_chunk_template(self) -> IndexDomain:
-        """The first chunk that is written as a whole.
-
-        Examples
-        --------
-        >>> ChunkLayout(grid_origin=[5, 6, 7], write_chunk_shape=[100, None, 300]).write_chunk_template
-        { [5, 105), (-inf, +inf), [7, 307) }
-        """
-        return self._template("write")
-
-    @property
-    def read_chunk_template(self) -> IndexDomain:
-        """The first chunk that can be read by itself."""
-        return self._template("read")
-
-    def has_hard_constraints(self) -> bool:
-        """Whether anything must hold, but for aspect ratios and numbers of elements."""
-        return bool(self._inner_hard or self._origin.hard or any(grid.shape.hard for grid in self._grids.values()))
-
-    # Constraints, one by one.
-
-    def set_rank(self, rank: int) -> None:
-        """Say the number of dimensions; -1 says nothing."""
-        check_rank(rank, self._rank)
-        if self._rank == -1 != rank:
-            self._rank = rank
-            self._origin = Vector.unset(rank)
-            self._grids = {usage: GridConstraints.unset(rank, grid) for usage, grid in self._grids.items()}
-
-    def _set_inner_order(self, order: tuple[int, ...], hard: bool) -> None:
-        if sorted(order) != list(range(len(order))) or len(order) > MAX_RANK:
-            raise SpecError(f"Invalid permutation: {braces(order)}")
-        self.set_rank(len(order))
-        if not order or (self._inner_order is not None and not hard):
-            return
-        if self._inner_hard and order != self._inner_order:
-            raise SpecError(
-                f"New hard constraint ({braces(order)}) does not match "
-                f"existing hard constraint ({braces(self._inner_order or ())})"
-            )
-        self._inner_order, self._inner_hard = order, self._inner_hard or hard
-
-    def _set_origin(self, origin: Any, hard: Any) -> None:
-        self.set_rank(len(origin))
-        self._origin = self._origin.merged(ORIGIN, origin, hard)
-
-    def _set_grid(self, usage: str, name: str, value: Any, hard: Any) -> None:
-        if name != "elements":
-            self.set_rank(len(value))
-        grid = self._grids[usage]
-        with_it = {"shape": grid.with_shape, "aspect_ratio": grid.with_aspect_ratio, "elements": grid.with_elements}
-        self._grids[usage] = with_it[name](value, hard)
-
-    def merge_grid(self, usage: str, theirs: GridConstraints, names: tuple[str, ...] = GRID_MEMBERS) -> None:
-        """Add the constraints of a grid to that for one use."""
-        for name in names:
-            if name == "elements":
-                value, hard = theirs.elements, theirs.elements_hard
-            else:
-                vector = theirs.shape if name == "shape" else theirs.aspect_ratio
-                value, hard = vector.values or None, vector.hard  # type: ignore[assignment]
-            if value is not None:
-                with prefixed(f"Error setting {usage}_chunk {name}"):
-                    self._set_grid(usage, name, value, hard)
-
-    def merge(self, other: ChunkLayout, hard: bool = True) -> None:
-        """Add the constraints of another layout; as wishes, if not `hard`."""
-        if self.is_unset:
-            copied = other.copy() if hard else other.softened()
-            for name in self.__slots__:
-                setattr(self, name, getattr(copied, name))
-            return
-        theirs = other if hard else other.softened()
-        if theirs._inner_order is not None:
-            with prefixed("Error setting inner_order"):
-                self._set_inner_order(theirs._inner_order, theirs._inner_hard)
-        if theirs._rank > 0:
-            with prefixed("Error setting grid_origin"):
-                self._set_origin(theirs._origin.values, theirs._origin.hard)
-        for usage, grid in theirs._grids.items():
-            if not grid.is_unset:
-                self.merge_grid(usage, grid)
-
-    def softened(self) -> ChunkLayout:
-        """The same, all of it as wishes."""
-        found = self.copy()
-        found._inner_hard = False
-        found._origin = self._origin.softened()
-        found._grids = {usage: grid.softened() for usage, grid in self._grids.items()}
-        return found
-
-    def _finalize(self, wanted: bool) -> None:
-        if wanted:
-            self.finalize()
-
-    def finalize(self) -> None:
-        """Make it a layout that leaves nothing open: no wishes, no ratios; chunks are read as they are written."""
-        if self._rank == -1:
-            raise SpecError("rank must be specified")
-        for dim in range(self._rank):
-            if dim not in self._origin.hard:
-                raise SpecError(f"No grid_origin hard constraint for dimension {dim}")
-        for usage in USAGES:
-            with prefixed(f"Invalid {usage} chunk grid"):
-                self._grids[usage] = self._finalized(usage)
-        write, read = self._grids["write"].shape.values, self._grids["read"].shape.values
-        if any(inner and (outer or 0) % inner for outer, inner in zip(write, read, strict=True)):
-            raise SpecError(f"write chunk shape {_braces(write)} is not a multiple of read chunk shape {_braces(read)}")
-
-    def _finalized(self, usage: str) -> GridConstraints:
-        shape = self._grids[usage].shape
-        values = shape.part(True)
-        for origin, size in zip(self._origin.values, values, strict=True):
-            if origin + (size or 0) >= INFINITE:
-                raise SpecError(f"Invalid origin/shape: origin={braces(self._origin.values)}, shape={_braces(values)}")
-        if usage == "read":
-            pairs = zip(values, self._grids["write"].shape.values, strict=True)
-            values = tuple(outer if size is None else size for size, outer in pairs)
-        hard = frozenset(dim for dim, size in enumerate(values) if size is not None)
-        return GridConstraints(Vector(values, hard), Vector.unset(self._rank))
-
-    # JSON.
 
     def _read(self, members: Members) -> None:
         members.take("rank", lambda value: self.set_rank(as_integer(0, MAX_RANK)(value)), None)
@@ -353,37 +115,11 @@ class ChunkLayout:
                 found[f"{usage}_chunk"] = grid_json(grid)
         return dict(sorted(found.items()))
 
-    @property
-    def _rank_only(self) -> bool:
-        """Whether nothing is said of single dimensions."""
-        vectors = [self._origin]
-        for grid in self._grids.values():
-            vectors += grid.shape, grid.aspect_ratio
-        return self._inner_order is None and all(vector.is_unset for vector in vectors)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ChunkLayout):
-            raise TypeError(f"a ChunkLayout cannot be compared with {other!r}")
-        if self.is_unset or other.is_unset:
-            return self.is_unset and other.is_unset
-        if self._rank <= 0 or self._rank != other._rank:
-            elements = [
-                [(grid.elements, grid.elements_hard) for grid in layout._grids.values()] for layout in (self, other)
-            ]
-            return elements[0] == elements[1] and self._rank_only and other._rank_only
-        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return pretty(self.to_json(), "ChunkLayout(", ")")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ChunkLayout, (self.to_json(),)
-
-
-def _braces(shape: tuple[int | None, ...]) -> str:
-    return braces([size or 0 for size in shape])
 
 
 def _usages(member: str, name: str) -> tuple[str, ...]:

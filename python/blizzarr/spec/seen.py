@@ -13,11 +13,12 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.chunk_layout import USAGES, ChunkLayout
+from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.constraint import ASPECT_RATIO, MAX_RANK, ORIGIN, SHAPE, Rule, Vector
 from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.fill_value import unbroadcast
 from blizzarr.spec.grid import GridConstraints
+from blizzarr.spec.layout_constraints import USAGES
 from blizzarr.views import IndexDomain
 from blizzarr.views.form import ArrayMap, Form, Map, identity_maps
 from blizzarr.views.interval import INF, Interval, affine_range
