@@ -12,7 +12,7 @@ import numpy.typing as npt
 from blizzarr.array import Array
 from blizzarr.array.binding import same_chunks
 from blizzarr.caching import CachePool, keeping_of
-from blizzarr.errors import SpecError
+from blizzarr.errors import SpecError, ViewOutOfBoundsError
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -35,6 +35,7 @@ from blizzarr.transactions import Transaction
 from blizzarr.transfer import Binding, read, write
 from blizzarr.views import IndexDomain, IndexTransform, lower
 from blizzarr.views.form import ArrayMap, Form, identity_maps
+from blizzarr.views.interval import INF
 from blizzarr.views.lowering import is_settled
 
 __all__ = ["SHARED_BYTES", "ZarrDriver"]
@@ -155,6 +156,8 @@ class ZarrDriver(Driver):
         if self._looked < self._stored.metadata_since and not self._stored.assumed:
             self._looked = time.time()
             self._stored.refresh()
+        elif self._stored.known.meta is not self._array._metadata:
+            self._stored.overtake()
         return form if is_settled(form, self._shape) else super().current(form)
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Any:
@@ -308,7 +311,13 @@ class ZarrDriver(Driver):
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
         """By listing the chunks."""
-        nothing, everything = stored_of(self._array, lower(view, self._array.shape))
+        try:
+            lowered = lower(view, self._array.shape)
+        except ViewOutOfBoundsError:
+            # It has become smaller: what is not there any more is not stored, where the view leaves its bounds open.
+            lower(IndexTransform._of(self.current(view._form)), self._array.shape)
+            lowered = lower(view, (INF,) * self.rank)
+        nothing, everything = stored_of(self._array, lowered)
         return (nothing if not_stored else None), (everything if fully_stored else None)
 
     @property
