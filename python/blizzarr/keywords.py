@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import Any, Final
 
@@ -85,6 +84,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     >>> nearest("Zar", ["zarr", "zarr3"]), nearest("tiles", ["zarr"])
     ('zarr', None)
     """
+    from difflib import get_close_matches
+
     close = get_close_matches(name.lower(), list(names), 1)
     return close[0] if close else None
 

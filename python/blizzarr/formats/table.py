@@ -8,8 +8,6 @@ from typing import Any, Final
 from blizzarr.errors import UnknownExtensionError
 from blizzarr.formats import draft, n5, v1, v2, v3, v3_implicit
 from blizzarr.formats.format import Format, Node
-from blizzarr.formats.precomputed import NAME as PRECOMPUTED
-from blizzarr.formats.precomputed import Precomputed
 
 __all__ = ["FORMATS", "format_named", "format_of", "forms_again", "relatives"]
 
@@ -46,11 +44,14 @@ def format_named(value: Any) -> Format:
 
 def format_of(meta: Node) -> Format:
     """The format that a node has."""
+    found = FORMATS.get(meta.format)
+    if found is not None:
+        return found
     if meta.format == v3_implicit.TAG:
         return v3_implicit
-    if meta.format == PRECOMPUTED:
-        return Precomputed.of(meta)
-    return FORMATS.get(meta.format) or format_named(meta.format)
+    from blizzarr.formats.precomputed import NAME, Precomputed
+
+    return Precomputed.of(meta) if meta.format == NAME else format_named(meta.format)
 
 
 def forms_again(meta: Node) -> tuple[Format, ...] | None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final, Protocol, Self
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, plain, quote
+from blizzarr.late import LateRows
 from blizzarr.spec.driver_names import DRIVER_ALIASES
 from blizzarr.spec.members import Members, as_text
-from blizzarr.spec.n5.codec import N5Codec
-from blizzarr.spec.precomputed.codec import PrecomputedCodec
 from blizzarr.spec.pretty import pretty
-from blizzarr.spec.zarr.codec import ZarrCodec
-from blizzarr.spec.zarr3.codec import Zarr3Codec
 
 __all__ = ["CodecSpec", "DriverCodec", "as_codec_spec"]
 
@@ -30,12 +26,14 @@ class DriverCodec(Protocol):
         ...
 
 
-_DRIVERS: Final[dict[str, Callable[[Members], Any]]] = {
-    "n5": N5Codec.take,
-    "neuroglancer_precomputed": PrecomputedCodec.take,
-    "zarr": ZarrCodec.take,
-    "zarr3": Zarr3Codec.take,
-}
+_DRIVERS: Final = LateRows[Any](
+    {
+        "n5": "blizzarr.spec.n5.codec:N5Codec",
+        "neuroglancer_precomputed": "blizzarr.spec.precomputed.codec:PrecomputedCodec",
+        "zarr": "blizzarr.spec.zarr.codec:ZarrCodec",
+        "zarr3": "blizzarr.spec.zarr3.codec:Zarr3Codec",
+    }
+)
 
 
 class CodecSpec:
@@ -58,7 +56,7 @@ class CodecSpec:
     def __init__(self, json: Any) -> None:
         members = Members(plain(json))
         self._driver = members.take("driver", _driver)
-        self._value: Any = _DRIVERS[self._driver](members)
+        self._value: Any = _DRIVERS[self._driver].take(members)
         members.end()
 
     @classmethod

@@ -7,18 +7,14 @@ from typing import Any, ClassVar, Final, Protocol, Self
 
 import numpy as np
 
+from blizzarr.late import LateRows
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.document_constraints import DraftConstraints, V1Constraints
 from blizzarr.spec.element_type import Field
-from blizzarr.spec.n5.driver import N5Constraints
 from blizzarr.spec.places import Option
-from blizzarr.spec.precomputed.driver import VolumeConstraints
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
-from blizzarr.spec.zarr.driver import ZarrConstraints
-from blizzarr.spec.zarr3.driver import Zarr3Constraints
 from blizzarr.views import IndexDomain
 
 __all__ = ["METADATA", "MetadataConstraints"]
@@ -100,12 +96,14 @@ class MetadataConstraints(Protocol):
         ...
 
 
-METADATA: Final[dict[str, type[MetadataConstraints]]] = {
-    "zarr3": Zarr3Constraints,
-    "zarr": ZarrConstraints,
-    "n5": N5Constraints,
-    "neuroglancer_precomputed": VolumeConstraints,
-    "zarr1": V1Constraints,
-    "zarr3_draft": DraftConstraints,
-}
+METADATA: Final = LateRows[type[MetadataConstraints]](
+    {
+        "zarr3": "blizzarr.spec.zarr3.driver:Zarr3Constraints",
+        "zarr": "blizzarr.spec.zarr.driver:ZarrConstraints",
+        "n5": "blizzarr.spec.n5.driver:N5Constraints",
+        "neuroglancer_precomputed": "blizzarr.spec.precomputed.driver:VolumeConstraints",
+        "zarr1": "blizzarr.spec.document_constraints:V1Constraints",
+        "zarr3_draft": "blizzarr.spec.document_constraints:DraftConstraints",
+    }
+)
 """What drivers constrain metadata with."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.json_values import quote
@@ -15,7 +15,9 @@ from blizzarr.spec.status import needs_directory
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Store
-from blizzarr.stores.zip import ZipStore
+
+if TYPE_CHECKING:
+    from blizzarr.stores.zip import ZipStore
 
 __all__ = ["Opened", "bound", "open_directory", "open_place"]
 
@@ -91,6 +93,8 @@ _locks = NamedLocks()
 
 def _archive(path: str) -> ZipStore:
     """The store of this zip file as it is now."""
+    from blizzarr.stores.zip import ZipStore
+
     with _locks[path]:
         store = _archives.get(path)
         if store is None or not store.is_current:

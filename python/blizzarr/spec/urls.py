@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
-from urllib.parse import quote as percent_quote
-from urllib.parse import unquote
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
@@ -98,6 +96,10 @@ def decoded(text: str) -> str:
     """
     if bad := _PERCENT.search(text):
         raise SpecError(f"Invalid percent-encoding at position {bad.start()}: {quote(text)}")
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote
+
     try:
         return unquote(text, errors="strict")
     except UnicodeDecodeError as error:
@@ -112,4 +114,6 @@ def encoded(text: str) -> str:
     >>> encoded("a b/c#é")
     'a%20b/c%23%C3%A9'
     """
+    from urllib.parse import quote as percent_quote
+
     return percent_quote(text, safe="/:@!$&'()*+,;=-._~", errors="surrogateescape")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import struct
@@ -80,4 +79,8 @@ def file_generation(store: LocalStore, key: str) -> tuple[bytes, int]:
 
 def hash_of(value: Value | None) -> bytes:
     """The generation of a value that nothing else is known of."""
-    return NO_VALUE if value is None else b"\0" + hashlib.blake2b(value, digest_size=16).digest()
+    if value is None:
+        return NO_VALUE
+    from hashlib import blake2b
+
+    return b"\0" + blake2b(value, digest_size=16).digest()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from dataclasses import replace
 
 from blizzarr.errors import SpecError
@@ -27,8 +26,11 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
     kvstore = node.kvstore
     if kvstore is None:
         raise SpecError('"kvstore" must be specified')
-    if kvstore.driver == "file" and os.path.isfile(kvstore.path) and zipfile.is_zipfile(kvstore.path):
-        kvstore = _within_zip(kvstore, node)
+    if kvstore.driver == "file" and os.path.isfile(kvstore.path):
+        from zipfile import is_zipfile
+
+        if is_zipfile(kvstore.path):
+            kvstore = _within_zip(kvstore, node)
     matches = [driver for driver in FORMATS if _is_there(replace(node, kvstore=kvstore), driver, transaction)]
     if len(matches) != 1:
         shown = quote(kvstore.path)

@@ -24,7 +24,6 @@ from blizzarr.tensorstore.memory_array import MemoryArray
 from blizzarr.tensorstore.open_stored import open_stored
 from blizzarr.tensorstore.part_driver import stored_driver
 from blizzarr.tensorstore.store import TensorStore
-from blizzarr.tensorstore.volume_driver import VolumeDriver
 from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
 from blizzarr.views.form import identity_maps
@@ -181,6 +180,8 @@ def _open_stored(node: SpecNode, request: Request) -> TensorStore:
 
 def _open_volume(node: SpecNode, request: Request) -> TensorStore:
     _refuse_creating(node, request)
+    from blizzarr.tensorstore.volume_driver import VolumeDriver
+
     driver = VolumeDriver(open_stored(node, request.transaction), request.transaction)
     return TensorStore.of(driver, driver.outside)
 

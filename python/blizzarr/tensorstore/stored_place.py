@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.formats import FORMATS as BY_NAME
 from blizzarr.formats import Format, encode, find_many
-from blizzarr.formats.precomputed import Precomputed
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
@@ -18,9 +17,8 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.driver_names import FORMATS
 from blizzarr.spec.kvstore_node import KvNode
-from blizzarr.spec.metadata import METADATA, MetadataConstraints
+from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.opened_place import open_directory
-from blizzarr.spec.precomputed.driver import VolumeConstraints
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import failed_precondition
 from blizzarr.stores import LocalStore, Store
@@ -30,18 +28,24 @@ from blizzarr.transactions.overlay import View
 
 __all__ = ["StoredPlace", "forms_of", "locate", "shown"]
 
+_VOLUMES: Final = "neuroglancer_precomputed"
+"""The driver whose arrays a document alone does not tell apart."""
+
 
 def shown(store: Store, key: str) -> str:
     """A key as errors show it."""
     if isinstance(store, StagedStore | View):
         store = store.base
     store = unwrapped(store)
-    return f"local file {quote(os.path.join(store.root, key))}" if isinstance(store, LocalStore) else quote(key)
+    return f"local file {quote(os.path.join(str(store), key))}" if isinstance(store, LocalStore) else quote(key)
 
 
 def forms_of(node: SpecNode) -> tuple[Format, ...]:
     """The formats of the arrays that a spec may mean."""
-    if METADATA[node.driver] is VolumeConstraints:
+    if node.driver == _VOLUMES:
+        from blizzarr.formats.precomputed import Precomputed
+        from blizzarr.spec.precomputed.driver import VolumeConstraints
+
         constraints: VolumeConstraints = node.options.get("metadata") or VolumeConstraints()
         return (Precomputed(lambda volume: constraints.choose(volume, node.schema)),)
     return tuple(BY_NAME[name] for name in FORMATS[node.driver])
@@ -65,8 +69,8 @@ class StoredPlace(NamedTuple):
     @property
     def array(self) -> tuple[str, ...]:
         """What tells the array that is meant from others in the store."""
-        of_volume = isinstance(self.constraints, VolumeConstraints)
-        scale = self.constraints.selection(self.node.schema) if of_volume else ""  # type: ignore[attr-defined]
+        constraints: Any = self.constraints
+        scale = constraints.selection(self.node.schema) if self.node.driver == _VOLUMES else ""
         return self.path, self.node.driver, scale
 
     @property

@@ -19,7 +19,7 @@ _SCHEME_OF = {name: scheme for scheme, name in array_schemes().items()}
 
 DRIVERS: Final[dict[str, Driver]] = {
     **{name: StoredDriver(name, _SCHEME_OF[name]) for name in FORMATS},
-    "neuroglancer_precomputed": PrecomputedSpec(_SCHEME_OF["neuroglancer_precomputed"]),
+    "neuroglancer_precomputed": PrecomputedSpec("neuroglancer_precomputed", _SCHEME_OF["neuroglancer_precomputed"]),
     "auto": AutoDriver(),
     "array": ArrayDriver(),
     "cast": CastSpec(),

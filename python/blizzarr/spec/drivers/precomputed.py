@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.spec.drivers.stored import StoredDriver
 from blizzarr.spec.members import Members, as_integer
 from blizzarr.spec.metadata import MetadataConstraints
-from blizzarr.spec.precomputed.constraints import ScaleConstraints, check_dtype, multiscale, scale
-from blizzarr.spec.precomputed.driver import VolumeConstraints
-from blizzarr.spec.precomputed.effective import DRIVER
 from blizzarr.spec.spec_node import SpecNode
+
+if TYPE_CHECKING:
+    from blizzarr.spec.precomputed.driver import VolumeConstraints
 
 __all__ = ["PrecomputedSpec"]
 
@@ -21,11 +21,11 @@ _LARGEST: Final = (1 << 64) - 1
 class PrecomputedSpec(StoredDriver):
     """Scales of volumes."""
 
-    def __init__(self, scheme: str) -> None:
-        super().__init__(DRIVER, scheme)
-
     def take_constraints(self, members: Members, node: SpecNode) -> VolumeConstraints:
         """Take the number of a scale, and what is demanded of it and of all scales."""
+        from blizzarr.spec.precomputed.constraints import ScaleConstraints, check_dtype, multiscale, scale
+        from blizzarr.spec.precomputed.driver import VolumeConstraints
+
         dtype = node.schema.dtype
         number = members.take("scale_index", as_integer(0, _LARGEST, "64-bit unsigned integer"), None)
         if dtype is not None:
@@ -40,11 +40,15 @@ class PrecomputedSpec(StoredDriver):
 
     def minimal(self, constraints: MetadataConstraints) -> MetadataConstraints:
         """Which scale it is."""
+        from blizzarr.spec.precomputed.driver import VolumeConstraints
+
         assert isinstance(constraints, VolumeConstraints)
         return constraints.minimal()
 
     def url(self, node: SpecNode) -> str:
         """That of the store, and the scheme; the first scale alone can be said."""
+        from blizzarr.spec.precomputed.driver import VolumeConstraints
+
         constraints = self._metadata(node)
         assert isinstance(constraints, VolumeConstraints)
         if constraints.number:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,9 +55,16 @@ class StoredDriver(Driver):
     def __init__(self, name: str, scheme: str) -> None:
         self.name = name  # type: ignore[misc]
         self.scheme = scheme
-        self.constraints = METADATA[name]
-        self.nothing: MetadataConstraints = self.constraints.from_json({})
+
+    @cached_property
+    def constraints(self) -> type[MetadataConstraints]:
+        """What constrains metadata."""
+        return METADATA[self.name]
+
+    @cached_property
+    def nothing(self) -> MetadataConstraints:
         """What is demanded of metadata when nothing is."""
+        return self.constraints.from_json({})
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the store, the open mode, bounds of caches, and the constraints on metadata."""
