@@ -155,12 +155,7 @@ impl BytesToBytes for N5 {
     }
 
     fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
-        dst.clear();
-        if self.length > limit {
-            return Err(report::over_limit(NAME, limit));
-        }
-        room::resize(NAME, dst, self.length)?;
-        self.decode_exact(src, dst)
+        room::of_size(NAME, self.length, limit, dst, |dst| self.decode_exact(src, dst))
     }
 
     fn decode_part(&self, src: &[u8], decoded: usize, offset: usize, dst: &mut [u8]) -> Result<bool> {

@@ -74,6 +74,22 @@ pub fn resize(codec: &'static str, dst: &mut Vec<u8>, size: usize) -> Result<()>
     Ok(())
 }
 
+/// Decodes a value of this size, which is refused beyond `limit` before there is memory for it; `decode` fills all of it.
+pub fn of_size(
+    codec: &'static str,
+    size: usize,
+    limit: usize,
+    dst: &mut Vec<u8>,
+    decode: impl FnOnce(&mut [u8]) -> Result<()>,
+) -> Result<()> {
+    dst.clear();
+    if size > limit {
+        return Err(report::over_limit(codec, limit));
+    }
+    resize(codec, dst, size)?;
+    decode(dst)
+}
+
 /// Decodes a value of unknown size: tries `guess` bytes, then twice as many, up to `limit`.
 ///
 /// `attempt` fills the slice from its start and returns how many bytes it made, or `None` when the slice is too small.

@@ -62,12 +62,7 @@ impl BytesToBytes for Shuffle {
     }
 
     fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
-        dst.clear();
-        if src.len() > limit {
-            return Err(report::over_limit(NAME, limit));
-        }
-        room::resize(NAME, dst, src.len())?;
-        self.decode_exact(src, dst)
+        room::of_size(NAME, src.len(), limit, dst, |dst| self.decode_exact(src, dst))
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {

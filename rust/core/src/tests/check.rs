@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::array::{Array, Keys, Options, Places};
+use super::keys;
+use crate::array::{Array, Options};
 use crate::chain::{Chain, Elements, Serializer, Shard};
 use crate::check::{check, Checked, Depth};
 use crate::codec::crc32c::Crc32c;
@@ -40,14 +41,7 @@ fn sharded(shape: &[usize], inner: Chain) -> Chain {
 /// An array of 8 x 4 bytes, 1 to 32, in chunks of 4 x 4.
 fn filled(chain: Chain) -> (Arc<MemoryStore>, Array) {
     let store = Arc::new(MemoryStore::new());
-    let keys = Keys {
-        prefix: "a/".into(),
-        head: "c/".into(),
-        separator: "/".into(),
-        scalar: "c".into(),
-        axes: usize::MAX,
-        places: Places::Indices,
-    };
+    let keys = keys(usize::MAX);
     store.set("a/zarr.json", &[b"{}"]).unwrap();
     let held = Arc::clone(&store) as Arc<dyn Store>;
     let array = Array::new(held, keys, "a/zarr.json".into(), vec![8, 4], Arc::new(chain)).unwrap();

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::array::{Array, Keys, Options, Places};
+use super::keys;
+use crate::array::{Array, Options};
 use crate::cache::pool::CachePool;
 use crate::cache::Recheck;
 use crate::chain::{Chain, Elements, Serializer, Shard};
@@ -204,14 +205,7 @@ impl Setting {
             chain = Chain::new(vec![4, 4], elements(), vec![0], None, shard, vec![]).unwrap();
         }
         let chain = Arc::new(chain);
-        let keys = Keys {
-            prefix: "a/".into(),
-            head: "c/".into(),
-            separator: "/".into(),
-            scalar: "c".into(),
-            axes: usize::MAX,
-            places: Places::Indices,
-        };
+        let keys = keys(usize::MAX);
         let array = |store: Arc<dyn Store>| {
             Array::new(store, keys.clone(), "a/zarr.json".into(), vec![4, 4], Arc::clone(&chain)).unwrap()
         };

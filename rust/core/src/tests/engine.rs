@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::keys;
 use super::random::{elements, Random};
-use crate::array::{Array, Keys, Options, Places};
+use crate::array::{Array, Options};
 use crate::cache::pool::CachePool;
 use crate::cache::Recheck;
 use crate::chain::{Chain, Elements, Serializer, Shard};
@@ -74,14 +75,7 @@ fn random_chain(shape: &[usize], depth: usize, random: &mut Random) -> Chain {
 }
 
 fn array(store: &Arc<MemoryStore>, shape: &[usize], chain: Chain) -> Array {
-    let keys = Keys {
-        prefix: "a/".into(),
-        head: "c/".into(),
-        separator: "/".into(),
-        scalar: "c".into(),
-        axes: usize::MAX,
-        places: Places::Indices,
-    };
+    let keys = keys(usize::MAX);
     store.set("a/zarr.json", &[b"{}"]).unwrap();
     Array::new(Arc::clone(store) as Arc<dyn Store>, keys, "a/zarr.json".into(), shape.to_vec(), Arc::new(chain))
         .unwrap()

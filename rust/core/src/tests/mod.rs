@@ -8,3 +8,17 @@ mod engine;
 mod geometry;
 pub mod random;
 mod within;
+
+use crate::array::{Keys, Places};
+
+/// Keys of chunks of an array at `a`, with slashes; `axes` as [`Keys`] has it.
+fn keys(axes: usize) -> Keys {
+    Keys {
+        prefix: "a/".into(),
+        head: "c/".into(),
+        separator: "/".into(),
+        scalar: "c".into(),
+        axes,
+        places: Places::Indices,
+    }
+}

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::keys;
 use super::random::Random;
-use crate::array::{Array, Keys, Options, Places};
+use crate::array::{Array, Options};
 use crate::cache::pool::CachePool;
 use crate::cache::Recheck;
 use crate::chain::{Chain, Elements, Serializer, Shard};
@@ -50,14 +51,7 @@ fn chain(bytes: bool, shape: &[usize], inner: Option<&[usize]>, turned: bool) ->
 }
 
 fn array(store: &Arc<MemoryStore>, shape: &[usize], chain: Chain) -> Array {
-    let keys = Keys {
-        prefix: "a/".into(),
-        head: "c/".into(),
-        separator: "/".into(),
-        scalar: "c".into(),
-        axes: 2,
-        places: Places::Indices,
-    };
+    let keys = keys(2);
     Array::new(Arc::clone(store) as Arc<dyn Store>, keys, "a/zarr.json".into(), shape.to_vec(), Arc::new(chain))
         .unwrap()
 }

@@ -125,13 +125,8 @@ impl BytesToBytes for Blosc {
     }
 
     fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
-        dst.clear();
         let header = Header::parse(src)?;
-        if header.decoded > limit {
-            return Err(report::over_limit(NAME, limit));
-        }
-        room::resize(NAME, dst, header.decoded)?;
-        decode(&header, src, dst)
+        room::of_size(NAME, header.decoded, limit, dst, |dst| decode(&header, src, dst))
     }
 
     fn decode_part(&self, src: &[u8], decoded: usize, offset: usize, dst: &mut [u8]) -> Result<bool> {
