@@ -57,8 +57,13 @@ class _Directory:
         self._descriptor = self._lock = None
 
     def __enter__(self) -> None:
-        while not self._take():
+        try:
+            while not self._take():
+                self._release()
+        except BaseException:
+            # At once, not when the error goes, whose traceback has this: others wait.
             self._release()
+            raise
 
     def _take(self) -> bool:
         """Whether it is locked now; whoever waited may have waited for a directory that is in no place any more."""
@@ -83,7 +88,7 @@ class _Directory:
             if descriptor is not None:
                 _unlock(descriptor)
 
-    # What failed or was interrupted before it was entered is not left.
+    # What was interrupted between being entered and the block is not left.
     __del__ = _release
 
 

@@ -57,6 +57,34 @@ def test_a_directory_that_is_gone_is_an_error_with_its_place(tmp_path: Path) -> 
     assert caught.value.array == "/a"
 
 
+def test_what_could_not_be_locked_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long somebody keeps the error, whose traceback knows of what was begun."""
+    (tmp_path / "a").mkdir()
+    place = (LocalStore(tmp_path), "a", "a/zarr.json")
+
+    def refused(descriptor: int, store: LocalStore, path: str) -> None:
+        raise StoreError("no locks here")
+
+    kept: list[StoreError] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(exclusion, "_lock", refused)
+        try:
+            with exclusive(*place):
+                pass
+        except StoreError as error:
+            kept.append(error)
+    entered: list[bool] = []
+
+    def enter() -> None:
+        with exclusive(*place):
+            entered.append(True)
+
+    thread = threading.Thread(target=enter, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert (len(kept), entered, exclusion._held.descriptors) == (1, [True], set())
+
+
 def test_a_directory_that_took_the_place_of_the_one_waited_for_is_locked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
