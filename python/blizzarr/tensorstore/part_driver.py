@@ -21,9 +21,9 @@ from blizzarr.tensorstore.byte_axes import of_bytes
 from blizzarr.tensorstore.driver import Bounds, Elements, Shared, View
 from blizzarr.tensorstore.limited_array import LimitedArray
 from blizzarr.tensorstore.stored_array import StoredArray
+from blizzarr.tensorstore.stored_array_driver import SHARED_BYTES, StoredArrayDriver
 from blizzarr.tensorstore.stored_statistics import stored_of
 from blizzarr.tensorstore.undocumented import without_document
-from blizzarr.tensorstore.zarr_driver import SHARED_BYTES, ZarrDriver
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import Binding, read, write
 from blizzarr.views import lower
@@ -32,7 +32,7 @@ from blizzarr.views.form import Form
 __all__ = ["PartDriver", "stored_driver"]
 
 
-class PartDriver(ZarrDriver):
+class PartDriver(StoredArrayDriver):
     """Some of the bytes of each element."""
 
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
@@ -111,6 +111,6 @@ class PartDriver(ZarrDriver):
         return shape, axes[: len(axes) - len(self._part.shape)], scalar
 
 
-def stored_driver(stored: StoredArray, transaction: Transaction | None = None) -> ZarrDriver:
+def stored_driver(stored: StoredArray, transaction: Transaction | None = None) -> StoredArrayDriver:
     """The driver for an array as it was opened."""
-    return (ZarrDriver if stored.part is None else PartDriver)(stored, transaction)
+    return (StoredArrayDriver if stored.part is None else PartDriver)(stored, transaction)

@@ -12,14 +12,14 @@ from blizzarr.spec.precomputed.driver import VolumeConstraints
 from blizzarr.spec.seen import layout_seen
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.driver import Elements, Shared, View
-from blizzarr.tensorstore.zarr_driver import ZarrDriver
+from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.form import ArrayMap, Map
 
 __all__ = ["VolumeDriver"]
 
 
-class VolumeDriver(ZarrDriver):
+class VolumeDriver(StoredArrayDriver):
     """A scale; its own indices begin at zero, those that are seen where the volume does."""
 
     @property

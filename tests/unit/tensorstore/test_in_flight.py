@@ -19,7 +19,7 @@ import pytest
 from tests.tensorstore_face import ours, same
 
 from blizzarr.caching import CacheInfo, CachePool
-from blizzarr.tensorstore import in_flight, zarr_driver
+from blizzarr.tensorstore import in_flight, stored_array_driver
 
 _GZIP, _PLAIN = ["bytes", "gzip"], ["bytes"]
 _SHARDS = [{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8], "codecs": _GZIP}}]
@@ -49,7 +49,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Whether reads are done in the thread that asks for them."""
     if request.param == "later":
-        monkeypatch.setattr(zarr_driver, "_QUICK_BYTES", 0)
+        monkeypatch.setattr(stored_array_driver, "_QUICK_BYTES", 0)
     return str(request.param)
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.tensorstore_face import ours, same
 
 from blizzarr.caching import CacheInfo, CachePool
-from blizzarr.tensorstore import zarr_driver
+from blizzarr.tensorstore import stored_array_driver
 
 _GZIP = ["bytes", "gzip"]
 _SHAPE, _CHUNK = (8, 96, 192), (8, 96, 96)
@@ -47,7 +47,7 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             super().__init__(limit)
             made.append((weakref.ref(self), self.native))
 
-    monkeypatch.setattr(zarr_driver, "CachePool", Noted)
+    monkeypatch.setattr(stored_array_driver, "CachePool", Noted)
     return made
 
 

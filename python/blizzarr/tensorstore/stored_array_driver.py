@@ -38,7 +38,7 @@ from blizzarr.views.form import ArrayMap, Form, identity_maps
 from blizzarr.views.interval import INF
 from blizzarr.views.lowering import is_settled
 
-__all__ = ["SHARED_BYTES", "ZarrDriver"]
+__all__ = ["SHARED_BYTES", "StoredArrayDriver"]
 
 SHARED_BYTES = 1 << 28
 """What the reads of a batch keep at most for each other."""
@@ -50,7 +50,7 @@ _QUICK_BYTES = 1 << 20
 """What is decoded at most for another thread not to be worth it."""
 
 
-class ZarrDriver(Driver):
+class StoredArrayDriver(Driver):
     """An array in a store."""
 
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
@@ -345,7 +345,7 @@ def _is_resized(one: ArrayMeta, other: ArrayMeta) -> bool:
     )
 
 
-def _opened_again(kind: type[ZarrDriver], node: SpecNode, readable: bool, writable: bool) -> Driver:
+def _opened_again(kind: type[StoredArrayDriver], node: SpecNode, readable: bool, writable: bool) -> Driver:
     from blizzarr.tensorstore.open_stored import open_stored
 
     return kind(open_stored(node)).allowed(readable, writable)
