@@ -42,9 +42,17 @@ class LocalStore(NativeStore):
 class MemoryStore(NativeStore):
     def __init__(self) -> None: ...
     def exchange(
-        self, expected: list[tuple[str, bytes | None]], changes: list[tuple[str, bytes | None]], /
+        self,
+        expected: list[tuple[str, bytes | None]],
+        changes: list[tuple[str, bytes | None]],
+        other: MemoryStore | None = None,
+        taken: list[str] = ...,
     ) -> str | None:
-        """Makes changes in one step, if all values are of the versions that are expected; else says which is not."""
+        """Makes changes in one step, if all values are of the versions that are expected; else says which is not.
+
+        With them go the values that another store has under the keys that are `taken`, which are not copied, and
+        deleted where it has none.
+        """
 
 class RenamedStore:
     """A native store whose values lie under other keys: `rename(key)` says which."""

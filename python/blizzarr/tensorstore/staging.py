@@ -1,33 +1,30 @@
 """What a transaction has gathered for one array: the elements that were written, and which they are.
 
-Both are kept as arrays in memory, without codecs, so that the engine reads and writes them through the very selections
-that are used for the array. Their chunks are parts of the array's, as a chunk is copied when a part of it is written.
 When it is committed, each chunk of the array is written once, and elements of it that were not written are what others
-have made of them by then.
+have made of them by then. Elements of a chunk go as soon as the chunk is made of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.api.create import create_array
 from blizzarr.array import Array
 from blizzarr.array.binding import bind, same_chunks
-from blizzarr.array.stored import stored_chunks
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import chunk_prefix, document_keys, find_many, forms_again, lock_key
+from blizzarr.formats import chunk_prefix, chunk_store, document_keys, find_many, forms_again, lock_key
 from blizzarr.futures import submit
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.status import ConstraintError
 from blizzarr.stores import MemoryStore, Store
-from blizzarr.tensorstore.parts import parts
+from blizzarr.tensorstore.cell import Cell, Points, Where
+from blizzarr.tensorstore.gathered import Gathered
 from blizzarr.tensorstore.undocumented import unlocked
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
 from blizzarr.transactions.changes import place_in
@@ -35,6 +32,9 @@ from blizzarr.transactions.overlay import Overlay, View, in_range
 from blizzarr.transfer import Binding, read, write
 
 __all__ = ["Staged", "do_later", "staged_in"]
+
+_TOGETHER = 16
+"""Chunks that are made at the same time, by several threads."""
 
 
 def staged_in(
@@ -95,24 +95,17 @@ class Staged:
         self._begin()
 
     def _begin(self) -> None:
-        tail = self._tail
-        element = np.dtype(np.uint8) if self._by_bytes else self._meta.dtype.numpy
-        shape = self._meta.shape + tail
-        self._parts = parts(self._meta.write_shape, element.itemsize * prod(tail))
-        chunks = self._parts + tail
-        self._data = _scratch(shape, chunks, element)
-        self._mask = _scratch(shape, chunks, np.dtype(bool))
-        self._is_empty = True
+        dtype = np.dtype(np.uint8) if self._by_bytes else self._meta.dtype.numpy
+        self._gathered = Gathered(self._meta.write_shape + self._tail, dtype)
+        self._shape = self._meta.shape
+        """The greatest shape that the array has had."""
+        self._final: set[str] = set()
+        """Chunks that were made, whatever others do."""
 
     @property
     def _tail(self) -> tuple[int, ...]:
         """The axes behind those of the array: the bytes of elements, where these are written one by one."""
         return (self._meta.dtype.itemsize,) if self._by_bytes else ()
-
-    @property
-    def _shape(self) -> tuple[int, ...]:
-        """The greatest shape that the array has had."""
-        return self._mask.shape[: len(self._meta.shape)]
 
     def adopt(self, meta: ArrayMeta) -> Staged:
         """The same for other metadata of the array: what was written to one with other chunks is forgotten."""
@@ -121,8 +114,8 @@ class Staged:
         if not same_chunks(meta, self._meta):
             self._meta = meta
             self._begin()
-        elif any(new > old for new, old in zip(meta.shape, self._shape, strict=True)):
-            self._reshape(tuple(map(max, meta.shape, self._shape)))
+        else:
+            self._shape = tuple(map(max, meta.shape, self._shape))
         self._meta = meta
         self._binding = None
         return self
@@ -137,11 +130,18 @@ class Staged:
 
     def shrink(self, shape: tuple[int, ...]) -> None:
         """Forget what is outside of a shape."""
-        self._reshape(tuple(map(min, shape, self._shape)))
+        self._shape = tuple(map(min, shape, self._shape))
+        for position, cell in list(self._gathered.cells.items()):
+            if not cell.cut(self._within(position, shape)):
+                del self._gathered.cells[position]
 
-    def _reshape(self, shape: tuple[int, ...]) -> None:
-        self._data.resize(shape + self._tail)
-        self._mask.resize(shape + self._tail)
+    def _within(self, position: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Up to where a chunk lies within a shape."""
+        starts = self._start(position)
+        return (*(length - start for length, start in zip(shape, starts, strict=False)), *self._tail)
+
+    def _start(self, position: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple([index * length for index, length in zip(position, self._gathered.chunks, strict=True)])
 
     # What is to be
 
@@ -157,40 +157,19 @@ class Staged:
 
     def read(self, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
         """What is stored, and over it what was written."""
-        found: npt.NDArray[Any]
-        if self._is_empty:
-            found = read(self._below(), lowered, out)
-            return found
-        mask = read(_bound(self._mask), lowered)
-        if mask.all() and mask.size:
-            # What is stored need not be looked at.
-            found = read(_bound(self._data), lowered, out)
-            return found
-        found = read(self._below(), lowered, out)
-        if mask.any():
-            found[mask] = read(_bound(self._data), lowered)[mask]
-        return found
+        return self._gathered.read(lowered, lambda out: read(self._below(), lowered, out), out)
 
     def write(self, lowered: Lowered, source: npt.NDArray[Any], write_empty: bool = False) -> None:
         """Keep what is to be written; with `write_empty` chunks of nothing but the fill value are stored, too."""
         self._write_empty = self._write_empty or write_empty
-        write(_bound(self._data), lowered, source)
-        write(_bound(self._mask), lowered, True)
-        self._is_empty = False
+        self._gathered.write(lowered, source)
         self._changes.touched(self, self._store)
-
-    def _positions(self) -> list[tuple[int, ...]]:
-        if self._is_empty:
-            return []
-        per_chunk = [length // part for length, part in zip(self._meta.write_shape, self._parts, strict=True)]
-        found = stored_chunks(self._mask.store, self._mask.path, self._mask.metadata)
-        within = (tuple(index // count for index, count in zip(at, per_chunk, strict=False)) for _, at in found)
-        return list(dict.fromkeys(within))
 
     def names(self) -> dict[str, tuple[int, ...]]:
         """The names of the chunks, as far as keys tell them, and their positions."""
         prefix = self._prefix + chunk_prefix(self._path, self._meta)
-        return {prefix + self._meta.chunk_keys.key(position): position for position in self._positions()}
+        key, rank = self._meta.chunk_keys.key, len(self._meta.shape)
+        return {prefix + key(position[:rank]): position for position in list(self._gathered.cells)}
 
     def made(self, name: str) -> tuple[bytes | None] | None:
         """A chunk as it is to be."""
@@ -205,15 +184,53 @@ class Staged:
         """Leave out chunks."""
         for name, position in self.names().items():
             if in_range(name, least, end):
-                self._mask[self._box(position)] = False
+                del self._gathered.cells[position]
 
-    def put(self, store: Store) -> None:
-        """Write all chunks to what is at the same place."""
+    def put(self, store: Store, into: MemoryStore) -> list[str]:
+        """Make all chunks over what is at the same place: those with these names in another memory."""
         assert isinstance(store, View), "what is to be"
-        if self._is_empty:
-            return
+        names = self.names()
+        if not names:
+            return []
         self._check_current(store)
-        self._put(store, store.overlay, self._positions())
+        if chunk_store(into, self._path, self._meta) is not into:
+            # Who renames keys tells nobody which they are.
+            self._put(store, store.overlay, list(names.values()))
+            return []
+        # Writers want the document that they lock; it is not taken along.
+        into.set(lock_key(self._path, self._meta), b"")
+        binding = self._written_to(into)
+        left = [(name, position) for name, position in names.items() if name not in self._final]
+        for first in range(0, len(left), _TOGETHER):
+            some = left[first : first + _TOGETHER]
+            for name, position in some:
+                cell = self._gathered.cells[position]
+                if cell.data is None:
+                    # It was made over what others have replaced since.
+                    self._take_back(binding, position, cell)
+                if cell.is_whole:
+                    self._final.add(name)
+                    continue
+                value = store.get(name)
+                if value is None:
+                    into.delete(name)
+                else:
+                    into.set(name, value)
+            _each([partial(self._move_chunk, binding, position) for _, position in some])
+        return list(names)
+
+    def _move_chunk(self, binding: Binding, position: tuple[int, ...]) -> None:
+        """Write a chunk to where its elements are kept from now on."""
+        self._write_chunk(binding, position)
+        self._gathered.cells[position].data = None
+
+    def _take_back(self, binding: Binding, position: tuple[int, ...], cell: Cell) -> None:
+        """Read the elements of a chunk again that were moved."""
+        lowered, where = self._lowered(position, cell)
+        data = np.empty(cell.shape, cell.dtype)
+        cell.lower = (0,) * data.ndim
+        cell.data = data
+        cell.fill(where, read(binding, lowered))
 
     def _put(self, below: View, into: Overlay, positions: list[tuple[int, ...]]) -> None:
         binding = self._written_to(_Twofold(below, into))
@@ -222,7 +239,7 @@ class Staged:
 
     def locked(self) -> tuple[Store, str] | None:
         """The store, and the document by which writers exclude each other."""
-        return None if self._is_empty else (self._store, lock_key(self._path, self._meta))
+        return None if not self._gathered.cells else (self._store, lock_key(self._path, self._meta))
 
     def commit(self, outcome: Outcome) -> None:
         """Write each chunk once."""
@@ -235,7 +252,7 @@ class Staged:
             outcome.fail(list(names), error)
             return
         binding = self._written_to(self._store)
-        futures = [(name, submit(partial(self._write_chunk, binding, position))) for name, position in names.items()]
+        futures = [(name, submit(partial(self._move_chunk, binding, position))) for name, position in names.items()]
         for name, future in futures:
             failure = future.exception()
             if failure is None:
@@ -276,39 +293,34 @@ class Staged:
         """The first place in the first chunk that has such where something was written that a shape leaves out."""
         if all(new >= old for new, old in zip(shape, self._shape, strict=True)):
             return None
-        for position in self._positions():
-            box = self._box(position)
-            if all(part.stop <= length for part, length in zip(box, shape, strict=False)):
-                continue
-            points = np.argwhere(np.asarray(self._mask[box]))[:, : len(shape)]
-            for point in points + [part.start for part in box[: len(shape)]]:
-                if any(point >= shape):
-                    return tuple(map(int, point))
+        for position, cell in list(self._gathered.cells.items()):
+            place = cell.first_outside(self._within(position, shape))
+            if place is not None:
+                found = zip(place, self._start(position), strict=True)
+                return tuple([index + start for index, start in found][: len(shape)])
         return None
 
     def _write_chunk(self, binding: Binding, position: tuple[int, ...]) -> None:
-        box = self._box(position)
-        mask = np.asarray(self._mask[box])
-        if not mask.any():
-            return
-        lines = _lines(mask)
-        axes: list[Any]
-        if prod(map(len, lines)) == np.count_nonzero(mask):
-            # All combinations of them. Listing each element would take many times the memory of the chunk.
-            shape = tuple(map(len, lines))
-            axes = [_axis(dim, part.start, at) for dim, (part, at) in enumerate(zip(box, lines, strict=True))]
-        else:
-            points = np.nonzero(mask)
-            shape = points[0].shape
-            axes = [((0,), part.start + at) for part, at in zip(box, points, strict=True)]
-        lowered = (shape, tuple(axes), False)
-        write(binding, lowered, read(_bound(self._data), lowered))
+        cell = self._gathered.cells[position]
+        lowered, where = self._lowered(position, cell)
+        if prod(lowered[0]):
+            write(binding, lowered, cell.take(where))
 
-    def _box(self, position: tuple[int, ...]) -> tuple[slice, ...]:
-        chunks, shape = self._meta.write_shape, self._shape
-        starts = [index * length for index, length in zip(position, chunks, strict=True)]
-        box = (slice(at, min(at + length, size)) for at, length, size in zip(starts, chunks, shape, strict=True))
-        return (*box, *(slice(0, length) for length in self._tail))
+    def _lowered(self, position: tuple[int, ...], cell: Cell) -> tuple[Lowered, Where]:
+        """What was written of a chunk, as a selection of the array, and within the chunk."""
+        lines, is_product = cell.picked()
+        axes: list[Any] = []
+        where: list[Any] = []
+        for dim, (start, line) in enumerate(zip(self._start(position), lines, strict=True)):
+            if isinstance(line, range):
+                axes.append((dim, start + line.start, 1))
+                where.append(slice(line.start, line.stop, 1))
+            else:
+                axes.append(((dim if is_product else 0,), start + line))
+                where.append(line)
+        if is_product:
+            return (tuple(map(len, lines)), tuple(axes), False), tuple(where)
+        return ((len(lines[0]),), tuple(axes), False), Points(where)
 
 
 class _Twofold(View):
@@ -327,40 +339,9 @@ class _Twofold(View):
         return self._lower.get_ranges(key, ranges)
 
 
-def _lines(mask: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.intp]]:
-    """For each axis, the indices where anything is true."""
-    if mask.all():
-        return [np.arange(length) for length in mask.shape]
-    axes = range(mask.ndim)
-    return [np.flatnonzero(mask.any(axis=tuple(other for other in axes if other != axis))) for axis in axes]
-
-
-def _axis(dim: int, start: int, at: npt.NDArray[np.intp]) -> Any:
-    """An axis of a selection: a range of indices, where there is none left out."""
-    if at[-1] - at[0] == len(at) - 1:
-        return dim, start + int(at[0]), 1
-    return (dim,), start + at
-
-
-def _scratch(shape: tuple[int, ...], chunks: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    meta, documents = _layout(shape, chunks, dtype)
-    store = MemoryStore()
-    for key, value in documents:
-        store.set(key, value)
-    return Array(store, "", meta)
-
-
-@lru_cache(64)
-def _layout(
-    shape: tuple[int, ...], chunks: tuple[int, ...], dtype: np.dtype[Any]
-) -> tuple[ArrayMeta, tuple[tuple[str, bytes], ...]]:
-    """What describes such an array, which is made once."""
-    store = MemoryStore()
-    array = create_array(
-        store, shape=shape, chunks=chunks, dtype=dtype, fill_value=None, compressors=None, filters=None
-    )
-    return array.metadata, tuple((key, bytes(store.get(key) or b"")) for key in store.list())
-
-
-def _bound(array: Array) -> Binding:
-    return array._binding or array._bind()
+def _each(tasks: list[Callable[[], None]]) -> None:
+    if len(tasks) == 1:
+        tasks[0]()
+        return
+    for future in [submit(task) for task in tasks]:
+        future.result()

@@ -57,8 +57,9 @@ class Elements(Protocol):
     def forget(self, least: str, end: str) -> None:
         """Leave out those in values of a range of names."""
 
-    def put(self, store: Store) -> None:
-        """Write them to what is at the same place."""
+    def put(self, store: Store, into: MemoryStore) -> list[str]:
+        """Write them to what is at the same place, or values with them to another memory; the names of these."""
+        ...
 
     def commit(self, outcome: Outcome) -> None:
         """Write them."""
@@ -301,21 +302,25 @@ class Changes:
         with ExitStack() as stack:
             locks = memory.native.lock_for_deletion([key for _, key in locked])
             stack.callback(locks.release)
+            # What is made of elements is stored by taking it from here, without a copy.
+            made = MemoryStore()
             for _ in range(_ATTEMPTS):
                 overlay, seen = self._played()
                 for error in overlay.errors.values():
                     raise error
+                taken: dict[str, None] = {}
                 for elements in self._elements.values():
-                    elements.put(View(memory, "", overlay, seen))
-                hidden = [key for key in memory.list() if overlay.ranges and overlay.hides(key)]
+                    taken.update(dict.fromkeys(elements.put(View(memory, "", overlay, seen), made)))
+                hidden = [key for key in memory.list() if overlay.hides(key)] if overlay.ranges else []
                 changes = [*((key, None) for key in hidden if key not in overlay.values), *overlay.values.items()]
+                names = [*(key for key, _ in changes if key not in taken), *taken]
                 expected = [
                     (key, None if generation == NO_VALUE else generation[1:])
                     for _, key, generation in (*seen.values(), *self.watched.values(), *self.needed.values())
                     if generation is not None
                 ]
-                if memory.native.exchange(expected, changes) is None:
-                    outcome.stored += [key for key, _ in changes]
+                if memory.native.exchange(expected, changes, made.native, list(taken)) is None:
+                    outcome.stored += names
                     return
                 self.prepare()
         raise ConflictError(
@@ -345,7 +350,7 @@ def place_in(store: Store) -> tuple[str, str]:
     """The place that a store is in, and what its keys begin with there: all directories are in one."""
     bare = unwrapped(store)
     if isinstance(bare, LocalStore):
-        return "file", f"{bare.root}/".replace("//", "/")
+        return "file", f"{bare}/".replace("//", "/")
     return place_of(bare), ""
 
 

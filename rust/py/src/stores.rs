@@ -120,12 +120,16 @@ impl PyMemoryStore {
     }
 
     /// Makes many changes (`None`: delete) in one step, if all values that are expected are of these versions (`None`:
-    /// missing); else none of them, and the answer is the key of a value that is another.
+    /// missing); else none of them, and the answer is the key of a value that is another. With these go the values of some
+    /// keys of another store, which are not copied, or deleted where it has none.
+    #[pyo3(signature = (expected, changes, other=None, taken=Vec::new()))]
     fn exchange(
         &self,
         py: Python<'_>,
         expected: Vec<(String, Option<Vec<u8>>)>,
         changes: Vec<(String, Option<Bound<'_, PyBytes>>)>,
+        other: Option<PyRef<'_, PyMemoryStore>>,
+        taken: Vec<String>,
     ) -> PyResult<Option<String>> {
         entry(py, "exchange values", None, || {
             let changes: Vec<_> = changes
@@ -133,7 +137,8 @@ impl PyMemoryStore {
                 .map(|(key, value)| (key.clone(), value.as_ref().map(|value| value.as_bytes())))
                 .collect();
             let memory = &*self.memory;
-            py.detach(|| memory.exchange(&expected, &changes)).map_err(|error| raise(py, error, None))
+            let other = other.as_ref().map_or(memory, |other| &*other.memory);
+            py.detach(|| memory.exchange(&expected, &changes, (other, &taken))).map_err(|error| raise(py, error, None))
         })
     }
 }

@@ -1,16 +1,13 @@
-"""What a transaction gathers in parts of chunks, held against NumPy: chunks of odd lengths, shards, fields, bytes."""
+"""What a transaction gathers, chunk by chunk, held against NumPy: chunks of odd lengths, shards, fields, bytes."""
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from blizzarr.tensorstore import staging
-from blizzarr.tensorstore.parts import MOST, SMALL, parts
 from tensorstore_face import ours
 
 V3: dict[str, Any] = {"driver": "zarr3", "kvstore": "memory://"}
@@ -60,22 +57,10 @@ def _seen(store: Any) -> npt.NDArray[Any]:
     return found.view(np.uint8) if found.dtype.kind == "V" else found
 
 
-def _split(seed: int) -> Any:
-    """Parts of chunks that are far smaller than those that are worth it, along any axes."""
-    rng = np.random.default_rng(seed)
-
-    def some(chunk: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-        divisors = ([size for size in range(1, length + 1) if length % size == 0] for length in chunk)
-        return tuple(int(rng.choice(each)) for each in divisors)
-
-    return some
-
-
 @pytest.mark.parametrize("kind", ["primes", "shards", "a", "b", "c", "bytes"])
 @pytest.mark.parametrize("seed", range(8))
-def test_gathered(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gathered(kind: str, seed: int) -> None:
     """Writes in a transaction over those of others: seen in it, stored by it, and by nothing before."""
-    monkeypatch.setattr(staging, "parts", _split(seed))
     rng = np.random.default_rng(seed)
     store = _made(kind)
     stored = _seen(store)
@@ -96,9 +81,8 @@ def test_gathered(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_other_shapes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_shapes(seed: int) -> None:
     """What is cut off is forgotten, and what is there then can be written."""
-    monkeypatch.setattr(staging, "parts", _split(seed))
     rng = np.random.default_rng(seed)
     store = _made("primes")
     expected = np.zeros(store.shape, np.int32)
@@ -119,9 +103,8 @@ def test_other_shapes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["primes", "shards", "a", "c", "bytes"])
 @pytest.mark.parametrize("seed", range(8))
-def test_written_once(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_written_once(kind: str, seed: int) -> None:
     """Boxes, and lines with others between them, that others have written: these keep theirs."""
-    monkeypatch.setattr(staging, "parts", _split(seed))
     rng = np.random.default_rng(seed)
     store = _made(kind)
     expected = _seen(store)
@@ -134,7 +117,7 @@ def test_written_once(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("chunk", [(37, 61, 101), (64, 32, 128), (70001,)])
 def test_large_chunks(chunk: tuple[int, ...]) -> None:
-    """Chunks that are large enough to be split as they are: lines of them, one by one."""
+    """Large chunks of which lines are written, one by one."""
     layout = ours.ChunkLayout(chunk_shape=chunk)
     shape = (chunk[0] + 3, *chunk[1:])
     store = ours.open(V3, dtype="uint32", shape=shape, chunk_layout=layout, create=True).result()
@@ -146,22 +129,3 @@ def test_large_chunks(chunk: tuple[int, ...]) -> None:
         expected[..., 5:7] = bound[..., 5:7] = 77
         np.testing.assert_array_equal(bound.read().result(), expected)
     np.testing.assert_array_equal(store.read().result(), expected)
-
-
-@pytest.mark.parametrize(
-    ("chunk", "itemsize", "expected"),
-    [
-        ((), 8, ()),
-        ((500, 200), 1, (500, 200)),
-        ((64, 128, 128), 8, (1, 128, 128)),
-        ((16384, 16384), 4, (4, 16384)),
-        ((1_000_000,), 8, (15625,)),
-        ((67, 1009, 31), 8, (1, 1009, 31)),
-        ((7919, 7919), 2, (7919, 7919)),
-    ],
-)
-def test_parts(chunk: tuple[int, ...], itemsize: int, expected: tuple[int, ...]) -> None:
-    """They fill the chunk, and are small where its lengths can be divided so."""
-    found = parts(chunk, itemsize)
-    assert found == expected
-    assert prod(found) * itemsize <= max(SMALL, prod(chunk) * itemsize / MOST) or chunk[1] in (1009, 7919)

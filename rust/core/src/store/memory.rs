@@ -102,17 +102,28 @@ impl MemoryStore {
     }
 
     /// Makes all these changes (`None`: delete) in one step, if all these values are of the versions that are expected
-    /// (`None`: missing); else none of them, and says which value is another.
+    /// (`None`: missing); else none of them, and says which value is another. With these go the values that another store
+    /// has under some keys, which are not copied; those that it has not are deleted.
     pub fn exchange(
         &self,
         expected: &[(String, Option<Vec<u8>>)],
         changes: &[(String, Option<&[u8]>)],
+        taken: (&MemoryStore, &[String]),
     ) -> Result<Option<String>> {
-        let fresh = changes.iter().map(|(name, value)| {
+        let mut fresh = Vec::with_capacity(changes.len() + taken.1.len());
+        for (name, value) in changes {
             key::check(name)?;
-            value.map(|value| Value::of(&[value]).map_err(|error| error.at_key(name))).transpose()
-        });
-        let fresh = fresh.collect::<Result<Vec<_>>>()?;
+            let value = value.map(|value| Value::of(&[value]).map_err(|error| error.at_key(name))).transpose()?;
+            fresh.push((name, value));
+        }
+        {
+            let others = taken.0.read();
+            for name in taken.1 {
+                key::check(name)?;
+                fresh.push((name, others.get(name).cloned()));
+            }
+        }
+        let names: Vec<_> = fresh.iter().map(|(name, _)| *name).collect();
         let mut values = self.write();
         for (name, version) in expected {
             let now = values.get(name).map(|value| value.version().name());
@@ -120,17 +131,16 @@ impl MemoryStore {
                 return Ok(Some(name.clone()));
             }
         }
-        let replaced: Vec<_> = changes
-            .iter()
-            .zip(fresh)
-            .map(|((name, _), value)| match value {
+        let replaced: Vec<_> = fresh
+            .into_iter()
+            .map(|(name, value)| match value {
                 Some(value) => values.insert(name.clone(), value),
                 None => values.remove(name),
             })
             .collect();
         drop(values);
         drop(replaced); // may be large: not while others wait
-        for (name, _) in changes {
+        for name in names {
             changes::value(|| self.full_name(name));
         }
         Ok(None)

@@ -309,6 +309,7 @@ fn fault_100_readers_see_the_old_or_the_new_value_never_a_mixture() {
 #[test]
 fn changes_of_memory_in_one_step() {
     let store = MemoryStore::new();
+    let none = (&store, &[][..]);
     store.set("a", &[b"1"]).unwrap();
     let version = |key: &str| match store.status(key).unwrap() {
         Status::Is(version) => Some(version.name()),
@@ -318,10 +319,29 @@ fn changes_of_memory_in_one_step() {
     let expected = [("a".to_owned(), seen.clone()), ("b".to_owned(), None)];
     let changes = [("a".to_owned(), None), ("b".to_owned(), Some(&b"2"[..])), ("c".to_owned(), None)];
     store.set("a", &[b"1"]).unwrap();
-    assert_eq!(store.exchange(&expected, &changes).unwrap(), Some("a".to_owned()));
+    assert_eq!(store.exchange(&expected, &changes, none).unwrap(), Some("a".to_owned()));
     assert_eq!(store.list("").unwrap(), ["a"]);
     let expected = [("a".to_owned(), version("a")), ("b".to_owned(), None)];
-    assert_eq!(store.exchange(&expected, &changes).unwrap(), None);
+    assert_eq!(store.exchange(&expected, &changes, none).unwrap(), None);
     assert_eq!((store.list("").unwrap(), store.get("b").unwrap()), (vec!["b".to_owned()], Some(b"2".to_vec())));
-    assert!(store.exchange(&[], &[("../a".to_owned(), None)]).is_err());
+    assert!(store.exchange(&[], &[("../a".to_owned(), None)], none).is_err());
+}
+
+#[test]
+fn values_of_another_memory_are_taken_in_one_step() {
+    let (store, other) = (MemoryStore::new(), MemoryStore::new());
+    store.set("a", &[b"1"]).unwrap();
+    store.set("b", &[b"2"]).unwrap();
+    other.set("b", &[b"3"]).unwrap();
+    other.set("c", &[b"4"]).unwrap();
+    let taken = ["a", "b"].map(str::to_owned);
+    let missing = [("a".to_owned(), None)];
+    assert_eq!(store.exchange(&missing, &[], (&other, &taken)).unwrap(), Some("a".to_owned()));
+    assert_eq!(store.get("b").unwrap(), Some(b"2".to_vec()));
+    let changes = [("d".to_owned(), Some(&b"5"[..]))];
+    assert_eq!(store.exchange(&[], &changes, (&other, &taken)).unwrap(), None);
+    assert_eq!(store.list("").unwrap(), ["b", "d"]);
+    assert_eq!(store.get("b").unwrap(), Some(b"3".to_vec()));
+    assert_eq!(other.list("").unwrap(), ["b", "c"]);
+    assert!(store.exchange(&[], &[], (&other, &["../a".to_owned()])).is_err());
 }

@@ -1,0 +1,234 @@
+"""What was written to one chunk, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Cell", "Picked", "Points", "Where", "copied"]
+
+Picked: TypeAlias = slice | npt.NDArray[np.int64]
+"""Along an axis: a range of indices with a step above zero, or each of them."""
+Where: TypeAlias = tuple[Picked, ...]
+"""All combinations of them."""
+
+
+class Points(tuple[npt.NDArray[np.int64], ...]):
+    """Places one by one: an index of each axis for each of them."""
+
+    __slots__ = ()
+
+
+_Box: TypeAlias = tuple[tuple[int, int], ...]
+
+
+class Cell:
+    """Elements of a chunk, and which of them were written: all in a box, or those of a mask.
+
+    Places are within the chunk. As long as all was written as one box there is room for no more than that.
+
+    Parameters
+    ----------
+    shape
+        That of the chunk.
+    dtype
+        That of the elements.
+
+    Examples
+    --------
+    >>> cell = Cell((4, 6), np.dtype("int8"))
+    >>> cell.put((slice(1, 3, 1), slice(0, 6, 1)), np.arange(12).reshape(2, 6))
+    >>> cell.box, cell.mask is None, cell.data.shape
+    (((1, 3), (0, 6)), True, (2, 6))
+    >>> cell.put((slice(3, 4, 1), slice(0, 6, 2)), np.array([[70, 71, 72]]))
+    >>> cell.mask[3].astype(int)
+    array([1, 0, 1, 0, 1, 0])
+    """
+
+    __slots__ = ("box", "data", "dtype", "lower", "mask", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.lower = (0,) * len(shape)
+        """Where `data` begins."""
+        self.data: npt.NDArray[Any] | None = None
+        self.box: _Box = ((0, 0),) * len(shape)
+        """Nothing outside of it was written, and all in it, unless there is a mask."""
+        self.mask: npt.NDArray[np.bool_] | None = None
+        """Of the whole chunk."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the chunk was written."""
+        if self.mask is not None:
+            return bool(self.mask.all())
+        return self.box == tuple([(0, length) for length in self.shape])
+
+    def put(self, where: Where, values: npt.NDArray[Any]) -> None:
+        """Write some elements; of several for the same place the last counts."""
+        box = _box_of(where)
+        if box is not None and self.mask is None and (self.data is None or _contains(box, self.box)):
+            self.data = copied(values)
+            self.box = box
+            self.lower = tuple([low for low, _ in box])
+            return
+        data = self.data
+        if data is None or box is None or not _contains(self._extent(data), box):
+            data = self._spread()
+        data[_at(where, self.lower)] = copied(values) if self.dtype.hasobject else values
+        if self.mask is None:
+            union = None if box is None else _union(self.box, box)
+            if union is not None:
+                self.box = union
+                return
+            self.mask = self._masked()
+        self.mask[_at(where)] = True
+
+    def _extent(self, data: npt.NDArray[Any]) -> _Box:
+        return tuple([(low, low + length) for low, length in zip(self.lower, data.shape, strict=True)])
+
+    def _spread(self) -> npt.NDArray[Any]:
+        """Make room for all of the chunk."""
+        before, lower = self.data, self.lower
+        if before is not None and before.shape == self.shape:
+            return before
+        self.data = data = np.empty(self.shape, self.dtype)
+        self.lower = (0,) * len(self.shape)
+        if before is not None:
+            data[tuple([slice(low, low + length) for low, length in zip(lower, before.shape, strict=True)])] = before
+        return data
+
+    def _masked(self) -> npt.NDArray[np.bool_]:
+        mask = np.zeros(self.shape, np.bool_)
+        mask[tuple([slice(*ends) for ends in self.box])] = True
+        return mask
+
+    def written(self, where: Where) -> npt.NDArray[np.bool_] | bool:
+        """Which of some elements were written; True for all of them, False for none."""
+        if self.mask is None:
+            box = _box_of(where)
+            if box is not None:
+                if _contains(self.box, box):
+                    return True
+                if any(high <= low or up <= down for (low, high), (down, up) in zip(self.box, box, strict=True)):
+                    return False
+        mask = self._masked() if self.mask is None else self.mask
+        found: npt.NDArray[np.bool_] = mask[_at(where)]
+        return bool(found.flat[0]) if found.size and (found.all() or not found.any()) else found
+
+    def take(self, where: Where) -> npt.NDArray[Any]:
+        """Some elements; those that were not written are anything."""
+        assert self.data is not None, "something was written"
+        box = _box_of(where)
+        data = self.data
+        if box is None or not _contains(self._extent(data), box):
+            data = self._spread()
+        found: npt.NDArray[Any] = data[_at(where, self.lower)]
+        return found
+
+    def fill(self, where: Where, values: npt.NDArray[Any]) -> None:
+        """Set elements that were written before; there is room for all."""
+        assert self.data is not None, "there is room"
+        self.data[_at(where)] = values
+
+    def cut(self, shape: Sequence[int]) -> bool:
+        """Forget what is outside of a shape; whether anything is left."""
+        if self.mask is not None:
+            for axis, length in enumerate(shape):
+                self.mask[(slice(None),) * axis + (slice(max(length, 0), None),)] = False
+            return bool(self.mask.any())
+        self.box = tuple([(low, min(high, length)) for (low, high), length in zip(self.box, shape, strict=True)])
+        return all(low < high for low, high in self.box)
+
+    def first_outside(self, shape: Sequence[int]) -> tuple[int, ...] | None:
+        """The first place that was written and that a shape leaves out."""
+        if all(high <= length for (_, high), length in zip(self.box, shape, strict=True)) and self.mask is None:
+            return None
+        outside = self._masked() if self.mask is None else self.mask.copy()
+        outside[tuple([slice(0, max(length, 0)) for length in shape])] = False
+        place = int(outside.argmax())
+        if not outside.size or not outside.flat[place]:
+            return None
+        return tuple(map(int, np.unravel_index(place, outside.shape)))
+
+    def picked(self) -> tuple[list[npt.NDArray[np.intp] | range], bool]:
+        """The places that were written: lines of each axis, all combinations of them; else one index array for each."""
+        if self.mask is None:
+            return [range(low, high) for low, high in self.box], True
+        axes = range(self.mask.ndim)
+        lines = [np.flatnonzero(self.mask.any(axis=tuple(other for other in axes if other != axis))) for axis in axes]
+        if prod(map(len, lines)) == np.count_nonzero(self.mask):
+            # Listing each element would take many times the memory of the chunk.
+            return [_range(line) for line in lines], True
+        return list(np.nonzero(self.mask)), False
+
+
+def copied(elements: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Elements that nobody else changes; objects are lists and the like."""
+    return deepcopy(elements) if elements.dtype.hasobject else np.array(elements, order="C")
+
+
+def _range(line: npt.NDArray[np.intp]) -> npt.NDArray[np.intp] | range:
+    """The same, as a range where no index is left out."""
+    if len(line) and line[-1] - line[0] == len(line) - 1:
+        return range(int(line[0]), int(line[-1]) + 1)
+    return line
+
+
+def _at(where: Where, lower: tuple[int, ...] | None = None) -> Any:
+    """What NumPy is told."""
+    if isinstance(where, Points):
+        # For these there is room for all of the chunk.
+        return tuple(where)
+    if lower is not None and any(lower):
+        where = tuple(
+            [
+                slice(picked.start - low, picked.stop - low, picked.step) if isinstance(picked, slice) else picked - low
+                for picked, low in zip(where, lower, strict=True)
+            ]
+        )
+    if all(isinstance(picked, slice) for picked in where):
+        return where
+    return np.ix_(
+        *[
+            np.arange(picked.start, picked.stop, picked.step) if isinstance(picked, slice) else picked
+            for picked in where
+        ]
+    )
+
+
+def _box_of(where: Where) -> _Box | None:
+    """The box that these places are, if they are one."""
+    found = []
+    for picked in where:
+        # One by one they are arrays, too.
+        if not isinstance(picked, slice) or (picked.step != 1 and picked.stop - picked.start > 1):
+            return None
+        found.append((picked.start, picked.stop))
+    return tuple(found)
+
+
+def _contains(one: _Box, other: _Box) -> bool:
+    return all(low <= down and up <= high for (low, high), (down, up) in zip(one, other, strict=True))
+
+
+def _union(one: _Box, other: _Box) -> _Box | None:
+    """The box that two of them are together, if they are one."""
+    if _contains(one, other):
+        return one
+    if _contains(other, one):
+        return other
+    unlike = [axis for axis, (mine, his) in enumerate(zip(one, other, strict=True)) if mine != his]
+    if len(unlike) != 1:
+        return None
+    (axis,) = unlike
+    (low, high), (down, up) = one[axis], other[axis]
+    if up < low or high < down:
+        return None
+    return (*one[:axis], (min(low, down), max(high, up)), *one[axis + 1 :])

@@ -1,0 +1,159 @@
+"""A selection of an array taken apart along its chunks: what is picked of each, and which elements that are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import product
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.indexing import Lowered
+from blizzarr.indexing.transform import Axis
+from blizzarr.tensorstore.cell import Picked, Points, Where
+
+__all__ = ["Piece", "Pieces", "Position"]
+
+Position: TypeAlias = tuple[int, ...]
+Piece: TypeAlias = tuple[Position, Where, Any]
+"""A chunk, what is picked of it, and how to pick these elements of those that `Pieces.arranged` gives."""
+
+_Line: TypeAlias = dict[int, tuple[Picked, Picked]]
+"""Along an axis, by the index of the chunk: what is picked of it, and which of the elements that are."""
+
+
+class Pieces:
+    """What a selection has of each chunk.
+
+    Parameters
+    ----------
+    lowered
+        The selection.
+    chunks
+        The shape of the chunks.
+
+    Examples
+    --------
+    >>> pieces = Pieces(((3,), (1, (0, 5, -2)), False), (2, 3))
+    >>> elements = pieces.arranged(np.array([50, 30, 10]))
+    >>> for position, where, index in pieces:
+    ...     print(position, where, elements[index])
+    (0, 0) (slice(1, 2, 1), slice(1, 2, 1)) [[10]]
+    (0, 1) (slice(1, 2, 1), slice(0, 3, 2)) [[30 50]]
+    """
+
+    def __init__(self, lowered: Lowered, chunks: tuple[int, ...]) -> None:
+        self._shape, self._axes, _ = lowered
+        self._chunks = chunks
+        self.count = prod(self._shape)
+        """How many elements there are."""
+        dims = [axis[0] for axis in self._axes if not isinstance(axis, int)]
+        own = [dim if isinstance(dim, int) else dim[0] for dim in dims if isinstance(dim, int) or len(dim) == 1]
+        self.is_listed = len(own) < len(dims) or len(set(own)) < len(own)
+        """Whether elements are picked one by one: they are arranged in one line."""
+
+    def arranged(self, elements: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Elements in the shape of the selection, as the axes of the array go through them; a view where possible."""
+        if not self._axes:
+            return elements
+        if self.is_listed:
+            return elements.reshape(-1)
+        order: list[int] = []
+        key: list[Any] = []
+        for axis in self._axes:
+            if isinstance(axis, int):
+                key.append(None)
+                continue
+            order.append(axis[0] if isinstance(axis[0], int) else axis[0][0])
+            key.append(slice(None, None, -1 if len(axis) == 3 and axis[2] < 0 else None))
+        # Those that no axis has are of length 1.
+        others = [dim for dim in range(len(self._shape)) if dim not in order]
+        return elements.transpose(*others, *order)[(0,) * len(others) + (...,)][(*key, ...)]
+
+    def __iter__(self) -> Iterator[Piece]:
+        return self.within(None)
+
+    def within(self, positions: Collection[Position] | None) -> Iterator[Piece]:
+        """The pieces in these chunks; in all that there are if None."""
+        if not self.count or (positions is not None and not positions):
+            return
+        if not self._axes:
+            yield (), (), (...,)
+        elif self.is_listed:
+            yield from self._listed(positions)
+        else:
+            lines = [_line(self._shape, *each) for each in zip(self._axes, self._chunks, strict=True)]
+            every: Any = product(*lines)
+            if positions is not None and len(positions) < prod(map(len, lines)):
+                every = [at for at in positions if all(index in line for index, line in zip(at, lines, strict=True))]
+            for position in every:
+                if positions is None or position in positions:
+                    found = [line[index] for index, line in zip(position, lines, strict=True)]
+                    yield position, tuple([own for own, _ in found]), _index([other for _, other in found])
+
+    def _listed(self, positions: Collection[Position] | None) -> Iterator[Piece]:
+        indices = [_everywhere(self._shape, axis) for axis in self._axes]
+        cells = [index // length for index, length in zip(indices, self._chunks, strict=True)]
+        number = np.zeros(self.count, np.int64)
+        for cell in cells:
+            number = number * (int(cell.max()) + 1) + cell
+        order = np.argsort(number, kind="stable")
+        ends = np.flatnonzero(np.diff(number[order])) + 1
+        for of_chunk in np.split(order, ends):
+            position = tuple([int(cell[of_chunk[0]]) for cell in cells])
+            if positions is None or position in positions:
+                places = zip(indices, position, self._chunks, strict=True)
+                yield position, Points([index[of_chunk] - at * length for index, at, length in places]), of_chunk
+
+
+def _index(picked: list[Picked]) -> Any:
+    if all(isinstance(each, slice) for each in picked):
+        return tuple(picked)
+    return np.ix_(*[np.arange(each.start, each.stop) if isinstance(each, slice) else each for each in picked])
+
+
+def _everywhere(shape: tuple[int, ...], axis: Axis) -> npt.NDArray[np.int64]:
+    """The index along an axis for each element."""
+    found: npt.NDArray[np.int64]
+    if isinstance(axis, int):
+        found = np.array(axis, np.int64)
+    elif len(axis) == 3:
+        dim, start, step = axis
+        lengths = [length if own == dim else 1 for own, length in enumerate(shape)]
+        found = (start + step * np.arange(shape[dim], dtype=np.int64)).reshape(lengths)
+    else:
+        dims, indices = axis
+        lengths = [indices.shape[dims.index(own)] if own in dims else 1 for own in range(len(shape))]
+        found = np.transpose(indices, np.argsort(dims)).reshape(lengths)
+    return np.broadcast_to(found, shape).reshape(-1)
+
+
+def _line(shape: tuple[int, ...], axis: Axis, length: int) -> _Line:
+    if isinstance(axis, int):
+        return {axis // length: (slice(axis % length, axis % length + 1, 1), slice(0, 1))}
+    if len(axis) == 2:
+        return _listed_line(axis[1].reshape(-1), length)
+    dim, start, step = axis
+    count = shape[dim]
+    if step < 0:
+        start, step = start + step * (count - 1), -step
+    found: _Line = {}
+    done = 0
+    while done < count:
+        first = start + done * step
+        cell = first // length
+        here = min(count - done, -(-((cell + 1) * length - first) // step)) if step else count
+        low = first - cell * length
+        picked = slice(low, low + (here - 1) * step + 1, step if here > 1 else 1)
+        found[cell] = picked, slice(done, done + here)
+        done += here
+    return found
+
+
+def _listed_line(indices: npt.NDArray[np.int64], length: int) -> _Line:
+    cells = indices // length
+    order = np.argsort(cells, kind="stable")
+    ends = np.flatnonzero(np.diff(cells[order])) + 1
+    return {int(cells[part[0]]): (indices[part] - cells[part[0]] * length, part) for part in np.split(order, ends)}
