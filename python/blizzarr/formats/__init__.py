@@ -18,6 +18,7 @@ from blizzarr.formats.finding import (
     listed,
     read_node,
 )
+from blizzarr.formats.forgetting import forget_documents
 from blizzarr.formats.format import Child, Format, Found
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import foreign
@@ -32,7 +33,6 @@ from blizzarr.formats.nodes import (
     node_prefixes,
     write_node,
 )
-from blizzarr.formats.remembered import forget_documents
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, relatives
 from blizzarr.formats.translate import translate
 from blizzarr.formats.v2_separator import as_documented, settled

@@ -19,8 +19,9 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.adapting import cast, downsample
+from blizzarr.tensorstore.in_memory import array
 from blizzarr.tensorstore.indexable import Indexable
-from blizzarr.tensorstore.making import array, cast, downsample
 from blizzarr.tensorstore.opening import open
 from blizzarr.tensorstore.stacking import concat, overlay, stack
 from blizzarr.tensorstore.store import TensorStore

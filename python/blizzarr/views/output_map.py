@@ -16,7 +16,7 @@ from blizzarr.views.dim import Dim
 from blizzarr.views.dim_selection import normalize_range
 from blizzarr.views.form import IndexArray, Map
 from blizzarr.views.interval import UNBOUNDED, Bounds, Interval
-from blizzarr.views.making import RawMap
+from blizzarr.views.raw_maps import RawMap
 from blizzarr.views.values import to_index
 
 __all__ = ["OutputIndexMap", "OutputIndexMaps", "OutputIndexMethod", "shown_array"]

@@ -17,8 +17,8 @@ from blizzarr.views.form_value import FormValue
 from blizzarr.views.from_json import parse_transform
 from blizzarr.views.indexing import Indexed
 from blizzarr.views.interval import check_contains
-from blizzarr.views.making import made_maps
 from blizzarr.views.output_map import OutputIndexMap, OutputIndexMaps, shown_array
+from blizzarr.views.raw_maps import made_maps
 from blizzarr.views.to_json import transform_to_json
 from blizzarr.views.values import quoted, to_indices
 

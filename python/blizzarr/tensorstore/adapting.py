@@ -1,59 +1,22 @@
-"""Stores of arrays in memory, and stores as other data types."""
+"""Stores and specs made from others: as another data type, or downsampled."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_json import derived
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
-from blizzarr.tensorstore.memory_array import array_driver
 from blizzarr.tensorstore.store import TensorStore
 
-__all__ = ["array", "cast", "downsample"]
+__all__ = ["cast", "downsample"]
 
 S = TypeVar("S", TensorStore, Spec)
-
-
-def array(
-    array: Any,
-    dtype: DTypeLike | None = None,
-    *,
-    context: Context | None = None,
-    copy: bool | None = None,
-    write: bool | None = None,
-) -> TensorStore:
-    """A store of an array in memory.
-
-    Parameters
-    ----------
-    array
-        An array, or whatever NumPy makes one of.
-    dtype
-        The data type of the elements; without it that of the array.
-    context
-        What is shared with others.
-    copy
-        Whether the store has elements of its own. None copies what must be converted; False fails then.
-    write
-        Whether the store can be written. None does what the array allows; with True, a copy is made if need be.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.array([1, 2, 3])
-    >>> store = array(x)
-    >>> store[0] = 9
-    >>> x
-    array([9, 2, 3])
-    """
-    return TensorStore.of(array_driver(array, dtype, context, copy, write))
 
 
 def cast(base: S, dtype: DTypeLike) -> S:
@@ -68,7 +31,8 @@ def cast(base: S, dtype: DTypeLike) -> S:
 
     Examples
     --------
-    >>> cast(array([1.5, -2.5]), "int8").read().result()
+    >>> import blizzarr.tensorstore as ts
+    >>> cast(ts.array([1.5, -2.5]), "int8").read().result()
     array([ 1, -2], dtype=int8)
     """
     if isinstance(base, TensorStore):
@@ -93,7 +57,8 @@ def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
 
     Examples
     --------
-    >>> downsample(array([[1, 2, 5], [3, 4, 6]]), [2, 2], "mean").read().result()
+    >>> import blizzarr.tensorstore as ts
+    >>> downsample(ts.array([[1, 2, 5], [3, 4, 6]]), [2, 2], "mean").read().result()
     array([[2, 6]])
     """
     if not isinstance(downsample_factors, Iterable):

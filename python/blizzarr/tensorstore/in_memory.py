@@ -1,0 +1,47 @@
+"""Stores of arrays in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from blizzarr.spec.context import Context
+from blizzarr.spec.dtype import DTypeLike
+from blizzarr.tensorstore.memory_array import array_driver
+from blizzarr.tensorstore.store import TensorStore
+
+__all__ = ["array"]
+
+
+def array(
+    array: Any,
+    dtype: DTypeLike | None = None,
+    *,
+    context: Context | None = None,
+    copy: bool | None = None,
+    write: bool | None = None,
+) -> TensorStore:
+    """A store of an array in memory.
+
+    Parameters
+    ----------
+    array
+        An array, or whatever NumPy makes one of.
+    dtype
+        The data type of the elements; without it that of the array.
+    context
+        What is shared with others.
+    copy
+        Whether the store has elements of its own. None copies what must be converted; False fails then.
+    write
+        Whether the store can be written. None does what the array allows; with True, a copy is made if need be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([1, 2, 3])
+    >>> store = array(x)
+    >>> store[0] = 9
+    >>> x
+    array([9, 2, 3])
+    """
+    return TensorStore.of(array_driver(array, dtype, context, copy, write))
