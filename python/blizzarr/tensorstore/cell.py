@@ -10,12 +10,18 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Cell", "Picked", "Points", "Where", "copied"]
+__all__ = ["Cell", "Listed", "Picked", "Points", "Where", "copied"]
 
 Picked: TypeAlias = slice | npt.NDArray[np.int64]
 """Along an axis: a range of indices with a step above zero, or each of them."""
 Where: TypeAlias = tuple[Picked, ...]
-"""All combinations of them."""
+"""All combinations of them: a plain tuple has ranges only."""
+
+
+class Listed(tuple[Picked, ...]):
+    """All combinations, with indices that are listed along some axes."""
+
+    __slots__ = ()
 
 
 class Points(tuple[npt.NDArray[np.int64], ...]):
@@ -50,7 +56,7 @@ class Cell:
     array([1, 0, 1, 0, 1, 0])
     """
 
-    __slots__ = ("box", "data", "dtype", "lower", "mask", "shape")
+    __slots__ = ("_is_full", "box", "data", "dtype", "lower", "mask", "shape")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.shape = shape
@@ -58,6 +64,8 @@ class Cell:
         self.lower = (0,) * len(shape)
         """Where `data` begins."""
         self.data: npt.NDArray[Any] | None = None
+        self._is_full = False
+        """Whether there is room for all of the chunk."""
         self.box: _Box = ((0, 0),) * len(shape)
         """Nothing outside of it was written, and all in it, unless there is a mask."""
         self.mask: npt.NDArray[np.bool_] | None = None
@@ -72,32 +80,39 @@ class Cell:
 
     def put(self, where: Where, values: npt.NDArray[Any]) -> None:
         """Write some elements; of several for the same place the last counts."""
-        box = _box_of(where)
-        if box is not None and self.mask is None and (self.data is None or _contains(box, self.box)):
+        mask = self.mask
+        box = _box_of(where) if mask is None or not self._is_full else None
+        if box is not None and mask is None and (self.data is None or _contains(box, self.box)):
             self.data = copied(values)
             self.box = box
             self.lower = tuple([low for low, _ in box])
+            self._is_full = self.data.shape == self.shape
             return
+        if not self._is_full and (box is None or not _contains(self._extent(), box)):
+            self._spread()
         data = self.data
-        if data is None or box is None or not _contains(self._extent(data), box):
-            data = self._spread()
-        data[_at(where, self.lower)] = copied(values) if self.dtype.hasobject else values
-        if self.mask is None:
+        assert data is not None, "there is room"
+        data[where if self._is_full and type(where) is tuple else _at(where, self.lower)] = (
+            copied(values) if self.dtype.hasobject else values
+        )
+        if mask is None:
             union = None if box is None else _union(self.box, box)
             if union is not None:
                 self.box = union
                 return
-            self.mask = self._masked()
-        self.mask[_at(where)] = True
+            mask = self.mask = self._masked()
+        mask[where if type(where) is tuple else _at(where)] = True
 
-    def _extent(self, data: npt.NDArray[Any]) -> _Box:
-        return tuple([(low, low + length) for low, length in zip(self.lower, data.shape, strict=True)])
+    def _extent(self) -> _Box:
+        assert self.data is not None, "there is some"
+        return tuple([(low, low + length) for low, length in zip(self.lower, self.data.shape, strict=True)])
 
     def _spread(self) -> npt.NDArray[Any]:
         """Make room for all of the chunk."""
         before, lower = self.data, self.lower
-        if before is not None and before.shape == self.shape:
+        if before is not None and self._is_full:
             return before
+        self._is_full = True
         self.data = data = np.empty(self.shape, self.dtype)
         self.lower = (0,) * len(self.shape)
         if before is not None:
@@ -127,15 +142,16 @@ class Cell:
         assert self.data is not None, "something was written"
         box = _box_of(where)
         data = self.data
-        if box is None or not _contains(self._extent(data), box):
+        if not self._is_full and (box is None or not _contains(self._extent(), box)):
             data = self._spread()
         found: npt.NDArray[Any] = data[_at(where, self.lower)]
         return found
 
     def fill(self, where: Where, values: npt.NDArray[Any]) -> None:
-        """Set elements that were written before; there is room for all."""
-        assert self.data is not None, "there is room"
-        self.data[_at(where)] = values
+        """Set elements that were written, and let go since."""
+        self.data = None
+        self._is_full = False
+        self._spread()[_at(where)] = values
 
     def cut(self, shape: Sequence[int]) -> bool:
         """Forget what is outside of a shape; whether anything is left."""
@@ -184,33 +200,32 @@ def _range(line: npt.NDArray[np.intp]) -> npt.NDArray[np.intp] | range:
 def _at(where: Where, lower: tuple[int, ...] | None = None) -> Any:
     """What NumPy is told."""
     if isinstance(where, Points):
-        # For these there is room for all of the chunk.
         return tuple(where)
-    if lower is not None and any(lower):
-        where = tuple(
-            [
-                slice(picked.start - low, picked.stop - low, picked.step) if isinstance(picked, slice) else picked - low
-                for picked, low in zip(where, lower, strict=True)
-            ]
+    if isinstance(where, Listed):
+        return np.ix_(
+            *[np.arange(each.start, each.stop, each.step) if isinstance(each, slice) else each for each in where]
         )
-    if all(isinstance(picked, slice) for picked in where):
+    # Only for these there may not be room for all of the chunk.
+    if lower is None or not any(lower):
         return where
-    return np.ix_(
-        *[
-            np.arange(picked.start, picked.stop, picked.step) if isinstance(picked, slice) else picked
-            for picked in where
+    return tuple(
+        [
+            slice(picked.start - low, picked.stop - low, picked.step)  # type: ignore[union-attr]  # ranges
+            for picked, low in zip(where, lower, strict=True)
         ]
     )
 
 
 def _box_of(where: Where) -> _Box | None:
     """The box that these places are, if they are one."""
-    found = []
+    if type(where) is not tuple:
+        return None
+    found: list[tuple[int, int]] = []
     for picked in where:
-        # One by one they are arrays, too.
-        if not isinstance(picked, slice) or (picked.step != 1 and picked.stop - picked.start > 1):
+        start, stop = picked.start, picked.stop  # type: ignore[union-attr]  # ranges
+        if picked.step != 1 and stop - start > 1:  # type: ignore[union-attr]
             return None
-        found.append((picked.start, picked.stop))
+        found.append((start, stop))
     return tuple(found)
 
 
@@ -220,15 +235,17 @@ def _contains(one: _Box, other: _Box) -> bool:
 
 def _union(one: _Box, other: _Box) -> _Box | None:
     """The box that two of them are together, if they are one."""
-    if _contains(one, other):
-        return one
-    if _contains(other, one):
-        return other
-    unlike = [axis for axis, (mine, his) in enumerate(zip(one, other, strict=True)) if mine != his]
-    if len(unlike) != 1:
-        return None
-    (axis,) = unlike
-    (low, high), (down, up) = one[axis], other[axis]
-    if up < low or high < down:
-        return None
-    return (*one[:axis], (min(low, down), max(high, up)), *one[axis + 1 :])
+    grown: list[tuple[int, int]] = []
+    unlike = 0
+    for mine, his in zip(one, other, strict=True):
+        if mine == his:
+            grown.append(mine)
+            continue
+        (low, high), (down, up) = mine, his
+        if up < low or high < down:
+            return None
+        unlike += 1
+        grown.append((low if low < down else down, high if high > up else up))
+    if unlike <= 1:
+        return tuple(grown)
+    return one if _contains(one, other) else other if _contains(other, one) else None

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.transform import Axis
-from blizzarr.tensorstore.cell import Picked, Points, Where
+from blizzarr.tensorstore.cell import Listed, Picked, Points, Where
 
 __all__ = ["Piece", "Pieces", "Position"]
 
@@ -88,10 +88,12 @@ class Pieces:
             every: Any = product(*lines)
             if positions is not None and len(positions) < prod(map(len, lines)):
                 every = [at for at in positions if all(index in line for index, line in zip(at, lines, strict=True))]
+            is_plain = not any(not isinstance(axis, int) and len(axis) == 2 for axis in self._axes)
             for position in every:
                 if positions is None or position in positions:
                     found = [line[index] for index, line in zip(position, lines, strict=True)]
-                    yield position, tuple([own for own, _ in found]), _index([other for _, other in found])
+                    where, index = zip(*found, strict=True)
+                    yield (position, where, index) if is_plain else (position, Listed(where), _index(index))
 
     def _listed(self, positions: Collection[Position] | None) -> Iterator[Piece]:
         indices = [_everywhere(self._shape, axis) for axis in self._axes]
@@ -108,9 +110,7 @@ class Pieces:
                 yield position, Points([index[of_chunk] - at * length for index, at, length in places]), of_chunk
 
 
-def _index(picked: list[Picked]) -> Any:
-    if all(isinstance(each, slice) for each in picked):
-        return tuple(picked)
+def _index(picked: tuple[Picked, ...]) -> Any:
     return np.ix_(*[np.arange(each.start, each.stop) if isinstance(each, slice) else each for each in picked])
 
 

@@ -23,7 +23,7 @@ from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.status import ConstraintError
 from blizzarr.stores import MemoryStore, Store
-from blizzarr.tensorstore.cell import Cell, Points, Where
+from blizzarr.tensorstore.cell import Cell, Listed, Points, Where
 from blizzarr.tensorstore.gathered import Gathered
 from blizzarr.tensorstore.undocumented import unlocked
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
@@ -35,6 +35,9 @@ __all__ = ["Staged", "do_later", "staged_in"]
 
 _TOGETHER = 16
 """Chunks that are made at the same time, by several threads."""
+
+_SMALL = 1 << 15
+"""Bytes of a chunk below which handing it to another thread takes longer."""
 
 
 def staged_in(
@@ -97,6 +100,7 @@ class Staged:
     def _begin(self) -> None:
         dtype = np.dtype(np.uint8) if self._by_bytes else self._meta.dtype.numpy
         self._gathered = Gathered(self._meta.write_shape + self._tail, dtype)
+        self._chunk_bytes = prod(self._gathered.chunks) * dtype.itemsize
         self._shape = self._meta.shape
         """The greatest shape that the array has had."""
         self._final: set[str] = set()
@@ -216,7 +220,7 @@ class Staged:
                     into.delete(name)
                 else:
                     into.set(name, value)
-            _each([partial(self._move_chunk, binding, position) for _, position in some])
+            _each([partial(self._move_chunk, binding, position) for _, position in some], self._chunk_bytes < _SMALL)
         return list(names)
 
     def _move_chunk(self, binding: Binding, position: tuple[int, ...]) -> None:
@@ -227,9 +231,6 @@ class Staged:
     def _take_back(self, binding: Binding, position: tuple[int, ...], cell: Cell) -> None:
         """Read the elements of a chunk again that were moved."""
         lowered, where = self._lowered(position, cell)
-        data = np.empty(cell.shape, cell.dtype)
-        cell.lower = (0,) * data.ndim
-        cell.data = data
         cell.fill(where, read(binding, lowered))
 
     def _put(self, below: View, into: Overlay, positions: list[tuple[int, ...]]) -> None:
@@ -319,7 +320,8 @@ class Staged:
                 axes.append(((dim if is_product else 0,), start + line))
                 where.append(line)
         if is_product:
-            return (tuple(map(len, lines)), tuple(axes), False), tuple(where)
+            is_plain = all(isinstance(each, slice) for each in where)
+            return (tuple(map(len, lines)), tuple(axes), False), tuple(where) if is_plain else Listed(where)
         return ((len(lines[0]),), tuple(axes), False), Points(where)
 
 
@@ -339,9 +341,10 @@ class _Twofold(View):
         return self._lower.get_ranges(key, ranges)
 
 
-def _each(tasks: list[Callable[[], None]]) -> None:
-    if len(tasks) == 1:
-        tasks[0]()
+def _each(tasks: list[Callable[[], None]], at_once: bool) -> None:
+    if at_once or len(tasks) == 1:
+        for task in tasks:
+            task()
         return
     for future in [submit(task) for task in tasks]:
         future.result()
