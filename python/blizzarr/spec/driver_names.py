@@ -15,18 +15,14 @@ FORMATS: dict[str, tuple[str, ...]] = {
 """The drivers of arrays that are stored, and the formats that they read; they write the first."""
 
 _SCHEMES = {"zarr3": "zarr3", "zarr2": "zarr", "n5": "n5", "zarr1": "zarr1", "zarr3_draft": "zarr3_draft"}
-_SCHEMES |= {"neuroglancer-precomputed": "neuroglancer_precomputed"}
+_SCHEMES |= {"json": "json", "neuroglancer-precomputed": "neuroglancer_precomputed"}
 
 DRIVER_ALIASES = {"zarr2": "zarr", "neuroglancer-precomputed": "neuroglancer_precomputed"}
 """Other names of drivers."""
 
-_OTHERS = ("array", "auto", "cast", "downsample", "stack")
+_OTHERS = ("array", "auto", "cast", "downsample", "json", "stack")
 
-
-_ELSEWHERE = {
-    "json": "JSON values",
-    **dict.fromkeys(("avif", "bmp", "jpeg", "png", "tiff", "webp"), "images"),
-}
+_ELSEWHERE = dict.fromkeys(("avif", "bmp", "jpeg", "png", "tiff", "webp"), "images")
 
 
 def elsewhere(name: str) -> str | None:
@@ -34,8 +30,8 @@ def elsewhere(name: str) -> str | None:
 
     Examples
     --------
-    >>> elsewhere("json"), elsewhere("zarr3")
-    ('JSON values', None)
+    >>> elsewhere("png"), elsewhere("zarr3")
+    ('images', None)
     """
     return _ELSEWHERE.get(name)
 

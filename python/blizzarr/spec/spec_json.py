@@ -13,6 +13,7 @@ from blizzarr.spec.context import ContextSpec, default_resource
 from blizzarr.spec.driver_names import DRIVER_ALIASES, FORMATS, array_schemes, elsewhere
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
 from blizzarr.spec.dtype import dtype_json, is_dtype
+from blizzarr.spec.json_pointer import as_pointer
 from blizzarr.spec.kvstore_json import kvstore_from_json, resources_json, take_resources, url_part
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_integer, as_text
@@ -246,7 +247,7 @@ def _array(driver: str, path: str, store: KvNode) -> SpecNode:
         store = store if below is None else below
         if path:
             store = directory(altered(store, path=store.path + path)) or store
-    members = Members({})
+    members = Members({"json_pointer": as_pointer(path)} if driver == "json" else {})
     node = SpecNode(driver, resources=_defaults(DRIVERS[driver]))
     return altered(DRIVERS[driver].take(members, node), kvstore=store)
 

@@ -8,6 +8,7 @@ are what the rest of this library raises::
     ├── InvalidArgumentError                    the spec itself cannot be meant
     ├── ArrayNotFoundError (NodeNotFoundError)  NOT_FOUND
     ├── ArrayExistsError (NodeExistsError)      ALREADY_EXISTS
+    ├── OutOfRangeError                         OUT_OF_RANGE: a document has nothing at this position
     ├── PlaceError (StoreError)                 FAILED_PRECONDITION: a file is where a directory has to be
     └── UnsupportedDriverError (UnsupportedOperationError)  what TensorStore has and this library has not
 """
@@ -34,6 +35,7 @@ __all__ = [
     "ArrayNotFoundError",
     "ConstraintError",
     "InvalidArgumentError",
+    "OutOfRangeError",
     "PlaceError",
     "UnsupportedDriverError",
     "failed_precondition",
@@ -56,6 +58,12 @@ class ConstraintError(_StatusError):
     """What is stored is not as the spec demands; the text names both."""
 
     status = "FAILED_PRECONDITION"
+
+
+class OutOfRangeError(_StatusError):
+    """A document has nothing at this position."""
+
+    status = "OUT_OF_RANGE"
 
 
 class ArrayNotFoundError(_StatusError, NodeNotFoundError):

@@ -186,6 +186,14 @@ def _open_volume(node: SpecNode, request: Request) -> TensorStore:
     return TensorStore.of(driver, driver.outside)
 
 
+def _open_json(node: SpecNode, request: Request) -> TensorStore:
+    if node.kvstore is None:
+        raise SpecError('"kvstore" must be specified')
+    from blizzarr.tensorstore.json_value import JsonDriver
+
+    return TensorStore.of(JsonDriver(node, request.transaction))
+
+
 def _open_cast(node: SpecNode, request: Request) -> TensorStore:
     if node.schema.dtype is None:
         raise SpecError("dtype must be specified")
@@ -201,6 +209,7 @@ OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {
     "array": _open_array,
     "cast": _open_cast,
     "downsample": _open_downsampled,
+    "json": _open_json,
     **dict.fromkeys(FORMATS, _open_stored),
     "neuroglancer_precomputed": _open_volume,
 }

@@ -9,6 +9,7 @@ from blizzarr.spec.drivers.adapters import CastSpec, DownsampleSpec, StackSpec
 from blizzarr.spec.drivers.array import ArrayDriver
 from blizzarr.spec.drivers.auto import AutoDriver
 from blizzarr.spec.drivers.driver import Change, Driver
+from blizzarr.spec.drivers.json_value import JsonValue
 from blizzarr.spec.drivers.precomputed import PrecomputedSpec
 from blizzarr.spec.drivers.stored import StoredDriver, directory
 from blizzarr.spec.drivers.virtual import VirtualSpec
@@ -24,6 +25,7 @@ DRIVERS: Final[dict[str, Driver]] = {
     "array": ArrayDriver(),
     "cast": CastSpec(),
     "downsample": DownsampleSpec(),
+    "json": JsonValue(),
     "stack": StackSpec(),
     "virtual_chunked": VirtualSpec(),
 }

@@ -1,0 +1,105 @@
+"""One value of a JSON document, as an array without dimensions."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from blizzarr.errors import SpecError
+from blizzarr.spec.altered import altered
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.drivers.driver import Change, Driver
+from blizzarr.spec.drivers.stored import kvstore_members
+from blizzarr.spec.dtype import as_dtype
+from blizzarr.spec.json_pointer import as_pointer
+from blizzarr.spec.kvstore_json import kvstore_json, kvstore_url
+from blizzarr.spec.members import Members
+from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.recheck import recheck_from_json
+from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.urls import encoded
+from blizzarr.views import IndexDomain
+
+__all__ = ["JsonValue"]
+
+_JSON = as_dtype("json")
+_OPEN = OpenMode(open=True)
+
+
+class JsonValue(Driver):
+    """A document, or a part of it that a JSON Pointer means."""
+
+    name: ClassVar = "json"
+    resources: ClassVar = ("data_copy_concurrency", "cache_pool")
+
+    def take(self, members: Members, node: SpecNode) -> SpecNode:
+        """Take the store, the pointer, and how old the value may be."""
+        schema = node.schema.copy()
+        SCHEMA_ARGUMENTS["dtype"].apply(schema, _JSON)
+        SCHEMA_ARGUMENTS["rank"].apply(schema, 0)
+        _check(schema)
+        kvstore = kvstore_members(members)
+        options = {
+            "mode": _OPEN,
+            "json_pointer": members.take("json_pointer", as_pointer, default=""),
+            "recheck_cached_data": members.take("recheck_cached_data", recheck_from_json, default="open"),
+        }
+        return altered(node, kvstore=kvstore, options=options, schema=schema)
+
+    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        """The store, and what differs from what is usual, or everything."""
+        said: dict[str, Any] = {} if node.kvstore is None else {"kvstore": kvstore_json(node.kvstore, include_defaults)}
+        for name, usual in (("json_pointer", ""), ("recheck_cached_data", "open")):
+            if include_defaults or node.options[name] != usual:
+                said[name] = node.options[name]
+        return said
+
+    def changed(self, node: SpecNode, change: Change) -> SpecNode:
+        """With a store if there was none, and another age of what is known."""
+        options, kvstore = dict(node.options), node.kvstore
+        if change.recheck_cached_data is not None:
+            options["recheck_cached_data"] = change.recheck_cached_data
+        if change.kvstore is not None:
+            if kvstore is not None:
+                raise SpecError('"kvstore" is already specified')
+            kvstore = change.kvstore
+        schema = change.schema.copy()
+        SCHEMA_ARGUMENTS["dtype"].apply(schema, _JSON)
+        _check(schema)
+        # What it may be constrained to is what every such value is.
+        return altered(node, options=options, kvstore=kvstore)
+
+    def open_mode(self, node: SpecNode) -> OpenMode:
+        """To open: a value is made by writing it."""
+        return _OPEN.copy()
+
+    def domain(self, node: SpecNode) -> IndexDomain | None:
+        """That of one element."""
+        return IndexDomain(shape=[])
+
+    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
+        """None to speak of."""
+        return ChunkLayout(rank=0)
+
+    def codec(self, node: SpecNode) -> CodecSpec | None:
+        """None: it is JSON."""
+        return None
+
+    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
+        """None: what is not there is an error."""
+        return None
+
+    def url(self, node: SpecNode) -> str:
+        """That of the document, and the pointer."""
+        if node.kvstore is None:
+            raise SpecError("Invalid kvstore spec")
+        return f"{kvstore_url(node.kvstore)}|json:{encoded(node.options['json_pointer'])}"
+
+
+def _check(schema: Schema) -> None:
+    for name in ("codec", "fill_value"):
+        if getattr(schema, name) is not None:
+            raise SpecError(f"{name} not supported by json driver")

@@ -1,0 +1,196 @@
+"""One value of a JSON document as a driver: read and written as a whole, whatever else is in the document."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from blizzarr.errors import ConflictError
+from blizzarr.json_values import MISSING, alike, dump
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.dtype import DType, as_dtype
+from blizzarr.spec.json_pointer import found_at, replaced_at
+from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.kvstore_access import Access
+from blizzarr.spec.kvstore_changes import KvChanges
+from blizzarr.spec.opened_place import open_place
+from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.status import ArrayNotFoundError, ConstraintError
+from blizzarr.stores import LocalStore, MemoryStore, Store
+from blizzarr.stores.generation import unwrapped
+from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
+from blizzarr.tensorstore.picking import picked, put
+from blizzarr.tensorstore.stored_place import shown
+from blizzarr.transactions import Operation, Transaction, changes_in
+from blizzarr.transactions.changes import place_in
+from blizzarr.views import IndexDomain, IndexTransform, lower
+
+__all__ = ["JsonDriver"]
+
+_ATTEMPTS = 100
+
+
+class JsonDriver(Driver):
+    """What a JSON Pointer means in a document."""
+
+    name = "json"
+    dtype: DType = as_dtype("json")
+
+    def __init__(self, node: SpecNode, transaction: Transaction | None = None) -> None:
+        assert node.kvstore is not None, "checked when it was opened"
+        self._node = node
+        self._transaction = transaction
+        self._pointer: str = node.options["json_pointer"]
+
+    @property
+    def domain(self) -> IndexDomain:
+        """That of one element."""
+        return IndexDomain(shape=[])
+
+    @property
+    def chunk_layout(self) -> ChunkLayout:
+        """None to speak of."""
+        return ChunkLayout(rank=0)
+
+    @property
+    def kvstore(self) -> KvStore | None:
+        """The place of the document."""
+        assert self._node.kvstore is not None, "checked when it was opened"
+        return KvStore.of(self._node.kvstore, self._transaction)
+
+    def said(self, view: View, minimal: bool = False) -> SpecNode:
+        """The place, and the pointer."""
+        if self._transaction is not None:
+            self._transaction.check_open()
+        node = self._node
+        return SpecNode(
+            node.driver,
+            node.schema,
+            IndexTransform._of(view._form),
+            node.kvstore,
+            options=node.options,
+            resources=node.resources,
+        )
+
+    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
+        """Read the document, and find the value."""
+        access = self._access
+        found = access.read("") if self._transaction is None else KvChanges(self._transaction, access).read(access.path)
+        if found.value is None:
+            raise ArrayNotFoundError(f"Error reading {self._shown}")
+        element = np.empty((), np.object_)
+        with prefixed(f"Error reading {self._shown}"):
+            element[()] = found_at(_parsed(found.value), self._pointer)
+        values = picked(element, lower(view, ()))
+        if out is None:
+            return values.copy("C")
+        out[...] = values
+        return out
+
+    def write(self, view: View, source: Elements) -> None:
+        """Replace the value in the document as it is stored by then."""
+        if not view.size:
+            return
+        element = np.empty((), np.object_)
+        put(element, lower(view, ()), source)
+        value = element[()]
+        access = self._access
+        if self._transaction is not None:
+            self._write_later(self._transaction, value)
+            return
+        if not self._pointer:
+            access.write("", self._made(None, value))
+            return
+        for _ in range(_ATTEMPTS):
+            found = access.read("")
+            made = self._made(found.value, value)
+            if made == found.value or access.write("", made, found.generation) is not None:
+                return
+        raise ConflictError(
+            f"somebody else changed the document {_ATTEMPTS} times in a row; try again",
+            key=access.path,
+            store=str(access.store),
+        )
+
+    def _write_later(self, transaction: Transaction, value: Any) -> None:
+        key, store = self._access.path, self._access.store
+
+        def change(target: Store) -> None:
+            before = target.get(key) if self._pointer else None
+            target.set(key, self._made(None if before is None else bytes(before), value))
+
+        changes_in(transaction, store).do(Operation(store, change, (place_in(store)[1] + key,)))
+
+    def _made(self, before: bytes | None, value: Any) -> bytes:
+        """The document with another value; as it is, if it has that."""
+        document = MISSING
+        if before is not None:
+            with prefixed(f"Error reading {self._shown}"):
+                document = _parsed(before)
+        with prefixed(f"Error writing {self._shown}"):
+            try:
+                made = replaced_at(document, self._pointer, value)
+                return before if before is not None and alike(made, document) else dump(made).encode()
+            except RecursionError:
+                raise ConstraintError("expected fewer values within each other") from None
+
+    @cached_property
+    def _access(self) -> Access:
+        assert self._node.kvstore is not None, "checked when it was opened"
+        return Access(open_place(self._node.kvstore))
+
+    @property
+    def _shown(self) -> str:
+        return shown(self._access.store, self._access.path)
+
+    def is_quick(self, view: View) -> bool:
+        """In memory."""
+        return isinstance(unwrapped(self._access.store), MemoryStore)
+
+    @property
+    def is_near(self) -> bool:
+        """In memory, or in files."""
+        return isinstance(unwrapped(self._access.store), LocalStore | MemoryStore)
+
+    @property
+    def transaction(self) -> Transaction | None:
+        """What gathers what is written."""
+        return self._transaction
+
+    def with_transaction(self, transaction: Transaction | None) -> Driver:
+        """The same value with a transaction."""
+        return JsonDriver(self._node, transaction).allowed(self.readable, self.writable)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._node, self._transaction, self.readable, self.writable)
+
+
+def _again(node: SpecNode, transaction: Transaction | None, readable: bool, writable: bool) -> JsonDriver:
+    return JsonDriver(node, transaction).allowed(readable, writable)
+
+
+def _parsed(value: bytes) -> Any:
+    try:
+        return json.loads(value.decode(), parse_int=_number, parse_constant=_no_json, object_pairs_hook=_object)
+    except (ValueError, RecursionError):
+        raise ConstraintError("Invalid JSON") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Members by their names, of several with one name the last."""
+    return dict(sorted(pairs, key=itemgetter(0)))
+
+
+def _number(text: str) -> int | float:
+    """An integer of 64 bits, or what is next to it."""
+    number = int(text)
+    return number if -(1 << 63) <= number < 1 << 64 else float(text)
+
+
+def _no_json(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON")
