@@ -15,7 +15,7 @@ import pytest
 
 from blizzarr.codecs import N5Codec
 from blizzarr.errors import MetadataError
-from blizzarr.formats import n5
+from blizzarr.formats.n5 import N5
 from blizzarr.model import ArrayMeta
 from support.corpus import Corpus, as_json, check_refused
 
@@ -42,32 +42,32 @@ def test_good(case: dict[str, Any]) -> None:
     raw = CORPUS.document(case)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        meta = n5.decode("", {KEY: raw})
+        meta = N5.decode("", {KEY: raw})
     assert isinstance(meta, ArrayMeta)
     for name, expected in case["expect"].items():
         found = LOOK[name](meta) if name in LOOK else as_json(getattr(meta, name))
         assert found == expected, name
-    assert n5.encode(meta, "") == {KEY: raw}
+    assert N5.encode(meta, "") == {KEY: raw}
     ones = [1] * len(meta.shape)
-    resized = json.loads(n5.encode(meta.with_shape(tuple(ones)), "")[KEY])
+    resized = json.loads(N5.encode(meta.with_shape(tuple(ones)), "")[KEY])
     assert resized == {**json.loads(raw), "dimensions": ones}
     assert list(resized) == list(json.loads(raw))
     # From the model alone, as if it had come from nowhere.
-    assert n5.decode("", n5.encode(replace(meta, source=None), "")) == meta
+    assert N5.decode("", N5.encode(replace(meta, source=None), "")) == meta
 
 
 @pytest.mark.parametrize("case", CORPUS.cases("bad"))
 def test_bad(case: dict[str, Any]) -> None:
     """row 40 to 58: documents that do not conform are refused, with all their problems at once and in their places."""
     with pytest.raises(MetadataError) as caught:
-        n5.decode("a/b", {f"a/b/{KEY}": CORPUS.document(case)})
+        N5.decode("a/b", {f"a/b/{KEY}": CORPUS.document(case)})
     check_refused(caught.value, case, f"a/b/{KEY}")
 
 
 @pytest.mark.parametrize("case", CORPUS.cases("none"))
 def test_none(case: dict[str, Any]) -> None:
     """Groups, and what others have under that name, make no node."""
-    assert n5.decode("", {KEY: CORPUS.document(case)}) is None
+    assert N5.decode("", {KEY: CORPUS.document(case)}) is None
 
 
 def test_the_corpus_is_large() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import v1
+from blizzarr.formats.v1 import V1
 from blizzarr.model import ArrayMeta
 from support.corpus import Corpus, as_json, changed, check_refused, fill_bytes, raw_documents
 
@@ -36,7 +36,7 @@ LOOK = {
     "codecs": lambda meta: [as_json(codec.to_json()) for codec in meta.codecs.all],
     "endian": lambda meta: meta.codecs.serializer.endian,
     "key": lambda meta: meta.chunk_keys.key((1, 2, 3)[: len(meta.shape)]),
-    "resized": lambda meta: json.loads(v1.encode(meta.with_shape((3, *meta.shape[1:])), "")["meta"]),
+    "resized": lambda meta: json.loads(V1.encode(meta.with_shape((3, *meta.shape[1:])), "")["meta"]),
 }
 
 
@@ -46,28 +46,28 @@ def test_good(case: dict[str, Any]) -> None:
     raw = documents(case)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        meta = v1.decode("", raw)
+        meta = V1.decode("", raw)
     assert isinstance(meta, ArrayMeta)
     for name, expected in case["expect"].items():
         found = LOOK[name](meta) if name in LOOK else as_json(getattr(meta, name))
         assert found == expected, name
-    assert v1.encode(meta, "") == {"attrs": b"{}", **raw}
+    assert V1.encode(meta, "") == {"attrs": b"{}", **raw}
     # From the model alone, as if it had come from nowhere.
-    assert v1.decode("", v1.encode(replace(meta, source=None), "")) == meta
+    assert V1.decode("", V1.encode(replace(meta, source=None), "")) == meta
 
 
 @pytest.mark.parametrize("case", CORPUS.cases("bad"))
 def test_bad(case: dict[str, Any]) -> None:
     """Documents that do not conform are refused, with all their problems at once and in their places."""
     with pytest.raises(BlizzarrError) as caught:
-        v1.decode("a/b", documents(case, "a/b/"))
+        V1.decode("a/b", documents(case, "a/b/"))
     check_refused(caught.value, case, f"a/b/{case.get('key', 'meta')}")
 
 
 @pytest.mark.parametrize("case", CORPUS.cases("none"))
 def test_none(case: dict[str, Any]) -> None:
     """Documents of anybody else that have the same key make no node."""
-    assert v1.decode("a/b", documents(case, "a/b/")) is None
+    assert V1.decode("a/b", documents(case, "a/b/")) is None
 
 
 def test_the_corpus_is_large() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import v1
+from blizzarr.formats.v1 import V1
 from blizzarr.model import ArrayMeta
 from support.corpus import Corpus, changed
 from support.mutated import check_error, mutated
@@ -44,7 +44,7 @@ def test_mutations(seed: int) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                meta = v1.decode("", raw)
+                meta = V1.decode("", raw)
         except BlizzarrError as error:
             check_error(error)
             continue
@@ -52,13 +52,13 @@ def test_mutations(seed: int) -> None:
             assert repr(json.loads(raw["meta"]).get("zarr_format")) != "1", raw
             continue
         read += 1
-        assert v1.encode(meta, "") == raw, raw
+        assert V1.encode(meta, "") == raw, raw
         changed = meta.with_attributes({**meta.attributes, "changed": 1})
-        written = v1.encode(changed, "")
+        written = V1.encode(changed, "")
         assert written["meta"] == raw["meta"], raw
-        assert v1.encode(v1.decode("", written), "") == written, raw
+        assert V1.encode(V1.decode("", written), "") == written, raw
         grown = meta.with_shape((*(length + 1 for length in meta.shape[:1]), *meta.shape[1:]))
-        found = v1.decode("", v1.encode(grown, ""))
+        found = V1.decode("", V1.encode(grown, ""))
         assert isinstance(found, ArrayMeta), raw
         assert found == grown, raw
         assert meta.codecs.steps(meta.dtype, meta.write_shape), raw

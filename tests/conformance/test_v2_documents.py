@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import v2
+from blizzarr.formats.v2 import V2
 from blizzarr.model import ArrayMeta, GroupMeta
 from support.corpus import Corpus, as_json, changed, check_refused, raw_documents
 
@@ -38,8 +38,8 @@ LOOK = {
     "endian": lambda meta: getattr(meta.codecs.serializer, "endian", None),
     "key": lambda meta: meta.chunk_keys.key((1, 2) if meta.shape else ()),
     "members": lambda meta: None if meta.consolidated is None else list(meta.consolidated),
-    "written": lambda meta: {key: json.loads(raw) for key, raw in v2.encode(meta, "").items()},
-    "resized": lambda meta: json.loads(v2.encode(meta.with_shape((3, *meta.shape[1:])), "")[".zarray"]),
+    "written": lambda meta: {key: json.loads(raw) for key, raw in V2.encode(meta, "").items()},
+    "resized": lambda meta: json.loads(V2.encode(meta.with_shape((3, *meta.shape[1:])), "")[".zarray"]),
 }
 
 
@@ -49,24 +49,24 @@ def test_good(case: dict[str, Any]) -> None:
     raw = documents(case)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        meta = v2.decode("", raw)
+        meta = V2.decode("", raw)
     assert isinstance(meta, ArrayMeta | GroupMeta)
     for name, expected in case["expect"].items():
         found = LOOK[name](meta) if name in LOOK else as_json(getattr(meta, name))
         assert found == expected, name
-    assert v2.encode(meta, "") == raw
+    assert V2.encode(meta, "") == raw
     # From the model alone, as if it had come from nowhere.
     anew = replace(meta, source=None)
     if isinstance(anew, GroupMeta) and anew.consolidated is not None:
         anew = anew.with_consolidated(dict(anew.consolidated))
-    assert v2.decode("", v2.encode(anew, "")) == meta
+    assert V2.decode("", V2.encode(anew, "")) == meta
 
 
 @pytest.mark.parametrize("case", CORPUS.cases("bad"))
 def test_bad(case: dict[str, Any]) -> None:
     """Documents that do not conform are refused, with all their problems at once and in their places."""
     with pytest.raises(BlizzarrError) as caught:
-        look_everywhere(v2.decode("a/b", documents(case, "a/b/")))
+        look_everywhere(V2.decode("a/b", documents(case, "a/b/")))
     check_refused(caught.value, case, f"a/b/{case.get('key', '.zarray')}")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import v2
+from blizzarr.formats.v2 import V2
 from blizzarr.model import ArrayMeta, GroupMeta
 from support.corpus import Corpus, changed
 from support.mutated import check_error, mutated
@@ -48,7 +48,7 @@ def test_mutations(seed: int) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                meta = v2.decode("", raw)
+                meta = V2.decode("", raw)
                 if isinstance(meta, GroupMeta) and meta.consolidated is not None:
                     assert all(meta.consolidated[path] is not None for path in meta.consolidated), raw
         except BlizzarrError as error:
@@ -57,10 +57,10 @@ def test_mutations(seed: int) -> None:
         read += 1
         assert meta is not None
         # In consolidated metadata, a copy of the group's own documents that is not what they are is made right.
-        kept = {key: value for key, value in v2.encode(meta, "").items() if key != ".zmetadata"}
+        kept = {key: value for key, value in V2.encode(meta, "").items() if key != ".zmetadata"}
         assert kept == {key: raw[key] for key in kept}, raw
-        written = v2.encode(meta.with_attributes({**meta.attributes, "changed": 1}), "")
-        assert v2.encode(v2.decode("", written), "") == written, raw
+        written = V2.encode(meta.with_attributes({**meta.attributes, "changed": 1}), "")
+        assert V2.encode(V2.decode("", written), "") == written, raw
         if isinstance(meta, ArrayMeta):
             assert meta.codecs.steps(meta.dtype, meta.write_shape), raw
             assert len(meta.chunk_shape) == len(meta.shape), raw

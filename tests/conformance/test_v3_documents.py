@@ -13,7 +13,7 @@ import pytest
 
 from blizzarr.dtypes.byte_order import in_order
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import v3
+from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta, GroupMeta
 from support.corpus import Corpus, as_json, check_refused
 
@@ -29,19 +29,19 @@ LOOK = {
     "said_fill": lambda meta: meta.dtype.fill_to_json(meta.fill_value),
     "key": lambda meta: meta.chunk_keys.key((1, 2) if meta.shape else ()),
     "members": lambda meta: None if meta.consolidated is None else list(meta.consolidated),
-    "written": lambda meta: json.loads(v3.encode(meta, "")["zarr.json"]),
+    "written": lambda meta: json.loads(V3.encode(meta, "")["zarr.json"]),
 }
 
 
 @pytest.mark.parametrize("case", CORPUS.cases("good"))
 def test_good(case: dict[str, Any]) -> None:
     """A conforming document is read as what it means, and survives being written again."""
-    meta = v3.decode("", {"zarr.json": CORPUS.document(case)})
+    meta = V3.decode("", {"zarr.json": CORPUS.document(case)})
     assert isinstance(meta, ArrayMeta | GroupMeta)
     for name, expected in case["expect"].items():
         found = LOOK[name](meta) if name in LOOK else as_json(getattr(meta, name))
         assert found == expected, name
-    again = v3.decode("", v3.encode(meta, ""))
+    again = V3.decode("", V3.encode(meta, ""))
     if isinstance(meta, ArrayMeta):
         assert again == meta
 
@@ -50,7 +50,7 @@ def test_good(case: dict[str, Any]) -> None:
 def test_bad(case: dict[str, Any]) -> None:
     """A document that does not conform is refused, with all its problems at once and in their places."""
     with pytest.raises(BlizzarrError) as caught:
-        v3.decode("a/b", {"a/b/zarr.json": CORPUS.document(case)})
+        V3.decode("a/b", {"a/b/zarr.json": CORPUS.document(case)})
     check_refused(caught.value, case, "a/b/zarr.json")
 
 

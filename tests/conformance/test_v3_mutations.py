@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import v3
+from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta
 from support.corpus import Corpus
 from support.mutated import check_error, mutated
@@ -42,13 +42,13 @@ def test_mutations(seed: int) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                meta = v3.decode("", {"zarr.json": raw})
+                meta = V3.decode("", {"zarr.json": raw})
         except BlizzarrError as error:
             check_error(error)
             continue
         read += 1
-        written = v3.encode(meta, "")
-        assert v3.encode(v3.decode("", written), "") == written, raw
+        written = V3.encode(meta, "")
+        assert V3.encode(V3.decode("", written), "") == written, raw
         if isinstance(meta, ArrayMeta):
             assert meta.codecs.steps(meta.dtype, meta.write_shape), raw
             assert len(meta.chunk_shape) == len(meta.shape), raw

@@ -1,6 +1,6 @@
 """Formats: translators between documents in a store and the one model.
 
-Each format is a module, or an instance of a class, with the functions of `Format`. It owns the keys of nodes as well as
+Each format is an instance of a class with the methods of `Format`. It owns the keys of nodes as well as
 those of chunks: in most formats a node's documents lie beside its chunks; in the December 2022 draft of v3, documents
 and chunks are two trees. Nothing outside this package asks which format a node has; the functions here work for all.
 """

@@ -7,8 +7,8 @@ from dataclasses import replace
 from blizzarr.codecs import Chunk, CodecChain
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.dtypes import DataType
-from blizzarr.formats import n5
 from blizzarr.formats.format import Format
+from blizzarr.formats.n5 import N5
 
 __all__ = ["arranged", "without_blocks"]
 
@@ -22,10 +22,10 @@ def arranged(chain: CodecChain, dtype: DataType, rank: int, form: Format) -> Cod
     Examples
     --------
     >>> chain = CodecChain.from_list(["bytes", "gzip"], "uint16", (4, 4))
-    >>> arranged(chain, DataType.parse("uint16"), 2, n5).all
+    >>> arranged(chain, DataType.parse("uint16"), 2, N5).all
     (TransposeCodec(order=(1, 0)), N5Codec(compressor=GzipCodec(level=6)))
     """
-    if form is not n5 or not isinstance(chain.serializer, BytesCodec) or len(chain.compressors) > 1:
+    if form is not N5 or not isinstance(chain.serializer, BytesCodec) or len(chain.compressors) > 1:
         return chain
     from blizzarr.formats.n5_array import n5_chain
 
@@ -38,7 +38,7 @@ def without_blocks(chain: CodecChain, dtype: DataType) -> CodecChain:
 
     Examples
     --------
-    >>> chain = arranged(CodecChain.from_list(["bytes"], "uint16", (4,)), DataType.parse("uint16"), 1, n5)
+    >>> chain = arranged(CodecChain.from_list(["bytes"], "uint16", (4,)), DataType.parse("uint16"), 1, N5)
     >>> without_blocks(chain, DataType.parse("uint16")).all
     (BytesCodec(endian='big'),)
     """

@@ -13,11 +13,13 @@ from functools import lru_cache
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, StoreError
-from blizzarr.formats import draft, v2_separator, v3, v3_implicit
+from blizzarr.formats import draft, v2_separator
 from blizzarr.formats.format import Child, Format, Found, Node, Store
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import what_is_there, what_was_sought
 from blizzarr.formats.table import FORMATS, format_of, relatives
+from blizzarr.formats.v3 import V3
+from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 
@@ -180,12 +182,12 @@ def find_again(store: Store, path: str) -> Found | None:
 
 def _newest(store: Store, path: str) -> Found | None:
     """The node at a path if it is of the newest format, as most are."""
-    (key,) = v3.document_keys(path)
+    (key,) = V3.document_keys(path)
     raw = get_many(store, (key,))[0]
     if raw is None:
         return None
     documents = {key: raw if type(raw) is bytes else bytes(raw)}
-    meta = v3.decode(path, documents)
+    meta = V3.decode(path, documents)
     return None if meta is None else Found(meta, documents)
 
 
@@ -230,7 +232,7 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     found = find(store, path, form)
     if found is not None:
         return found.meta
-    implied = find_implied(store, path) if form in (None, v3) else None
+    implied = find_implied(store, path) if form in (None, V3) else None
     if implied is not None:
         warnings.warn(
             f"no document says that /{path} in {store} is a group, as Zarr v3 wants it since 2024; it is read as one, "
@@ -259,7 +261,7 @@ def _of_another_format(store: Store, path: str) -> str | None:
 
 def find_implied(store: Store, path: str) -> Found | None:
     """The group without a document at a path, in a format that has no such groups any more; see `v3_implicit`."""
-    return Found(GroupMeta(format=v3_implicit.TAG), {}) if is_implicit(store, v3_implicit, path) else None
+    return Found(GroupMeta(format=TAG), {}) if is_implicit(store, V3_IMPLICIT, path) else None
 
 
 def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Child]]:

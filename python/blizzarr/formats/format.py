@@ -1,4 +1,4 @@
-"""What a format is: the functions that its module, or an instance of its class, answers."""
+"""What a format is: the methods that an instance of its class has."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Child(NamedTuple):
 
 
 class Format(Protocol):
-    """The functions of a format. Paths have no slash at either end; the root's is empty."""
+    """The methods of a format. Paths have no slash at either end; the root's is empty."""
 
     @property
     def name(self) -> str:

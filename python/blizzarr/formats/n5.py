@@ -10,105 +10,103 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from blizzarr.errors import Problem
-from blizzarr.formats.beside import chunk_prefix, entry_documents, node_prefixes
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.stored import Stored
-from blizzarr.formats.without_groups import child_names, groups_above, listing_prefix, only_keys
+from blizzarr.formats.without_groups import WithoutGroups, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
-from blizzarr.model.names import unusable as name_problem
 from blizzarr.problems import Problems
 
-__all__ = [
-    "child_names",
-    "chunk_keys",
-    "chunk_prefix",
-    "decode",
-    "default_compressor",
-    "document_keys",
-    "encode",
-    "entry_documents",
-    "entry_key",
-    "groups_above",
-    "has_dimension_names",
-    "has_null_fill",
-    "implicit_groups",
-    "index_codecs",
-    "listing_prefix",
-    "name",
-    "name_problem",
-    "node_keys",
-    "node_of",
-    "node_prefixes",
-    "zarr_format",
-]
+__all__ = ["N5", "N5Format"]
 
-name: Final = "n5"
-zarr_format: Final = None
-entry_key: Final = None
-implicit_groups: Final = False
-has_dimension_names: Final = True
-has_null_fill: Final = False
-index_codecs: Final = None
-default_compressor: Final = "blosc"
 
 _DOCUMENT: Final = "attributes.json"
 _SIGNS: Final = ("dimensions", "dataType")
 """What every library for N5 takes for a dataset."""
 
 
-def node_keys(path: str) -> tuple[str, ...]:
-    """The key of the document that makes an array."""
-    return (chunk_prefix(path) + _DOCUMENT,)
+class N5Format(WithoutGroups):
+    """The format of datasets of N5."""
+
+    name: ClassVar[str] = "n5"
+    zarr_format: ClassVar[int | None] = None
+    has_dimension_names: ClassVar[bool] = True
+    has_null_fill: ClassVar[bool] = False
+    default_compressor: ClassVar[str] = "blosc"
+    documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
+
+    def node_keys(self, path: str) -> tuple[str, ...]:
+        """The key of the document that makes an array."""
+        return (self.chunk_prefix(path) + _DOCUMENT,)
+
+    def document_keys(self, path: str) -> tuple[str, ...]:
+        """The keys of the documents of an array."""
+        return self.node_keys(path)
+
+    def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
+        """The chunk key encoding of new arrays: the indices with a slash between them.
+
+        Raises
+        ------
+        MetadataError
+            When another separator is wanted.
+        """
+        return only_keys(ChunkKeys.v2("/"), given)
+
+    def decode(self, path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
+        """The array at a path; `None` when the document is that of a group, or something else of that name.
+
+        Raises
+        ------
+        MetadataError
+            With everything that is wrong with the document.
+        """
+        (key,) = self.node_keys(path)
+        given = documents.get(key)
+        if given is None:
+            return None
+        from blizzarr.formats import n5_array
+
+        raw, problems = bytes(given), Problems()
+        document = load(raw, problems, attributes=True)
+        if not _is_meant(document, raw):
+            return None
+        meta = None if document is None else n5_array.decode(document, problems)
+        problems.raise_any(key=key, document=document)
+        assert meta is not None
+        assert document is not None
+        return replace(meta, source=Stored(document, {_DOCUMENT: raw}))
+
+    def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
+        """The document of an array.
+
+        Raises
+        ------
+        MetadataError
+            With everything that N5 cannot express; groups are the first.
+        """
+        from blizzarr.formats import n5_array
+
+        (key,) = self.node_keys(path)
+        problems = Problems()
+        if not isinstance(meta, ArrayMeta):
+            problems.items.append(Problem("", "an array: groups of N5 are directories without a document", "a group"))
+            problems.raise_any(key=key)
+            raise AssertionError
+        document = n5_array.encode(meta, problems)
+        problems.raise_any(key=key)
+        raw = dump(document, key)
+        if meta.format == self.name and isinstance(meta.source, Stored) and dump(meta.source, key) == raw:
+            # Compared as text, which tells `true` from 1; the white space is whoever's wrote it.
+            raw = meta.source.raw[_DOCUMENT]
+        # Nothing is stored that could not be read again.
+        self.decode(path, {key: raw})
+        return {key: raw}
 
 
-def document_keys(path: str) -> tuple[str, ...]:
-    """The keys of the documents of an array."""
-    return node_keys(path)
-
-
-def node_of(key: str) -> str | None:
-    """The path of the array that a document with this key belongs to; `None` for other keys."""
-    path, _, last = key.rpartition("/")
-    return path if last == _DOCUMENT else None
-
-
-def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
-    """The chunk key encoding of new arrays: the indices with a slash between them.
-
-    Raises
-    ------
-    MetadataError
-        When another separator is wanted.
-    """
-    return only_keys(ChunkKeys.v2("/"), given)
-
-
-def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
-    """The array at a path; `None` when the document is that of a group, or something else of that name.
-
-    Raises
-    ------
-    MetadataError
-        With everything that is wrong with the document.
-    """
-    (key,) = node_keys(path)
-    given = documents.get(key)
-    if given is None:
-        return None
-    from blizzarr.formats import n5_array
-
-    raw, problems = bytes(given), Problems()
-    document = load(raw, problems, attributes=True)
-    if not _is_meant(document, raw):
-        return None
-    meta = None if document is None else n5_array.decode(document, problems)
-    problems.raise_any(key=key, document=document)
-    assert meta is not None
-    assert document is not None
-    return replace(meta, source=Stored(document, {_DOCUMENT: raw}))
+N5: Final = N5Format()
 
 
 def _is_meant(document: dict[str, Any] | None, raw: bytes) -> bool:
@@ -116,30 +114,3 @@ def _is_meant(document: dict[str, Any] | None, raw: bytes) -> bool:
     if document is None:
         return all(b'"%b"' % sign.encode() in raw for sign in _SIGNS)
     return all(sign in document for sign in _SIGNS)
-
-
-def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-    """The document of an array.
-
-    Raises
-    ------
-    MetadataError
-        With everything that N5 cannot express; groups are the first.
-    """
-    from blizzarr.formats import n5_array
-
-    (key,) = node_keys(path)
-    problems = Problems()
-    if not isinstance(meta, ArrayMeta):
-        problems.items.append(Problem("", "an array: groups of N5 are directories without a document", "a group"))
-        problems.raise_any(key=key)
-        raise AssertionError
-    document = n5_array.encode(meta, problems)
-    problems.raise_any(key=key)
-    raw = dump(document, key)
-    if meta.format == name and isinstance(meta.source, Stored) and dump(meta.source, key) == raw:
-        # Compared as text, which tells `true` from 1; the white space is whoever's wrote it.
-        raw = meta.source.raw[_DOCUMENT]
-    # Nothing is stored that could not be read again.
-    decode(path, {key: raw})
-    return {key: raw}

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from blizzarr.errors import Problem
-from blizzarr.formats import n5
-from blizzarr.formats.beside import entry_documents
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.precomputed_array import KEYS_NAME, array_of, resolved
 from blizzarr.formats.precomputed_info import Triple, Volume, volume_of
 from blizzarr.formats.stored import Stored
+from blizzarr.formats.without_groups import WithoutGroups
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Problems
 
@@ -46,7 +45,7 @@ class VolumeSource(Stored):
 
 
 @dataclass(frozen=True)
-class Precomputed:
+class Precomputed(WithoutGroups):
     """One resolution of volumes.
 
     Parameters
@@ -60,20 +59,12 @@ class Precomputed:
     choose: Callable[[Volume], Choice]
     key: str = ""
 
-    name = NAME
-    zarr_format = None
-    entry_key = None
-    implicit_groups = False
-    has_dimension_names = False
-    has_null_fill = False
-    index_codecs = None
-    default_compressor = "gzip"
-
-    entry_documents = staticmethod(entry_documents)
-    groups_above = staticmethod(n5.groups_above)
-    listing_prefix = staticmethod(n5.listing_prefix)
-    child_names = staticmethod(n5.child_names)
-    name_problem = staticmethod(n5.name_problem)
+    name: ClassVar[str] = NAME
+    zarr_format: ClassVar[int | None] = None
+    has_dimension_names: ClassVar[bool] = False
+    has_null_fill: ClassVar[bool] = False
+    default_compressor: ClassVar[str] = "gzip"
+    documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 
     @classmethod
     def of(cls, meta: ArrayMeta | GroupMeta) -> Precomputed:
@@ -91,19 +82,10 @@ class Precomputed:
         """The keys of the documents."""
         return self.node_keys(path)
 
-    def node_of(self, key: str) -> str | None:
-        """The path of the volume that a document with this key belongs to; `None` for other keys."""
-        path, _, last = key.rpartition("/")
-        return path if last == _DOCUMENT else None
-
     def chunk_prefix(self, path: str) -> str:
         """What the keys of the chunks of the scale begin with."""
         prefix = resolved(path, self.key)
         return f"{prefix}/" if prefix else ""
-
-    def node_prefixes(self, path: str) -> tuple[str, ...]:
-        """The prefix of all keys of the volume."""
-        return (f"{path}/" if path else "",)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
         """The chunk key encoding of new arrays: none fits, as keys tell where the volume begins.

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from blizzarr.errors import UnknownExtensionError
-from blizzarr.formats import draft, n5, v1, v2, v3, v3_implicit
+from blizzarr.formats import draft
 from blizzarr.formats.format import Format, Node
+from blizzarr.formats.n5 import N5
+from blizzarr.formats.v1 import V1
+from blizzarr.formats.v2 import V2
+from blizzarr.formats.v3 import V3
+from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
 
 __all__ = ["FORMATS", "format_named", "format_of", "forms_again", "relatives"]
 
-FORMATS: Final[dict[str, Format]] = {form.name: form for form in (v3, v2, draft.DOCUMENT, draft.ZARR_PYTHON, v1, n5)}
+FORMATS: Final[dict[str, Format]] = {form.name: form for form in (V3, V2, draft.DOCUMENT, draft.ZARR_PYTHON, V1, N5)}
 """The formats by name, those of Zarr first, newest first: in this order they are looked for."""
 
 
@@ -25,8 +30,8 @@ def format_named(value: Any) -> Format:
     """
     if value is None:
         return next(iter(FORMATS.values()))
-    if value == v3_implicit.TAG:
-        return v3
+    if value == TAG:
+        return V3
     for form in FORMATS.values():
         number = form.zarr_format
         if value == form.name or (number is not None and type(value) is not bool and value in (number, str(number))):
@@ -47,8 +52,8 @@ def format_of(meta: Node) -> Format:
     found = FORMATS.get(meta.format)
     if found is not None:
         return found
-    if meta.format == v3_implicit.TAG:
-        return v3_implicit
+    if meta.format == TAG:
+        return V3_IMPLICIT
     from blizzarr.formats.precomputed import NAME, Precomputed
 
     return Precomputed.of(meta) if meta.format == NAME else format_named(meta.format)

@@ -10,119 +10,119 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from blizzarr.errors import Problem
 from blizzarr.formats.attributes import dump_attributes, load_attributes
-from blizzarr.formats.beside import chunk_prefix, entry_documents, node_prefixes
 from blizzarr.formats.dimension_names import names_in, with_names
 from blizzarr.formats.document import load
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.v1_json import dump
-from blizzarr.formats.without_groups import child_names, groups_above, listing_prefix, only_keys
+from blizzarr.formats.without_groups import WithoutGroups, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
-from blizzarr.model.names import unusable as name_problem
 from blizzarr.problems import Problems
 
-__all__ = [
-    "child_names",
-    "chunk_keys",
-    "chunk_prefix",
-    "decode",
-    "default_compressor",
-    "document_keys",
-    "encode",
-    "entry_documents",
-    "entry_key",
-    "groups_above",
-    "has_dimension_names",
-    "has_null_fill",
-    "implicit_groups",
-    "index_codecs",
-    "listing_prefix",
-    "name",
-    "name_problem",
-    "node_keys",
-    "node_of",
-    "node_prefixes",
-    "zarr_format",
-]
+__all__ = ["V1", "V1Format"]
 
-name: Final = "v1"
-zarr_format: Final = 1
-entry_key: Final = None
-implicit_groups: Final = False
-has_dimension_names: Final = False
-has_null_fill: Final = True
-index_codecs: Final = None
-default_compressor: Final = "blosc"
 
 _META: Final = "meta"
 _ATTRIBUTES: Final = "attrs"
 _SIGNS: Final = {"chunks", "compression", "compression_opts"}
 
 
-def node_keys(path: str) -> tuple[str, ...]:
-    """The key of the document that makes an array."""
-    return (chunk_prefix(path) + _META,)
+class V1Format(WithoutGroups):
+    """The format of arrays of Zarr v1."""
+
+    name: ClassVar[str] = "v1"
+    zarr_format: ClassVar[int | None] = 1
+    has_dimension_names: ClassVar[bool] = False
+    has_null_fill: ClassVar[bool] = True
+    default_compressor: ClassVar[str] = "blosc"
+    documents: ClassVar[tuple[str, ...]] = (_META, _ATTRIBUTES)
+
+    def node_keys(self, path: str) -> tuple[str, ...]:
+        """The key of the document that makes an array."""
+        return (self.chunk_prefix(path) + _META,)
+
+    def document_keys(self, path: str) -> tuple[str, ...]:
+        """The keys of the documents of an array."""
+        prefix = self.chunk_prefix(path)
+        return prefix + _META, prefix + _ATTRIBUTES
+
+    def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
+        """The chunk key encoding of new arrays: the indices with a period between them.
+
+        Raises
+        ------
+        MetadataError
+            When another separator is wanted.
+        """
+        return only_keys(ChunkKeys.v2("."), given)
+
+    def decode(self, path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
+        """The array at a path; `None` when there is no ``meta``, or a file of that name which is something else.
+
+        Raises
+        ------
+        MetadataError
+            With everything that is wrong with the documents.
+        """
+        key, attributes_key = self.document_keys(path)
+        given = documents.get(key)
+        if given is None:
+            return None
+        from blizzarr.formats import v1_array
+
+        raw, raw_attributes = bytes(given), documents.get(attributes_key)
+        problems, others = Problems(), Problems()
+        document = load(raw, problems)
+        if not _is_meant(document, raw_attributes):
+            return None
+        meta = None if document is None else v1_array.decode(document, problems)
+        raws = {_META: raw}
+        attributes: dict[str, Any] = {}
+        if raw_attributes is not None:
+            raws[_ATTRIBUTES] = bytes(raw_attributes)
+            attributes = load_attributes(raws[_ATTRIBUTES], others)
+        if problems.items or problems.limits:
+            problems.adopt(others, _ATTRIBUTES)
+            problems.raise_any(key=key, document=None if document is None else {**document, "attributes": attributes})
+        others.raise_any(key=attributes_key)
+        assert meta is not None
+        assert document is not None
+        names = names_in(attributes, len(meta.shape))
+        return replace(meta, attributes=attributes, dimension_names=names, source=Stored(document, raws))
+
+    def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
+        """The documents of an array; ``attrs`` too where there are no attributes, as the specification wants it.
+
+        Raises
+        ------
+        MetadataError
+            With everything that v1 cannot express; groups are the first.
+        """
+        from blizzarr.formats import v1_array
+
+        key, attributes_key = self.document_keys(path)
+        problems = Problems()
+        if not isinstance(meta, ArrayMeta):
+            problems.items.append(Problem("", "an array: v1 has no groups", "a group"))
+            problems.raise_any(key=key)
+            raise AssertionError
+        stored = meta.source.raw if meta.format == self.name and isinstance(meta.source, Stored) else {}
+        attributes = with_names(meta.attributes, meta.dimension_names, len(meta.shape), problems)
+        document = v1_array.encode(meta, problems)
+        problems.raise_any(key=key)
+        unchanged = document is meta.source and _META in stored
+        raw = stored[_META] if unchanged else dump(document, key)
+        raw_attributes = dump_attributes(attributes, attributes_key, stored.get(_ATTRIBUTES), dump)
+        made = {attributes_key: raw_attributes, key: raw}
+        # Nothing is stored that could not be read again.
+        self.decode(path, made)
+        return made
 
 
-def document_keys(path: str) -> tuple[str, ...]:
-    """The keys of the documents of an array."""
-    prefix = chunk_prefix(path)
-    return prefix + _META, prefix + _ATTRIBUTES
-
-
-def node_of(key: str) -> str | None:
-    """The path of the array that a document with this key belongs to; `None` for other keys."""
-    path, _, last = key.rpartition("/")
-    return path if last in (_META, _ATTRIBUTES) else None
-
-
-def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
-    """The chunk key encoding of new arrays: the indices with a period between them.
-
-    Raises
-    ------
-    MetadataError
-        When another separator is wanted.
-    """
-    return only_keys(ChunkKeys.v2("."), given)
-
-
-def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
-    """The array at a path; `None` when there is no ``meta``, or a file of that name which is something else.
-
-    Raises
-    ------
-    MetadataError
-        With everything that is wrong with the documents.
-    """
-    key, attributes_key = document_keys(path)
-    given = documents.get(key)
-    if given is None:
-        return None
-    from blizzarr.formats import v1_array
-
-    raw, raw_attributes = bytes(given), documents.get(attributes_key)
-    problems, others = Problems(), Problems()
-    document = load(raw, problems)
-    if not _is_meant(document, raw_attributes):
-        return None
-    meta = None if document is None else v1_array.decode(document, problems)
-    raws = {_META: raw}
-    attributes: dict[str, Any] = {}
-    if raw_attributes is not None:
-        raws[_ATTRIBUTES] = bytes(raw_attributes)
-        attributes = load_attributes(raws[_ATTRIBUTES], others)
-    if problems.items or problems.limits:
-        problems.adopt(others, _ATTRIBUTES)
-        problems.raise_any(key=key, document=None if document is None else {**document, "attributes": attributes})
-    others.raise_any(key=attributes_key)
-    assert meta is not None
-    assert document is not None
-    names = names_in(attributes, len(meta.shape))
-    return replace(meta, attributes=attributes, dimension_names=names, source=Stored(document, raws))
+V1: Final = V1Format()
 
 
 def _is_meant(document: dict[str, Any] | None, attributes: bytes | None) -> bool:
@@ -135,32 +135,3 @@ def _is_meant(document: dict[str, Any] | None, attributes: bytes | None) -> bool
         return attributes is not None
     number = document.get("zarr_format")
     return (number == 1 and type(number) is int) or document.keys() >= _SIGNS
-
-
-def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-    """The documents of an array; ``attrs`` too where there are no attributes, as the specification wants it.
-
-    Raises
-    ------
-    MetadataError
-        With everything that v1 cannot express; groups are the first.
-    """
-    from blizzarr.formats import v1_array
-
-    key, attributes_key = document_keys(path)
-    problems = Problems()
-    if not isinstance(meta, ArrayMeta):
-        problems.items.append(Problem("", "an array: v1 has no groups", "a group"))
-        problems.raise_any(key=key)
-        raise AssertionError
-    stored = meta.source.raw if meta.format == name and isinstance(meta.source, Stored) else {}
-    attributes = with_names(meta.attributes, meta.dimension_names, len(meta.shape), problems)
-    document = v1_array.encode(meta, problems)
-    problems.raise_any(key=key)
-    unchanged = document is meta.source and _META in stored
-    raw = stored[_META] if unchanged else dump(document, key)
-    raw_attributes = dump_attributes(attributes, attributes_key, stored.get(_ATTRIBUTES), dump)
-    made = {attributes_key: raw_attributes, key: raw}
-    # Nothing is stored that could not be read again.
-    decode(path, made)
-    return made

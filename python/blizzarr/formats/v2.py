@@ -8,22 +8,14 @@ by byte, so that changing attributes touches only ``.zattrs``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from blizzarr.errors import LimitError, MetadataError
 from blizzarr.formats import v2_consolidated, v2_node
 from blizzarr.formats.attributes import dump_attributes, load_attributes
-from blizzarr.formats.beside import (
-    check_names,
-    chunk_prefix,
-    entry_documents,
-    groups_above,
-    listing_prefix,
-    names_below,
-    node_prefixes,
-)
+from blizzarr.formats.beside import Beside, check_names
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.formats.copied_attributes import pack, unpack
 from blizzarr.formats.document import dump, load
@@ -32,104 +24,106 @@ from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, DOCUMENTS
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Problems
 
-__all__ = [
-    "child_names",
-    "chunk_keys",
-    "chunk_prefix",
-    "decode",
-    "default_compressor",
-    "document_keys",
-    "encode",
-    "entry_documents",
-    "entry_key",
-    "groups_above",
-    "has_dimension_names",
-    "has_null_fill",
-    "implicit_groups",
-    "index_codecs",
-    "listing_prefix",
-    "name",
-    "name_problem",
-    "node_keys",
-    "node_of",
-    "node_prefixes",
-    "zarr_format",
-]
+__all__ = ["V2", "V2Format"]
 
-name: Final = "v2"
-zarr_format: Final = 2
-entry_key: Final = None
-implicit_groups: Final = False
-has_dimension_names: Final = False
-has_null_fill: Final = True
-index_codecs: Final = None
-default_compressor: Final = "blosc"
 
 _REMEMBERED: Final = 512
 """How many documents are remembered, each of at most `_SMALL` bytes."""
 _SMALL: Final = 2**14
 
 
-def node_keys(path: str) -> tuple[str, ...]:
-    """The keys of the documents each of which makes a node."""
-    return (f"{path}/{ARRAY}", f"{path}/{GROUP}") if path else (ARRAY, GROUP)
+class V2Format(Beside):
+    """The format of nodes of Zarr v2."""
+
+    name: ClassVar[str] = "v2"
+    zarr_format: ClassVar[int | None] = 2
+    has_dimension_names: ClassVar[bool] = False
+    has_null_fill: ClassVar[bool] = True
+    default_compressor: ClassVar[str] = "blosc"
+    documents: ClassVar[tuple[str, ...]] = DOCUMENTS
+
+    def name_problem(self, name: str) -> str | None:
+        """Why no node may have this name."""
+        return name_problem(name)
+
+    def node_keys(self, path: str) -> tuple[str, ...]:
+        """The keys of the documents each of which makes a node."""
+        return (f"{path}/{ARRAY}", f"{path}/{GROUP}") if path else (ARRAY, GROUP)
+
+    def document_keys(self, path: str) -> tuple[str, ...]:
+        """The keys of the documents that may belong to a node."""
+        return tuple(f"{path}/{document}" for document in DOCUMENTS) if path else DOCUMENTS
+
+    def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
+        """The chunk key encoding of new arrays: the indices, with the separator that is wanted between them."""
+        return ChunkKeys.v2() if given is None else ChunkKeys.v2(given.separator)
+
+    def decode(self, path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:
+        """The node at a path; `None` when none of its documents is among these.
+
+        Raises
+        ------
+        MetadataError
+            With everything that is wrong with the documents.
+        LimitError
+            When the documents conform but ask for too much.
+        """
+        prefix = self.chunk_prefix(path)
+        kind = v2_node.kind_of(path, documents, prefix)
+        if kind is None:
+            return None
+        raw, given = _bytes(documents[prefix + kind]), documents.get(prefix + ATTRIBUTES)
+        raw_attributes = None if given is None else _bytes(given)
+        small = len(raw) <= _SMALL and (raw_attributes is None or len(raw_attributes) <= _SMALL)
+        remembered = _remember(kind, raw, raw_attributes) if small else None
+        if remembered is None:
+            meta = _decode(kind, raw, raw_attributes, prefix)
+            attributes = meta.attributes
+        else:
+            meta, packed = remembered
+            attributes = dict(meta.attributes) if packed is None else unpack(packed)
+        if type(meta) is ArrayMeta:
+            return meta.with_attributes(attributes)
+        consolidated = documents.get(prefix + CONSOLIDATED)
+        if consolidated is None:
+            return GroupMeta(attributes, None, meta.extra, self.name, meta.source)
+        raw_below = _bytes(consolidated)
+        below = v2_consolidated.consolidated(raw_below, prefix + CONSOLIDATED, v2_node.decode_below)
+        assert type(meta.source) is Stored
+        source = Stored(meta.source, {**meta.source.raw, CONSOLIDATED: raw_below})
+        return GroupMeta(attributes, below, meta.extra, self.name, source)
+
+    def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
+        """The documents of a node, by key; they are stored in this order, the one without which there is no node last.
+
+        There is no document of attributes where there are none, and was none.
+
+        Raises
+        ------
+        MetadataError
+            With everything that v2 cannot express, or a value among the attributes that could not be read again.
+        """
+        prefix = self.chunk_prefix(path)
+        kind = ARRAY if isinstance(meta, ArrayMeta) else GROUP
+        problems = Problems()
+        check_names(path, self.name_problem, problems)
+        stored = v2_node.stored(meta)
+        documents = v2_node.encode(meta, problems)
+        new: dict[str, bytes] = {}
+        if documents[ATTRIBUTES] or ATTRIBUTES in stored:
+            new[ATTRIBUTES] = dump_attributes(documents[ATTRIBUTES], prefix + ATTRIBUTES, stored.get(ATTRIBUTES))
+        if isinstance(meta, GroupMeta) and meta.consolidated is not None:
+            new[CONSOLIDATED] = _encode_consolidated(meta, documents, prefix, problems)
+        problems.raise_any(key=prefix + kind)
+        unchanged = documents[kind] is meta.source and kind in stored
+        new[kind] = stored[kind] if unchanged else dump(documents[kind], prefix + kind)
+        made = {prefix + last: value for last, value in new.items()}
+        # Nothing is stored that could not be read again; and what is stored is often read again soon.
+        self.decode(path, made)
+        return made
 
 
-def document_keys(path: str) -> tuple[str, ...]:
-    """The keys of the documents that may belong to a node."""
-    return tuple(f"{path}/{document}" for document in DOCUMENTS) if path else DOCUMENTS
-
-
-def node_of(key: str) -> str | None:
-    """The path of the node that a document with this key belongs to; `None` for other keys."""
-    path, _, last = key.rpartition("/")
-    return path if last in DOCUMENTS else None
-
-
-def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
-    """The names of what may be children of a group, from a listing of its `listing_prefix`."""
-    return names_below(path, prefixes, name_problem)
-
-
-def chunk_keys(given: ChunkKeys | None) -> ChunkKeys:
-    """The chunk key encoding of new arrays: the indices, with the separator that is wanted between them."""
-    return ChunkKeys.v2() if given is None else ChunkKeys.v2(given.separator)
-
-
-def decode(path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:
-    """The node at a path; `None` when none of its documents is among these.
-
-    Raises
-    ------
-    MetadataError
-        With everything that is wrong with the documents.
-    LimitError
-        When the documents conform but ask for too much.
-    """
-    prefix = chunk_prefix(path)
-    kind = v2_node.kind_of(path, documents, prefix)
-    if kind is None:
-        return None
-    raw, given = _bytes(documents[prefix + kind]), documents.get(prefix + ATTRIBUTES)
-    raw_attributes = None if given is None else _bytes(given)
-    small = len(raw) <= _SMALL and (raw_attributes is None or len(raw_attributes) <= _SMALL)
-    remembered = _remember(kind, raw, raw_attributes) if small else None
-    if remembered is None:
-        meta = _decode(kind, raw, raw_attributes, prefix)
-        attributes = meta.attributes
-    else:
-        meta, packed = remembered
-        attributes = dict(meta.attributes) if packed is None else unpack(packed)
-    if type(meta) is ArrayMeta:
-        return meta.with_attributes(attributes)
-    consolidated = documents.get(prefix + CONSOLIDATED)
-    if consolidated is None:
-        return GroupMeta(attributes, None, meta.extra, name, meta.source)
-    raw_below = _bytes(consolidated)
-    below = v2_consolidated.consolidated(raw_below, prefix + CONSOLIDATED, v2_node.decode_below)
-    assert type(meta.source) is Stored
-    source = Stored(meta.source, {**meta.source.raw, CONSOLIDATED: raw_below})
-    return GroupMeta(attributes, below, meta.extra, name, source)
+V2: Final = V2Format()
 
 
 def _bytes(value: Any) -> bytes:
@@ -187,36 +181,6 @@ def _decode_bare(
     return v2_node.decode_bare(kind, document, problems), document
 
 
-def encode(meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-    """The documents of a node, by key; they are stored in this order, the one without which there is no node last.
-
-    There is no document of attributes where there are none, and was none.
-
-    Raises
-    ------
-    MetadataError
-        With everything that v2 cannot express, or a value among the attributes that could not be read again.
-    """
-    prefix = chunk_prefix(path)
-    kind = ARRAY if isinstance(meta, ArrayMeta) else GROUP
-    problems = Problems()
-    check_names(path, name_problem, problems)
-    stored = v2_node.stored(meta)
-    documents = v2_node.encode(meta, problems)
-    new: dict[str, bytes] = {}
-    if documents[ATTRIBUTES] or ATTRIBUTES in stored:
-        new[ATTRIBUTES] = dump_attributes(documents[ATTRIBUTES], prefix + ATTRIBUTES, stored.get(ATTRIBUTES))
-    if isinstance(meta, GroupMeta) and meta.consolidated is not None:
-        new[CONSOLIDATED] = _encode_consolidated(meta, documents, prefix, problems)
-    problems.raise_any(key=prefix + kind)
-    unchanged = documents[kind] is meta.source and kind in stored
-    new[kind] = stored[kind] if unchanged else dump(documents[kind], prefix + kind)
-    made = {prefix + last: value for last, value in new.items()}
-    # Nothing is stored that could not be read again; and what is stored is often read again soon.
-    decode(path, made)
-    return made
-
-
 def _encode_consolidated(
     meta: GroupMeta, documents: Mapping[str, Mapping[str, Any]], prefix: str, problems: Problems
 ) -> bytes:
@@ -224,7 +188,7 @@ def _encode_consolidated(
     nodes, raw = meta.consolidated, v2_node.stored(meta).get(CONSOLIDATED)
     assert nodes is not None
     key = prefix + CONSOLIDATED
-    kept = nodes if isinstance(nodes, Consolidated) and nodes.format == name else None
+    kept = nodes if isinstance(nodes, Consolidated) and nodes.format == V2.name else None
     if kept is not None and raw is not None:
         return v2_consolidated.with_own(raw, documents, key)
     own = {last: document for last, document in documents.items() if document or last != ATTRIBUTES}

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeGuard
 
-from blizzarr.formats.beside import chunk_prefix
 from blizzarr.formats.v2_names import ARRAY
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
+from blizzarr.model.names import join
 from blizzarr.stores.glimpse import glimpse
 from blizzarr.stores.threads import Threads
 
@@ -54,7 +54,7 @@ def settled(store: Any, path: str, meta: ArrayMeta) -> ArrayMeta:
     An array without any chunk that shows otherwise has dots, as the specification says. So has one with chunks of both
     kinds: that is how every reader has it that knows only the document.
     """
-    slashes = is_unsaid(meta) and _has_slashes(store, chunk_prefix(path), meta)
+    slashes = is_unsaid(meta) and _has_slashes(store, join(path, ""), meta)
     return replace(meta, chunk_keys=_SLASHES) if slashes else meta
 
 
@@ -77,7 +77,7 @@ def warn_of_slashes(store: Any, path: str, meta: Node, stacklevel: int) -> None:
         warnings.warn(
             f"/{path} in {store} has chunks with keys like {_SLASHES.key((0,) * len(meta.shape))}, and its document "
             f'does not say so, as it has no "{_MEMBER}" (zarr-python before 2.8 wrote none). It is read as it is, but '
-            f'other readers find nothing in it: blizzarr.upgrade, or "{_MEMBER}": "/" in {chunk_prefix(path)}{ARRAY}, '
+            f'other readers find nothing in it: blizzarr.upgrade, or "{_MEMBER}": "/" in {join(path, ARRAY)}, '
             "helps them",
             UserWarning,
             stacklevel=stacklevel + 1,

@@ -6,23 +6,37 @@ from collections.abc import Sequence
 from json import dumps
 
 from blizzarr.errors import MetadataError, Problem
+from blizzarr.formats.beside import Beside
 from blizzarr.model import ChunkKeys
+from blizzarr.model.names import unusable
 
-__all__ = ["child_names", "groups_above", "listing_prefix", "only_keys"]
-
-
-def groups_above(path: str) -> tuple[str, ...]:
-    """The paths at which there must be groups so that a node can be at this one: none, as there are no groups."""
-    return ()
+__all__ = ["WithoutGroups", "only_keys"]
 
 
-def listing_prefix(path: str) -> None:
-    """Where children show up in a listing: nowhere, as there are no groups."""
+class WithoutGroups(Beside):
+    """What such formats answer alike.
 
+    Examples
+    --------
+    >>> form = WithoutGroups()
+    >>> form.groups_above("foo/bar"), form.listing_prefix("foo"), form.child_names("foo", [], ["foo/bar/"])
+    ((), None, [])
+    """
 
-def child_names(path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
-    """The names of children of a group: there are none."""
-    return []
+    def groups_above(self, path: str) -> tuple[str, ...]:
+        """The paths at which there must be groups so that a node can be at this one: none, as there are no groups."""
+        return ()
+
+    def listing_prefix(self, path: str) -> None:
+        """Where children show up in a listing: nowhere, as there are no groups."""
+
+    def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
+        """The names of children of a group: there are none."""
+        return []
+
+    def name_problem(self, name: str) -> str | None:
+        """Why no node may have this name: by the rules that all formats have."""
+        return unusable(name)
 
 
 def only_keys(only: ChunkKeys, given: ChunkKeys | None) -> ChunkKeys:

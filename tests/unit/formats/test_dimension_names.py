@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from blizzarr.errors import MetadataError
-from blizzarr.formats import v2
 from blizzarr.formats.dimension_names import ATTRIBUTE
+from blizzarr.formats.v2 import V2
 from blizzarr.model import ArrayMeta
 
 ARRAY = {
@@ -29,13 +29,13 @@ def array(attributes: dict[str, Any] | None = None) -> ArrayMeta:
     documents = {".zarray": json.dumps(ARRAY).encode()}
     if attributes is not None:
         documents[".zattrs"] = json.dumps(attributes).encode()
-    meta = v2.decode("", documents)
+    meta = V2.decode("", documents)
     assert isinstance(meta, ArrayMeta)
     return meta
 
 
 def written(meta: ArrayMeta) -> Any:
-    raw = v2.encode(meta, "").get(".zattrs")
+    raw = V2.encode(meta, "").get(".zattrs")
     return None if raw is None else json.loads(raw)
 
 
@@ -69,11 +69,11 @@ def test_changed_names_count() -> None:
     with pytest.raises(
         MetadataError, match=rf"attributes.{ATTRIBUTE}: expected .*\['a', 'b'\], found \[\"y\", \"x\"\]"
     ):
-        v2.encode(replace(meta, dimension_names=("a", "b")), "")
+        V2.encode(replace(meta, dimension_names=("a", "b")), "")
 
 
 def test_names_for_some() -> None:
     """A dimension without a name among others that have one cannot be said; where none has one, nothing is said."""
     with pytest.raises(MetadataError, match=r'dimension_names: expected a name for each .*found \["y", null\]'):
-        v2.encode(replace(array(), dimension_names=("y", None)), "")
+        V2.encode(replace(array(), dimension_names=("y", None)), "")
     assert written(replace(array(), dimension_names=(None, None))) is None

@@ -12,7 +12,7 @@ import pytest
 import blizzarr
 from blizzarr.config import config
 from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, NodeTypeError
-from blizzarr.formats import v1
+from blizzarr.formats.v1 import V1
 
 VALUES = np.arange(63, dtype="<i4").reshape(7, 9)
 
@@ -129,7 +129,7 @@ def test_what_is_left_out_of_options(change: dict[str, Any], equal: dict[str, An
     """O-8, O-23: as zarr-python 1 filled it in; its "gzip" was zlib."""
     store: dict[str, Any] = {}
     blizzarr.create_array(store, data=VALUES, chunks=(3, 4), compressors=None, zarr_format=1)
-    made = [v1.decode("", {"meta": json.dumps(meta_of(store) | part).encode()}) for part in (change, equal)]
+    made = [V1.decode("", {"meta": json.dumps(meta_of(store) | part).encode()}) for part in (change, equal)]
     assert made[0] is not None
     assert made[0] == made[1]
 
@@ -324,9 +324,9 @@ KEYS = [("meta", ""), ("attrs", ""), ("a/b/meta", "a/b"), ("a/metadata", None), 
 @pytest.mark.parametrize(("key", "path"), KEYS)
 def test_keys(key: str, path: str | None) -> None:
     """O-2, O-18: which documents belong to which store."""
-    assert v1.node_of(key) == path
+    assert V1.node_of(key) == path
     if path is not None:
-        assert key in v1.document_keys(path)
+        assert key in V1.document_keys(path)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from blizzarr.codecs import CodecChain
 from blizzarr.codecs.configs import chain_from_configs
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, UnknownExtensionError
-from blizzarr.formats import v2
+from blizzarr.formats.v2 import V2
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
 from blizzarr.problems import Problems
 
@@ -102,17 +102,17 @@ def arrays(draw: st.DrawFn) -> ArrayMeta:
 @given(arrays(), st.sampled_from(["", "a/b"]))
 def test_arrays_survive(meta: ArrayMeta, path: str) -> None:
     """Whatever the array, its documents mean the same array, and are written the same again."""
-    documents = v2.encode(meta, path)
-    again = v2.decode(path, documents)
+    documents = V2.encode(meta, path)
+    again = V2.decode(path, documents)
     assert again == meta
-    assert v2.encode(again, path) == documents
+    assert V2.encode(again, path) == documents
 
 
 @settings(deadline=None)
 @given(attributes)
 def test_groups_survive(value: dict[str, Any]) -> None:
     """Whatever the attributes, a group's documents give them back."""
-    assert v2.decode("", v2.encode(GroupMeta(value, format="v2"), "")) == GroupMeta(value, format="v2")
+    assert V2.decode("", V2.encode(GroupMeta(value, format="v2"), "")) == GroupMeta(value, format="v2")
 
 
 @settings(deadline=None, max_examples=300)
@@ -126,9 +126,9 @@ def test_any_value_anywhere(member: str, value: Any) -> None:
     document = json.loads(ZARR_PYTHON)
     document[member] = value
     with suppress(MetadataError):
-        meta = v2.decode("", {".zarray": json.dumps(document).encode()})
+        meta = V2.decode("", {".zarray": json.dumps(document).encode()})
         assert meta is not None
-        assert v2.decode("", v2.encode(replace(meta, source=None), "")) == meta
+        assert V2.decode("", V2.encode(replace(meta, source=None), "")) == meta
 
 
 @settings(deadline=None, max_examples=300)
@@ -136,69 +136,69 @@ def test_any_value_anywhere(member: str, value: Any) -> None:
 def test_any_bytes(raw: bytes, name: str) -> None:
     """P1: whatever the bytes, a MetadataError."""
     with pytest.raises(MetadataError):
-        v2.decode("", {name: raw})
+        V2.decode("", {name: raw})
 
 
 @pytest.mark.parametrize(("path", "prefix"), [("", ""), ("foo/bar", "foo/bar/")])
 def test_keys(path: str, prefix: str) -> None:
     """V-1: documents and chunks lie below the node's path, and groups at all paths above it."""
     documents = tuple(prefix + name for name in (".zarray", ".zgroup", ".zattrs", ".zmetadata"))
-    assert v2.document_keys(path) == documents
-    assert v2.node_keys(path) == documents[:2]
-    assert v2.chunk_prefix(path) == v2.listing_prefix(path) == prefix
-    assert v2.node_prefixes(path) == (prefix,)
-    assert v2.groups_above(path) == (("", "foo") if path else ())
-    assert all(v2.node_of(key) == path for key in documents)
-    assert v2.node_of(f"{prefix}0.0") is v2.node_of(f"{prefix}zarr.json") is None
+    assert V2.document_keys(path) == documents
+    assert V2.node_keys(path) == documents[:2]
+    assert V2.chunk_prefix(path) == V2.listing_prefix(path) == prefix
+    assert V2.node_prefixes(path) == (prefix,)
+    assert V2.groups_above(path) == (("", "foo") if path else ())
+    assert all(V2.node_of(key) == path for key in documents)
+    assert V2.node_of(f"{prefix}0.0") is V2.node_of(f"{prefix}zarr.json") is None
 
 
 def test_children() -> None:
     """V-1: names may begin with two underscores; what is no name of a node is passed over."""
     prefixes = ["g/a/", "g/__b/", "g/.../", "g/.zarray/", "g/a\\b/", "g/c d/"]
-    assert v2.child_names("g", ["g/.zgroup", "g/x.txt"], prefixes) == ["a", "__b", "...", "c d"]
+    assert V2.child_names("g", ["g/.zgroup", "g/x.txt"], prefixes) == ["a", "__b", "...", "c d"]
 
 
 def test_chunk_keys() -> None:
     """V-1: the separator "." unless told otherwise; of other encodings the separator is kept."""
-    assert v2.chunk_keys(None) == v2.chunk_keys(ChunkKeys.default(".")) == ChunkKeys.v2(".")
-    assert v2.chunk_keys(ChunkKeys.default()) == v2.chunk_keys(ChunkKeys.v2("/")) == ChunkKeys.v2("/")
+    assert V2.chunk_keys(None) == V2.chunk_keys(ChunkKeys.default(".")) == ChunkKeys.v2(".")
+    assert V2.chunk_keys(ChunkKeys.default()) == V2.chunk_keys(ChunkKeys.v2("/")) == ChunkKeys.v2("/")
 
 
 def test_no_documents() -> None:
     """Missing keys are no node, and no error; attributes alone make none."""
-    assert v2.decode("a", {}) is None
-    assert v2.decode("a", {"a/.zattrs": b"{}", "a/.zmetadata": b"{}", ".zgroup": b'{"zarr_format": 2}'}) is None
+    assert V2.decode("a", {}) is None
+    assert V2.decode("a", {"a/.zattrs": b"{}", "a/.zmetadata": b"{}", ".zgroup": b'{"zarr_format": 2}'}) is None
 
 
 def test_attributes_are_optional() -> None:
     """V-1: no document of attributes is read as none; none is made where there are none, but one stays."""
-    bare = v2.decode("", {".zarray": ZARR_PYTHON})
+    bare = V2.decode("", {".zarray": ZARR_PYTHON})
     assert isinstance(bare, ArrayMeta)
     assert bare.attributes == {}
-    assert list(v2.encode(bare, "")) == [".zarray"]
-    assert list(v2.encode(GroupMeta(format="v2"), "")) == [".zgroup"]
-    empty = v2.decode("", {".zarray": ZARR_PYTHON, ".zattrs": b"{}"})
+    assert list(V2.encode(bare, "")) == [".zarray"]
+    assert list(V2.encode(GroupMeta(format="v2"), "")) == [".zgroup"]
+    empty = V2.decode("", {".zarray": ZARR_PYTHON, ".zattrs": b"{}"})
     assert isinstance(empty, ArrayMeta)
-    assert v2.encode(empty, "")[".zattrs"] == b"{}"
-    emptied = v2.decode("", {".zarray": ZARR_PYTHON, ".zattrs": b'{"a":1}'})
+    assert V2.encode(empty, "")[".zattrs"] == b"{}"
+    emptied = V2.decode("", {".zarray": ZARR_PYTHON, ".zattrs": b'{"a":1}'})
     assert isinstance(emptied, ArrayMeta)
-    assert v2.encode(emptied.with_attributes({}), "")[".zattrs"] == b"{}"
+    assert V2.encode(emptied.with_attributes({}), "")[".zattrs"] == b"{}"
 
 
 def test_what_makes_the_node_is_stored_last() -> None:
     """Whoever sees the array, or the group, sees its attributes."""
-    array = v2.decode("", {".zarray": ZARR_PYTHON})
+    array = V2.decode("", {".zarray": ZARR_PYTHON})
     assert isinstance(array, ArrayMeta)
-    assert list(v2.encode(array.with_attributes({"a": 1}), "")) == [".zattrs", ".zarray"]
+    assert list(V2.encode(array.with_attributes({"a": 1}), "")) == [".zattrs", ".zarray"]
     group = GroupMeta({"a": 1}, {"x": array}, format="v2")
-    assert list(v2.encode(group, "")) == [".zattrs", ".zmetadata", ".zgroup"]
+    assert list(V2.encode(group, "")) == [".zattrs", ".zmetadata", ".zgroup"]
 
 
 def test_an_array_and_a_group() -> None:
     """row 61: the array counts, as in other readers, and a warning says so."""
     raw = {"a/.zarray": ZARR_PYTHON, "a/.zgroup": b'{"zarr_format": 2}'}
     with pytest.warns(UserWarning, match="/a is an array and a group: the array counts"):
-        assert isinstance(v2.decode("a", raw), ArrayMeta)
+        assert isinstance(V2.decode("a", raw), ArrayMeta)
 
 
 @pytest.mark.parametrize("attributes", [b'{"b":  1, "a": [1.0,NaN]}', b'\xef\xbb\xbf{"a": 1}', b'{"a": 1, "a": 2}'])
@@ -206,15 +206,15 @@ def test_an_array_and_a_group() -> None:
 def test_only_what_has_changed_is_written(attributes: bytes) -> None:
     """A change of attributes touches only them, a change of the shape only .zarray: not a byte of the rest."""
     raw = {"a/.zattrs": attributes, "a/.zarray": ZARR_PYTHON}
-    meta = v2.decode("a", raw)
+    meta = V2.decode("a", raw)
     assert isinstance(meta, ArrayMeta)
-    assert v2.encode(meta, "a") == raw
-    new = v2.encode(meta.with_attributes({"b": 1}), "a")
+    assert V2.encode(meta, "a") == raw
+    new = V2.encode(meta.with_attributes({"b": 1}), "a")
     assert new == {"a/.zattrs": b'{\n  "b": 1\n}', "a/.zarray": ZARR_PYTHON}
-    new = v2.encode(meta.with_shape((31, 40)), "a")
+    new = V2.encode(meta.with_shape((31, 40)), "a")
     assert new["a/.zattrs"] == attributes
     assert json.loads(new["a/.zarray"]) == {**json.loads(ZARR_PYTHON), "shape": [31, 40]}
-    assert v2.encode(pickle.loads(pickle.dumps(meta)), "a") == raw
+    assert V2.encode(pickle.loads(pickle.dumps(meta)), "a") == raw
 
 
 def test_resaving_keeps_spelling_and_order() -> None:
@@ -230,16 +230,16 @@ def test_resaving_keeps_spelling_and_order() -> None:
         "compressor": {"shuffle": -1, "id": "blosc"},
         "chunks": [2],
     }
-    meta = v2.decode("", {".zarray": json.dumps(document).encode()})
+    meta = V2.decode("", {".zarray": json.dumps(document).encode()})
     assert isinstance(meta, ArrayMeta)
-    written = json.loads(v2.encode(meta.with_shape((5,)), "")[".zarray"])
+    written = json.loads(V2.encode(meta.with_shape((5,)), "")[".zarray"])
     assert written == {**document, "shape": [5]}
     assert list(written) == list(document)
-    slashes = json.loads(v2.encode(replace(meta, chunk_keys=ChunkKeys.v2("/")), "")[".zarray"])
+    slashes = json.loads(V2.encode(replace(meta, chunk_keys=ChunkKeys.v2("/")), "")[".zarray"])
     assert slashes == {**document, "dimension_separator": "/"}
     other = replace(meta, codecs=chain(meta.dtype, (2,), compressor={"id": "zlib", "level": 1}, endian="big"))
     changed = {"dtype": ">f4", "order": "C", "filters": None, "compressor": {"id": "zlib", "level": 1}}
-    assert json.loads(v2.encode(other, "")[".zarray"]) == {**document, **changed}
+    assert json.loads(V2.encode(other, "")[".zarray"]) == {**document, **changed}
 
 
 @pytest.mark.parametrize(
@@ -251,10 +251,10 @@ def test_what_is_not_conforming_is_read_and_not_written(wrong: str, right: Any) 
     member = wrong.split('"')[1]
     text = json.dumps({**json.loads(ZARR_PYTHON), member: "@"}).replace(f'"{member}": "@"', wrong)
     assert wrong in text
-    meta = v2.decode("", {".zarray": text.encode()})
+    meta = V2.decode("", {".zarray": text.encode()})
     assert isinstance(meta, ArrayMeta)
-    assert v2.encode(meta, "") == {".zarray": text.encode()}
-    assert json.loads(v2.encode(meta.with_shape((1, 1)), "")[".zarray"])[member] == right
+    assert V2.encode(meta, "") == {".zarray": text.encode()}
+    assert json.loads(V2.encode(meta.with_shape((1, 1)), "")[".zarray"])[member] == right
 
 
 @pytest.mark.parametrize("value", [None, "absent"])
@@ -263,42 +263,42 @@ def test_an_open_fill_value(value: Any) -> None:
     document = {**json.loads(ZARR_PYTHON), "fill_value": value}
     if value == "absent":
         del document["fill_value"]
-    meta = v2.decode("", {".zarray": json.dumps(document).encode()})
+    meta = V2.decode("", {".zarray": json.dumps(document).encode()})
     assert isinstance(meta, ArrayMeta)
     assert meta.fill_undefined
     assert meta.fill_value == 0
-    assert json.loads(v2.encode(meta.with_shape((1, 1)), "")[".zarray"])["fill_value"] is None
+    assert json.loads(V2.encode(meta.with_shape((1, 1)), "")[".zarray"])["fill_value"] is None
     said = replace(meta, fill_undefined=False)
-    assert json.loads(v2.encode(said, "")[".zarray"])["fill_value"] == 0
+    assert json.loads(V2.encode(said, "")[".zarray"])["fill_value"] == 0
 
 
 def test_gzip_is_not_zlib() -> None:
     """V-3: in v2 they are two codecs, and their bytes differ."""
     for name, codec in (("gzip", "gzip"), ("zlib", "numcodecs.zlib")):
         document = {**json.loads(ZARR_PYTHON), "compressor": {"id": name, "level": 1}}
-        meta = v2.decode("", {".zarray": json.dumps(document).encode()})
+        meta = V2.decode("", {".zarray": json.dumps(document).encode()})
         assert isinstance(meta, ArrayMeta)
         assert meta.codecs.compressors[0].name == codec
-        assert json.loads(v2.encode(replace(meta, source=None), "")[".zarray"])["compressor"] == document["compressor"]
+        assert json.loads(V2.encode(replace(meta, source=None), "")[".zarray"])["compressor"] == document["compressor"]
 
 
 def test_remembered_documents_have_their_own_attributes() -> None:
     """The same documents twice give nodes that do not share attributes, nested ones included."""
     raw = {".zarray": ZARR_PYTHON, ".zattrs": b'{"a": [1], "b": 2}'}
-    one, two = v2.decode("", raw), v2.decode("", raw)
+    one, two = V2.decode("", raw), V2.decode("", raw)
     assert one is not None
     assert two is not None
     one.attributes["a"].append(5)
     one.attributes["new"] = 1
     assert two.attributes == {"a": [1], "b": 2}
-    assert v2.decode("", raw) == two
+    assert V2.decode("", raw) == two
 
 
 def test_remembered_documents_keep_no_place() -> None:
     """The same broken document in two places is reported in each."""
     for path in ("a", "b"):
         with pytest.raises(MetadataError) as caught:
-            v2.decode(path, {f"{path}/.zgroup": b"{}"})
+            V2.decode(path, {f"{path}/.zgroup": b"{}"})
         assert caught.value.key == f"{path}/.zgroup"
 
 
@@ -306,7 +306,7 @@ def test_attributes_stay_readable() -> None:
     """row 53: of a node with a codec that nobody has."""
     document = {**json.loads(ZARR_PYTHON), "compressor": {"id": "middle-out"}}
     with pytest.raises(UnknownExtensionError) as caught:
-        v2.decode("x", {"x/.zarray": json.dumps(document).encode(), "x/.zattrs": b'{"a": 1}'})
+        V2.decode("x", {"x/.zarray": json.dumps(document).encode(), "x/.zattrs": b'{"a": 1}'})
     assert caught.value.extensions == ("middle-out",)
     assert caught.value.document is not None
     assert caught.value.document["attributes"] == {"a": 1}
@@ -328,7 +328,7 @@ def test_what_v2_cannot_say() -> None:
         format="v2",
     )
     with pytest.raises(MetadataError) as caught:
-        v2.encode(meta, "a")
+        V2.encode(meta, "a")
     assert caught.value.key == "a/.zarray"
     assert [problem[:2] for problem in caught.value.problems] == [
         ("dimension_names", "a name for each dimension, or for none"),
@@ -345,7 +345,7 @@ def test_types_that_v2_does_not_have() -> None:
         (4,), dtype, RegularGrid((2,)), ChunkKeys.v2(), dtype.default_fill, chain(dtype, (2,), endian="little")
     )
     with pytest.raises(MetadataError, match=r'data_type: expected a data type that NumPy has.*found "bfloat16"'):
-        v2.encode(replace(meta, format="v2"), "")
+        V2.encode(replace(meta, format="v2"), "")
 
 
 @pytest.mark.parametrize("change", [{"shape": (-1,)}, {"shape": (1, 2)}, {"chunk_grid": RegularGrid((0,))}])
@@ -354,17 +354,17 @@ def test_nothing_is_written_that_could_not_be_read(change: dict[str, Any]) -> No
     dtype = DataType.parse("int8")
     meta = ArrayMeta((4,), dtype, RegularGrid((2,)), ChunkKeys.v2(), dtype.default_fill, chain(dtype, (2,)))
     with pytest.raises(MetadataError):
-        v2.encode(replace(meta, format="v2", **change), "")
+        V2.encode(replace(meta, format="v2", **change), "")
 
 
 def test_a_name_twice_among_attributes() -> None:
     """row 46: the last one counts, with a warning, also in consolidated metadata."""
     with pytest.warns(UserWarning, match="^a is there more than once"):
-        meta = v2.decode("", {".zgroup": b'{"zarr_format": 2}', ".zattrs": b'{"a": 1, "a": 3}'})
+        meta = V2.decode("", {".zgroup": b'{"zarr_format": 2}', ".zattrs": b'{"a": 1, "a": 3}'})
     assert meta == GroupMeta({"a": 3}, format="v2")
     entries = b'"g/.zgroup": {"zarr_format": 2}, "g/.zattrs": {"a": 1, "a": 4}'
     stored = b'{"zarr_consolidated_format": 1, "metadata": {' + entries + b"}}"
-    group = v2.decode("", {".zgroup": b'{"zarr_format": 2}', ".zmetadata": stored})
+    group = V2.decode("", {".zgroup": b'{"zarr_format": 2}', ".zmetadata": stored})
     assert isinstance(group, GroupMeta)
     assert group.consolidated is not None
     with pytest.warns(UserWarning, match=r"^metadata.g/.zattrs.a is there more than once"):

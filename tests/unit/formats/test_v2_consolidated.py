@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from blizzarr.errors import MetadataError
-from blizzarr.formats import v2
 from blizzarr.formats.consolidated import Consolidated
+from blizzarr.formats.v2 import V2
 from blizzarr.model import ArrayMeta, GroupMeta
 
 Z = {"zarr_format": 2}
@@ -45,7 +45,7 @@ def documents(stored: Any = STORED, path: str = "r") -> dict[str, bytes]:
 
 
 def group(stored: Any = STORED) -> GroupMeta:
-    meta = v2.decode("r", documents(stored))
+    meta = V2.decode("r", documents(stored))
     assert isinstance(meta, GroupMeta)
     return meta
 
@@ -70,7 +70,7 @@ def test_read() -> None:
 def test_written() -> None:
     """V-1: as zarr-python has them: the documents of all nodes by their keys, and those of the group itself."""
     below = dict(nodes(group()))
-    raw = v2.encode(GroupMeta({"a": 1}, below, format="v2"), "")
+    raw = V2.encode(GroupMeta({"a": 1}, below, format="v2"), "")
     metadata = {
         ".zattrs": {"a": 1},
         ".zgroup": Z,
@@ -79,23 +79,23 @@ def test_written() -> None:
         "g/x/.zarray": ARRAY,
     }
     assert json.loads(raw[".zmetadata"]) == {"zarr_consolidated_format": 1, "metadata": metadata}
-    again = v2.decode("", raw)
+    again = V2.decode("", raw)
     assert isinstance(again, GroupMeta)
     assert dict(nodes(again)) == below
-    bare = v2.encode(GroupMeta({}, {}, format="v2"), "")
+    bare = V2.encode(GroupMeta({}, {}, format="v2"), "")
     assert json.loads(bare[".zmetadata"]) == {"zarr_consolidated_format": 1, "metadata": {".zgroup": Z}}
 
 
 def test_unchanged() -> None:
     """Nothing is touched where nothing has changed, and the document goes with the metadata in it."""
     meta = group()
-    assert v2.encode(meta, "r") == documents()
-    assert v2.encode(meta.with_consolidated(None), "r").keys() == documents().keys() - {"r/.zmetadata"}
+    assert V2.encode(meta, "r") == documents()
+    assert V2.encode(meta.with_consolidated(None), "r").keys() == documents().keys() - {"r/.zmetadata"}
 
 
 def test_new_attributes_of_the_group_are_copied() -> None:
     """Other readers take those of the group from here too; the rest stays as it was, also what nobody knows."""
-    new = v2.encode(group().with_attributes({"title": "new"}), "r")
+    new = V2.encode(group().with_attributes({"title": "new"}), "r")
     assert new["r/.zgroup"] == documents()["r/.zgroup"]
     wanted = {**STORED, "metadata": {**STORED["metadata"], ".zattrs": {"title": "new"}}}  # type: ignore[dict-item]
     assert json.loads(new["r/.zmetadata"]) == wanted
@@ -107,7 +107,7 @@ def test_the_part_below_a_group() -> None:
     broken = json.loads(json.dumps(STORED))
     broken["metadata"]["g/y/.zarray"] = {**ARRAY, "order": "x"}
     inner = nodes(group(broken)).below("g")
-    raw = v2.encode(GroupMeta({}, inner, format="v2"), "g")
+    raw = V2.encode(GroupMeta({}, inner, format="v2"), "g")
     assert list(json.loads(raw["g/.zmetadata"])["metadata"]) == [".zgroup", "x/.zarray", "x/.zattrs", "y/.zarray"]
     with pytest.raises(MetadataError, match=r'metadata\["g/y/.zarray"\].order: expected "C" or "F", found "x"'):
         inner["y"]
@@ -123,9 +123,9 @@ def test_a_damaged_document_does_not_hide_the_group(raw: bytes) -> None:
             list(nodes(meta))
         assert caught.value.key == "r/.zmetadata"
         assert "use_consolidated=False" in caught.value.__notes__[0]
-    changed = v2.encode(meta.with_attributes({"a": 1}), "r")
+    changed = V2.encode(meta.with_attributes({"a": 1}), "r")
     assert json.loads(changed["r/.zattrs"]) == {"a": 1}
-    assert "r/.zmetadata" not in v2.encode(meta.with_consolidated(None), "r")
+    assert "r/.zmetadata" not in V2.encode(meta.with_consolidated(None), "r")
 
 
 def test_a_damaged_node_hides_no_other() -> None:
@@ -137,7 +137,7 @@ def test_a_damaged_node_hides_no_other() -> None:
     with pytest.raises(MetadataError, match=r'metadata\["bad/.zarray"\].zarr_format: expected 2, found 9') as caught:
         nodes(meta)["bad"]
     assert caught.value.key == "r/.zmetadata"
-    written = json.loads(v2.encode(meta.with_attributes({}), "r")["r/.zmetadata"])
+    written = json.loads(V2.encode(meta.with_attributes({}), "r")["r/.zmetadata"])
     assert written["metadata"]["bad/.zarray"] == {"zarr_format": 9}
 
 
@@ -156,11 +156,11 @@ def test_changing_a_node_does_not_change_what_was_parsed() -> None:
     node = nodes(meta)["g/x"]
     node.attributes["_ARRAY_DIMENSIONS"].append("z")
     assert (
-        json.loads(v2.encode(meta.with_attributes({"b": 1}), "r")["r/.zmetadata"])["metadata"]["g/x/.zattrs"] == NAMED
+        json.loads(V2.encode(meta.with_attributes({"b": 1}), "r")["r/.zmetadata"])["metadata"]["g/x/.zattrs"] == NAMED
     )
 
 
 def test_nodes_of_other_formats() -> None:
     """Copies are of documents of v2; a hierarchy that has others too cannot be consolidated."""
     with pytest.raises(MetadataError, match=r'metadata\["x"\]: expected a node of v2.* found "v3"'):
-        v2.encode(GroupMeta({}, {"x": GroupMeta(format="v3")}, format="v2"), "")
+        V2.encode(GroupMeta({}, {"x": GroupMeta(format="v3")}, format="v2"), "")

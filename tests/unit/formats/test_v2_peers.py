@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from blizzarr.dtypes import DataType
-from blizzarr.formats import v2
+from blizzarr.formats.v2 import V2
 from blizzarr.model import ArrayMeta, GroupMeta
 
 zarr = pytest.importorskip("zarr", "3.1.3")
@@ -57,7 +57,7 @@ def test_zarr_python(case: dict[str, Any], tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         array = zarr.create_array(tmp_path / "theirs", zarr_format=2, **options)
-    meta = v2.decode("", documents(tmp_path / "theirs"))
+    meta = V2.decode("", documents(tmp_path / "theirs"))
     assert isinstance(meta, ArrayMeta)
     assert meta.shape == array.shape
     assert meta.write_shape == array.chunks
@@ -69,7 +69,7 @@ def test_zarr_python(case: dict[str, Any], tmp_path: Path) -> None:
     else:
         assert meta.dtype.numpy == np.dtype(options["dtype"]).newbyteorder("=")
         assert np.array([meta.fill_value], meta.dtype.numpy).tobytes() == fill_bytes(array.fill_value, meta)
-    written = v2.encode(replace(meta, source=None), "")
+    written = V2.encode(replace(meta, source=None), "")
     store(tmp_path / "ours", written)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -99,7 +99,7 @@ def test_zarr_python_groups(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         zarr.consolidate_metadata(tmp_path / "theirs", zarr_format=2)
-    group = v2.decode("", documents(tmp_path / "theirs"))
+    group = V2.decode("", documents(tmp_path / "theirs"))
     assert isinstance(group, GroupMeta)
     assert group.attributes == {"title": "t"}
     assert group.consolidated is not None
@@ -108,7 +108,7 @@ def test_zarr_python_groups(tmp_path: Path) -> None:
     anew = replace(
         group, source=None, consolidated={path: replace(node, source=None) for path, node in group.consolidated.items()}
     )
-    store(tmp_path / "ours", v2.encode(anew, ""))
+    store(tmp_path / "ours", V2.encode(anew, ""))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         again = zarr.open_consolidated(tmp_path / "ours", zarr_format=2)
@@ -143,14 +143,14 @@ def test_tensorstore(case: dict[str, Any], tmp_path: Path) -> None:
     raw = documents(tmp_path / "theirs")
     document = json.loads(raw[".zarray"])
     assert {name: document[name] for name in metadata} == metadata
-    meta = v2.decode("", raw)
+    meta = V2.decode("", raw)
     assert isinstance(meta, ArrayMeta)
     assert meta.shape == (6, 4)
     assert meta.write_shape == (2, 3)
     assert meta.order == document["order"]
     assert meta.chunk_keys.separator == document["dimension_separator"]
     assert meta.fill_undefined == (document["fill_value"] is None)
-    written = v2.encode(replace(meta, source=None), "")
+    written = V2.encode(replace(meta, source=None), "")
     assert json.loads(written[".zarray"]) == document
     store(tmp_path / "ours", written)
     theirs = tensorstore.open({**spec, "kvstore": {"driver": "file", "path": f"{tmp_path}/ours"}}).result()

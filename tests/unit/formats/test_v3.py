@@ -23,7 +23,7 @@ from blizzarr.codecs import (
 )
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, UnknownExtensionError
-from blizzarr.formats import v3
+from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
 
 SPEC_EXAMPLE = """
@@ -90,17 +90,17 @@ def arrays(draw: st.DrawFn) -> ArrayMeta:
 @given(arrays(), st.sampled_from(["", "a/b"]))
 def test_arrays_survive(meta: ArrayMeta, path: str) -> None:
     """Whatever the array, its document means the same array, and is written the same again."""
-    documents = v3.encode(meta, path)
-    again = v3.decode(path, documents)
+    documents = V3.encode(meta, path)
+    again = V3.decode(path, documents)
     assert again == meta
-    assert v3.encode(again, path) == documents
+    assert V3.encode(again, path) == documents
 
 
 @settings(deadline=None)
 @given(attributes)
 def test_groups_survive(value: dict[str, Any]) -> None:
     """Whatever the attributes, a group's document gives them back."""
-    again = v3.decode("", v3.encode(GroupMeta(value), ""))
+    again = V3.decode("", V3.encode(GroupMeta(value), ""))
     assert again == GroupMeta(value)
 
 
@@ -116,9 +116,9 @@ def test_any_value_anywhere(member: str, value: Any) -> None:
     document = json.loads(SPEC_EXAMPLE)
     document[member] = value
     with suppress(MetadataError):
-        meta = v3.decode("", {"zarr.json": json.dumps(document).encode()})
+        meta = V3.decode("", {"zarr.json": json.dumps(document).encode()})
         assert meta is not None
-        assert v3.decode("", v3.encode(meta, "")) == meta
+        assert V3.decode("", V3.encode(meta, "")) == meta
 
 
 @settings(deadline=None, max_examples=300)
@@ -126,12 +126,12 @@ def test_any_value_anywhere(member: str, value: Any) -> None:
 def test_any_bytes(raw: bytes) -> None:
     """P1: whatever the bytes, a MetadataError."""
     with pytest.raises(MetadataError):
-        v3.decode("", {"zarr.json": raw})
+        V3.decode("", {"zarr.json": raw})
 
 
 def test_example_of_the_specification() -> None:
     """F-2, F-3: the first example of the core specification."""
-    meta = v3.decode("", {"zarr.json": SPEC_EXAMPLE.encode()})
+    meta = V3.decode("", {"zarr.json": SPEC_EXAMPLE.encode()})
     assert isinstance(meta, ArrayMeta)
     assert (meta.shape, meta.chunk_shape, meta.dimension_names) == ((10000, 1000), (1000, 100), ("rows", "columns"))
     assert np.isnan(meta.fill_value)
@@ -144,7 +144,7 @@ def test_made_up_extension_of_the_specification() -> None:
     document["data_type"] = {"name": "urn:example:datetime", "configuration": {"unit": "ns"}}
     document["fill_value"] = None
     with pytest.raises(UnknownExtensionError) as caught:
-        v3.decode("x", {"x/zarr.json": json.dumps(document).encode()})
+        V3.decode("x", {"x/zarr.json": json.dumps(document).encode()})
     assert caught.value.extensions == ("urn:example:datetime",)
     assert caught.value.document is not None
     assert caught.value.document["attributes"]["foo"] == 42
@@ -155,14 +155,14 @@ def test_made_up_extension_of_the_specification() -> None:
 )
 def test_keys(path: str, key: str, prefix: str) -> None:
     """F-1, Z-8: metadata and chunks lie below the node's path."""
-    assert v3.document_keys(path) == (key,)
-    assert v3.chunk_prefix(path) == v3.listing_prefix(path) == prefix
-    assert list(v3.encode(GroupMeta(), path)) == [key]
+    assert V3.document_keys(path) == (key,)
+    assert V3.chunk_prefix(path) == V3.listing_prefix(path) == prefix
+    assert list(V3.encode(GroupMeta(), path)) == [key]
 
 
 def test_no_document() -> None:
     """A missing key is no node, and no error."""
-    assert v3.decode("a", {}) is None
+    assert V3.decode("a", {}) is None
 
 
 def test_resaving_keeps_spelling_and_order() -> None:
@@ -178,12 +178,12 @@ def test_resaving_keeps_spelling_and_order() -> None:
         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"],
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
     }
-    meta = v3.decode("", {"zarr.json": json.dumps(document).encode()})
+    meta = V3.decode("", {"zarr.json": json.dumps(document).encode()})
     assert isinstance(meta, ArrayMeta)
-    written = json.loads(v3.encode(meta.with_shape((5,)), "")["zarr.json"])
+    written = json.loads(V3.encode(meta.with_shape((5,)), "")["zarr.json"])
     assert written == {**document, "shape": [5]}
     assert list(written) == list(document)
-    with_attributes = json.loads(v3.encode(meta.with_attributes({"a": 1}), "")["zarr.json"])
+    with_attributes = json.loads(V3.encode(meta.with_attributes({"a": 1}), "")["zarr.json"])
     assert with_attributes == {**document, "attributes": {"a": 1}}
 
 
@@ -203,31 +203,31 @@ def test_letters_for_orders_are_never_written(order: str) -> None:
         ],
     ):
         document["codecs"] = codecs
-        meta = v3.decode("", {"zarr.json": json.dumps(document).encode()})
+        meta = V3.decode("", {"zarr.json": json.dumps(document).encode()})
         assert isinstance(meta, ArrayMeta)
         assert meta.order == order
-        text = v3.encode(meta, "")["zarr.json"].decode()
+        text = V3.encode(meta, "")["zarr.json"].decode()
         assert f'"{order}"' not in text
-        assert v3.decode("", {"zarr.json": text.encode()}) == meta
+        assert V3.decode("", {"zarr.json": text.encode()}) == meta
 
 
 def test_remembered_documents_have_their_own_attributes() -> None:
     """The same document twice gives nodes that do not share attributes, nested ones included."""
     raw = {"zarr.json": SPEC_EXAMPLE.encode()}
-    one, two = v3.decode("", raw), v3.decode("", raw)
+    one, two = V3.decode("", raw), V3.decode("", raw)
     assert one is not None
     assert two is not None
     one.attributes["baz"].append(5)
     one.attributes["new"] = 1
     assert two.attributes == {"foo": 42, "bar": "apples", "baz": [1, 2, 3, 4]}
-    assert v3.decode("", raw) == two
+    assert V3.decode("", raw) == two
 
 
 def test_remembered_documents_keep_no_place() -> None:
     """The same broken document in two places is reported in each."""
     for path in ("a", "b"):
         with pytest.raises(MetadataError) as caught:
-            v3.decode(path, {f"{path}/zarr.json": b"{}"})
+            V3.decode(path, {f"{path}/zarr.json": b"{}"})
         assert caught.value.key == f"{path}/zarr.json"
 
 
@@ -244,25 +244,25 @@ def test_nothing_is_written_that_could_not_be_read(change: dict[str, Any]) -> No
         "codecs": CodecChain.from_user(dtype=dtype, chunk_shape=(2,)),
     }
     with pytest.raises(MetadataError):
-        v3.encode(ArrayMeta(**{**members, **change}), "")
+        V3.encode(ArrayMeta(**{**members, **change}), "")
 
 
 def test_consolidated_metadata() -> None:
     """F-13: written inline, read one node at a time; what is damaged is only an error when asked for, and is kept."""
-    array = v3.decode("", {"zarr.json": SPEC_EXAMPLE.encode()})
+    array = V3.decode("", {"zarr.json": SPEC_EXAMPLE.encode()})
     assert isinstance(array, ArrayMeta)
     group = GroupMeta({"a": 1}).with_consolidated({"g": GroupMeta({"b": 2}), "g/x": array})
-    raw = v3.encode(group, "r")
+    raw = V3.encode(group, "r")
     document = json.loads(raw["r/zarr.json"])
     assert document["consolidated_metadata"]["kind"] == "inline"
     assert document["consolidated_metadata"]["must_understand"] is False
-    again = v3.decode("r", raw)
+    again = V3.decode("r", raw)
     assert isinstance(again, GroupMeta)
     assert again.consolidated is not None
     assert dict(again.consolidated) == {"g": GroupMeta({"b": 2}), "g/x": array}
     assert dict(again.consolidated.below("g")) == {"x": array}  # type: ignore[attr-defined]
     document["consolidated_metadata"]["metadata"]["bad"] = {"zarr_format": 9}
-    damaged = v3.decode("r", {"r/zarr.json": json.dumps(document).encode()})
+    damaged = V3.decode("r", {"r/zarr.json": json.dumps(document).encode()})
     assert isinstance(damaged, GroupMeta)
     assert damaged.consolidated is not None
     assert damaged.consolidated["g/x"] == array
@@ -270,6 +270,6 @@ def test_consolidated_metadata() -> None:
         MetadataError, match=r'consolidated_metadata.metadata\["bad"\].zarr_format: expected 3, found 9'
     ):
         damaged.consolidated["bad"]
-    written = json.loads(v3.encode(damaged.with_attributes({"c": 3}), "")["zarr.json"])
+    written = json.loads(V3.encode(damaged.with_attributes({"c": 3}), "")["zarr.json"])
     assert written == {**document, "attributes": {"c": 3}}
-    assert "consolidated_metadata" not in json.loads(v3.encode(damaged.with_consolidated(None), "")["zarr.json"])
+    assert "consolidated_metadata" not in json.loads(V3.encode(damaged.with_consolidated(None), "")["zarr.json"])

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from blizzarr.errors import MetadataError
-from blizzarr.formats import v3, v3_array
+from blizzarr.formats import v3_array
 from blizzarr.formats.document import dump
+from blizzarr.formats.v3 import V3
 from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta
 
@@ -31,7 +32,7 @@ _DOCUMENT: dict[str, Any] = {
 
 
 def _decoded(document: dict[str, Any]) -> ArrayMeta:
-    meta = v3.decode("", {"zarr.json": json.dumps(document).encode()})
+    meta = V3.decode("", {"zarr.json": json.dumps(document).encode()})
     assert isinstance(meta, ArrayMeta)
     return meta
 
@@ -43,7 +44,7 @@ def test_all_but_the_shape_stays_as_it_is(shape: tuple[int, ...]) -> None:
         found = resized(meta.with_shape(shape))
         assert found is not None
         assert found.raw == dump({**_DOCUMENT, "shape": list(shape)}, "")
-        again = v3.decode("", {"zarr.json": found.raw})
+        again = V3.decode("", {"zarr.json": found.raw})
         assert again == found.meta == meta.with_shape(shape)
         # That of the next shape is made from this one.
         meta = found.meta
@@ -77,18 +78,18 @@ def test_attributes_that_are_changed_in_place_are_stored() -> None:
     meta = _decoded(_DOCUMENT)
     assert resized(meta.with_shape((5, 5))) is not None
     meta.attributes["b"]["c"] = 1
-    (raw,) = v3.encode(meta.with_shape((6, 5)), "").values()
+    (raw,) = V3.encode(meta.with_shape((6, 5)), "").values()
     assert json.loads(raw) == {**_DOCUMENT, "shape": [6, 5], "attributes": {**_DOCUMENT["attributes"], "b": {"c": 1}}}
 
 
 def test_attributes_of_what_was_made_are_not_those_of_others() -> None:
-    first = v3.encode(_decoded(_DOCUMENT).with_shape((9, 9)), "")
-    one, other = v3.decode("", first), v3.decode("", first)
+    first = V3.encode(_decoded(_DOCUMENT).with_shape((9, 9)), "")
+    one, other = V3.decode("", first), V3.decode("", first)
     assert one is not None
     assert other is not None
     one.attributes["b"]["c"] = 1
     assert other.attributes == _DOCUMENT["attributes"]
-    assert v3.encode(other.with_shape((9, 9)), "") == first
+    assert V3.encode(other.with_shape((9, 9)), "") == first
 
 
 @pytest.mark.parametrize(
@@ -101,10 +102,10 @@ def test_attributes_of_what_was_made_are_not_those_of_others() -> None:
 def test_what_is_spelled_anew_is_made_anew(spelling: dict[str, Any]) -> None:
     meta = _decoded({**_DOCUMENT, **spelling}).with_shape((5, 5))
     assert resized(meta) is None
-    (raw,) = v3.encode(meta, "").values()
+    (raw,) = V3.encode(meta, "").values()
     assert raw == dump(v3_array.encode(meta), "")
 
 
 def test_a_shape_that_cannot_be_is_told_of() -> None:
     with pytest.raises(MetadataError, match="shape: expected fewer than 2"):
-        v3.encode(_decoded(_DOCUMENT).with_shape((2**40, 2**40)), "")
+        V3.encode(_decoded(_DOCUMENT).with_shape((2**40, 2**40)), "")

@@ -13,6 +13,7 @@ import blizzarr
 from blizzarr.config import config
 from blizzarr.errors import MetadataError, UnknownExtensionError
 from blizzarr.formats import v3
+from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MemoryStore
 
@@ -38,7 +39,7 @@ def sharded(**configuration: Any) -> list[dict[str, Any]]:
 def read(document: dict[str, Any], warns: str) -> ArrayMeta:
     v3._remember.cache_clear()
     with pytest.warns(UserWarning, match="a document of the year before Zarr v3 was final: ") as caught:
-        meta = v3.decode("a", {"a/zarr.json": json.dumps(document).encode()})
+        meta = V3.decode("a", {"a/zarr.json": json.dumps(document).encode()})
     said = [str(warning.message) for warning in caught]
     assert any(f"final: {warns}. When it is saved" in text for text in said), said
     assert isinstance(meta, ArrayMeta)
@@ -46,7 +47,7 @@ def read(document: dict[str, Any], warns: str) -> ArrayMeta:
 
 
 def saved(meta: ArrayMeta) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(v3.encode(meta, "a")["a/zarr.json"])
+    document: dict[str, Any] = json.loads(V3.encode(meta, "a")["a/zarr.json"])
     return document
 
 
@@ -139,7 +140,7 @@ def test_what_it_is_read_as(changed: dict[str, Any], warns: str, becomes: dict[s
     meta = read({**ARRAY, **changed}, warns)
     kept = {name: value for name, value in ARRAY.items() if name not in changed}
     assert saved(meta) == {**kept, **becomes}
-    assert v3.decode("a", v3.encode(meta, "a")) == meta
+    assert V3.decode("a", V3.encode(meta, "a")) == meta
 
 
 def test_no_codecs() -> None:
@@ -172,10 +173,10 @@ def test_fallback_data_types() -> None:
     warned = pytest.warns(UserWarning, match='the data type "datetime" is not known here: .* fallback "int64"')
     v3._remember.cache_clear()
     with warned, pytest.warns(UserWarning, match="final"):
-        v3.decode("a", {"a/zarr.json": json.dumps(document).encode()})
+        V3.decode("a", {"a/zarr.json": json.dumps(document).encode()})
     v3._remember.cache_clear()
     with config.set(use_fallback_data_types=False), pytest.raises(MetadataError, match="data_type"):
-        v3.decode("a", {"a/zarr.json": json.dumps(document).encode()})
+        V3.decode("a", {"a/zarr.json": json.dumps(document).encode()})
 
 
 @pytest.mark.parametrize(
@@ -198,7 +199,7 @@ def test_what_was_never_right(changed: dict[str, Any]) -> None:
     """C-26: other documents are refused as ever, with what is wrong with them as they are."""
     v3._remember.cache_clear()
     with pytest.raises(MetadataError) as caught:
-        v3.decode("a", {"a/zarr.json": json.dumps({**ARRAY, **changed}).encode()})
+        V3.decode("a", {"a/zarr.json": json.dumps({**ARRAY, **changed}).encode()})
     named = {problem.path.split(".")[0].split("[")[0] for problem in caught.value.problems}
     assert named >= changed.keys() - {"shape"} or isinstance(caught.value, UnknownExtensionError)
 
