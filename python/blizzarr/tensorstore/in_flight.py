@@ -51,16 +51,14 @@ class InFlight:
     <CachePool: 0 of 67,108,864 bytes>
     """
 
-    __slots__ = ("__weakref__", "_first", "_hasty", "_needed", "_pool", "_shared")
+    __slots__ = ("__weakref__", "_first", "_needed", "_shared")
 
     _needed: set[Any]
     """Chunks, and what reads have needed together."""
-    _hasty: int
-    _shared: Shared
 
     def __init__(self, first: TensorStore) -> None:
         self._first: TensorStore | None = first
-        self._pool: CachePool | None = None
+        self._shared: Shared | None = None
 
     def join(self, view: TensorStore) -> Shared | None:
         """Add a read; what it shares with the others, if it needs a chunk that one of them has needed."""
@@ -88,11 +86,17 @@ class InFlight:
         return known
 
     def _share(self) -> Shared:
-        if self._pool is None:
-            self._pool = pool = _pool()
-            self._hasty = _engine(pool).hasty()
-            self._shared = {"pool": pool, "recheck": True, "arrays": {}}
-        return self._shared
+        shared = self._shared
+        if shared is None:
+            pool = _pool()
+            # All at once: other threads find all of it, or nothing.
+            shared = self._shared = {
+                "pool": pool,
+                "hasty": _engine(pool).hasty(),
+                "recheck": True,
+                "arrays": {},
+            }
+        return shared
 
     @property
     def is_hasty(self) -> bool:
@@ -100,12 +104,13 @@ class InFlight:
 
         Then a look at the store is not enough, and a read that is done at once would have to decode anew.
         """
-        return self._pool is not None and _engine(self._pool).hasty() > self._hasty
+        shared = self._shared
+        return shared is not None and bool(_engine(shared["pool"]).hasty() > shared["hasty"])
 
     def now(self) -> Shared:
         """What a read shares that is asked for now, and done later: what somebody decodes from now on will do."""
-        assert self._pool is not None, "there is another read"
-        return {**self._shared, "asked": _engine(self._pool).now()}
+        shared = self._share()
+        return {**shared, "asked": _engine(shared["pool"]).now()}
 
 
 def _chunks(boxes: Sequence[tuple[Any, ...]], sources: Sequence[Source]) -> set[Any]:

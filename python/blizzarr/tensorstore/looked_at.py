@@ -28,26 +28,32 @@ class LookedAt:
 
     __slots__ = ("__weakref__", "_known")
 
+    # Looked up once in each method, as another thread may forget it.
+
     def __init__(self) -> None:
         self._known: tuple[ArrayMeta, float] | None = None
 
     @property
     def meta(self) -> ArrayMeta | None:
         """The metadata; None if nobody has looked."""
-        return None if self._known is None else self._known[0]
+        known = self._known
+        return None if known is None else known[0]
 
     @property
     def moment(self) -> float | None:
         """When that was; None if nobody has looked."""
-        return None if self._known is None else self._known[1]
+        known = self._known
+        return None if known is None else known[1]
 
     def suffices(self, since: float) -> bool:
         """Whether somebody has looked since a moment."""
-        return self._known is not None and self._known[1] >= since
+        known = self._known
+        return known is not None and known[1] >= since
 
     def are(self, meta: ArrayMeta, moment: float) -> None:
         """What somebody has found, or made, unless another has done so later."""
-        if self._known is None or self._known[1] <= moment:
+        known = self._known
+        if known is None or known[1] <= moment:
             self._known = meta, moment
 
     def forget(self) -> None:

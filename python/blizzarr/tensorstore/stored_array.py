@@ -32,6 +32,8 @@ from blizzarr.transactions import StagedStore, Transaction
 
 __all__ = ["StoredArray"]
 
+_LOOKS = 4
+"""How often the document is looked at while other threads do so, too."""
 _KINDS = {"n5": "N5", "neuroglancer_precomputed": "volume"}
 """What errors call arrays; all others are of Zarr."""
 _CHANGING = ("shape", "attributes", "dimension_names", "dimensions", "axes", "units", "resolution")
@@ -68,8 +70,12 @@ class StoredArray:
 
     def refresh(self) -> None:
         """Take the shape as it is stored now."""
-        moment = time.time()
-        meta = self.look()[0]
+        for _ in range(_LOOKS):
+            moment, before = time.time(), self.array._metadata
+            meta = self.look()[0]
+            # What another thread has made or seen meanwhile may be newer than this.
+            if self.array._metadata is before:
+                break
         self.array._adopt(meta)
         self.known.are(meta, moment)
 

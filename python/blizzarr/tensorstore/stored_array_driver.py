@@ -194,14 +194,15 @@ class StoredArrayDriver(Driver):
         recheck = batch.get("recheck", False)
         if recheck and self._place is None:
             return array._binding or array._bind()
-        arrays: dict[Any, Array] = batch.setdefault("arrays", {})
+        # Read after the shape that the caller has gone by, so that what is bound by them is as large, whatever other
+        # threads make of the array meanwhile.
+        metadata = array._metadata
+        arrays: dict[Any, tuple[ArrayMeta, Binding]] = batch.setdefault("arrays", {})
         found = arrays.get(array)
-        if found is None:
+        if found is None or found[0] is not metadata:
             pool = batch.setdefault("pool", CachePool(SHARED_BYTES))
-            found = arrays[array] = array.cached(pool, recheck=recheck)
-        elif found._metadata is not array._metadata:
-            found._adopt(array._metadata)
-        return asked(found._binding or found._bind(), batch.get("asked"))
+            found = arrays[array] = metadata, array.cached(pool, recheck=recheck)._bind()
+        return asked(found[1], batch.get("asked"))
 
     def sources(self, view: View) -> Sequence[Source]:
         """Its chunks, if it takes something to decode them and nobody else keeps them."""

@@ -264,6 +264,24 @@ def test_reads_beside_writers_in_other_threads(place: str, way: str) -> None:
     assert int(store[2, 3].read().result()) == 59
 
 
+def test_threads_begin_to_share_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread asks for a read while what is shared by two is being made."""
+    store = _stored(ours, f"memory://in-flight{next(_numbers)}/")
+    engine, found = in_flight._engine, []
+
+    def interrupted(pool: CachePool) -> Any:
+        if not found:
+            found.append(None)
+            thread = threading.Thread(target=lambda: found.append(int(store[2, 3].read().result())))
+            thread.start()
+            thread.join()
+        return engine(pool)
+
+    monkeypatch.setattr(in_flight, "_engine", interrupted)
+    futures = [store[row, 3].read() for row in range(3)]
+    assert ([int(future.result()) for future in futures], found) == ([3, 35, 67], [None, 67])
+
+
 def test_growing_and_shrinking_between_reads(place: str, way: str) -> None:
     """Reads that were asked for before have the elements of then; those after it the shape of now."""
     store = _stored(ours, place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from blizzarr.tensorstore.stored_array import StoredArray
 from tensorstore_face import ours, theirs
 
 VIEWS: dict[str, Callable[[Any, Any], Any]] = {
@@ -132,3 +134,25 @@ def test_what_another_handle_has_seen(driver: str, shares: bool, shape: tuple[in
                     answers[2] = None
     for mine, other in zip(*told, strict=True):
         assert mine == other
+
+
+def test_what_another_thread_has_made_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has looked at the document before it was changed does not make others see what it was."""
+    spec = {"driver": "zarr3", "kvstore": "memory://", "recheck_cached_metadata": True}
+    store = ours.open(spec, dtype="uint8", shape=[4], create=True).result()
+    look, looks = StoredArray.look, [0]
+
+    def slow(stored: StoredArray) -> Any:
+        found = look(stored)
+        looks[0] += 1
+        if looks[0] == 1:
+            thread = threading.Thread(target=lambda: store.resize(exclusive_max=[9]).result())
+            thread.start()
+            thread.join()
+        return found
+
+    monkeypatch.setattr(StoredArray, "look", slow)
+    resolved = store.resolve().result()
+    assert (resolved.shape, looks[0]) == ((9,), 3)
+    store[8] = 7
+    assert int(store[8].read().result()) == 7
