@@ -94,6 +94,7 @@ class ArrayHandle:
         intervals: Sequence[tuple[int, int, int]] | None = None,
         morton: Sequence[int] | None = None,
         edges: Sequence[Chain] = (),
+        shards: tuple[int, int, int, bool, bool] | None = None,
         named: object = None,
     ) -> None: ...
     @property

@@ -36,7 +36,21 @@ from counts import Counts
 HERE = Path(__file__).resolve().parent
 TARGET = Path(os.environ.get("FUZZ_TARGET_DIR", HERE.parent.parent / "target" / "fuzz"))
 BARE = TARGET / "bare"
-NAMES = ("gzip", "zstd", "blosc", "lz4", "n5", "vlen", "shard", "keys", "plan", "strided", "chunk")
+NAMES = (
+    "gzip",
+    "zstd",
+    "blosc",
+    "lz4",
+    "n5",
+    "vlen",
+    "segmentation",
+    "shard",
+    "uint64_shard",
+    "keys",
+    "plan",
+    "strided",
+    "chunk",
+)
 #: What is fuzzed in Python (`tests/fuzz`), and counted here with the others.
 DOCUMENTS = "documents"
 PACKED = HERE / "corpora.tar.xz"

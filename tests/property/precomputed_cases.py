@@ -26,7 +26,7 @@ def sharding(random: Random) -> dict[str, Any]:
     return found
 
 
-def scale(random: Random, dtype: str, shards: bool) -> dict[str, Any]:
+def scale(random: Random, dtype: str) -> dict[str, Any]:
     """One resolution."""
     encodings = ["raw"]
     if dtype in ("uint32", "uint64"):
@@ -44,7 +44,7 @@ def scale(random: Random, dtype: str, shards: bool) -> dict[str, Any]:
         found["voxel_offset"] = [random.choice([0, 3, -20, 1000]) for _ in range(3)]
     if found["encoding"] == "compressed_segmentation":
         found["compressed_segmentation_block_size"] = [random.choice([1, 2, 5, 8]) for _ in range(3)]
-    if shards and random.random() < 0.4:
+    if random.random() < 0.4:
         found["sharding"] = sharding(random)
         del found["chunk_sizes"][1:]
     elif random.random() < 0.2:
@@ -54,14 +54,14 @@ def scale(random: Random, dtype: str, shards: bool) -> dict[str, Any]:
     return found
 
 
-def info(random: Random, shards: bool = True) -> dict[str, Any]:
+def info(random: Random) -> dict[str, Any]:
     """A document."""
     dtype = random.choice(DTYPES)
     found: dict[str, Any] = {
         "type": random.choice(["image", "segmentation", "other"]),
         "data_type": dtype,
         "num_channels": random.choice([1, 1, 2, 3]),
-        "scales": [scale(random, dtype, shards) for _ in range(random.choice([1, 1, 2, 3]))],
+        "scales": [scale(random, dtype) for _ in range(random.choice([1, 1, 2, 3]))],
     }
     if random.random() < 0.8:
         found["@type"] = "neuroglancer_multiscale_volume"
@@ -102,7 +102,7 @@ def demands(random: Random, document: dict[str, Any]) -> tuple[dict[str, Any], d
         one["size"] = of["size"]
     if random.random() < 0.25:
         one["chunk_size"] = random.choice([*of["chunk_sizes"], [4, 4, 4]])
-    other = scale(random, document["data_type"], True)
+    other = scale(random, document["data_type"])
     for name in list(one):
         if name in other and random.random() < 0.1:
             one[name] = other[name]
@@ -150,3 +150,80 @@ def demands(random: Random, document: dict[str, Any]) -> tuple[dict[str, Any], d
     if schema:
         spec["schema"] = schema
     return spec, schema
+
+
+def grid(random: Random, most: int) -> dict[str, Any]:
+    """Constraints on one grid of chunks."""
+    found: dict[str, Any] = {}
+    soft = random.choice(["", "_soft_constraint"])
+    if random.random() < 0.6:
+        found[f"shape{soft}"] = [random.choice([None, 0, 4, 8, 16, 64, -1, most]) for _ in range(3)] + [None]
+    if random.random() < 0.3:
+        found["aspect_ratio"] = [random.choice([None, 1, 2, 0.5]) for _ in range(4)]
+    if random.random() < 0.4:
+        found["elements"] = random.choice([1, 100, 512, 10_000, 10**6, 10**8])
+    return found
+
+
+def creation(random: Random) -> dict[str, Any]:
+    """A spec that mostly can be created."""
+    dtype = random.choice([*DTYPES, "int64"]) if random.random() < 0.1 else random.choice(DTYPES)
+    sizes = [random.choice([1, 5, 33, 100, 1000, 34432]) for _ in range(3)]
+    channels = random.choice([1, 2, 3])
+    of = scale(random, dtype)
+    spec: dict[str, Any] = {}
+    schema: dict[str, Any] = {}
+    many = {name: value for name, value in (("type", "t"), ("num_channels", channels)) if random.random() < 0.4}
+    one = {
+        name: of[name] for name in ("key", "resolution", "encoding", "sharding") if name in of and random.random() < 0.4
+    }
+    if of["encoding"] == "raw" and random.random() < 0.2:
+        one["encoding"] = random.choice(["jpeg", "png"])
+        if random.random() < 0.5:
+            one[{"jpeg": "jpeg_quality", "png": "png_level"}[one["encoding"]]] = 5
+    if one.get("encoding") == "compressed_segmentation" and random.random() < 0.5:
+        one["compressed_segmentation_block_size"] = of["compressed_segmentation_block_size"]
+    if random.random() < 0.3:
+        one["chunk_size"] = [random.choice([1, 8, 64]) for _ in range(3)]
+    if random.random() < 0.5:
+        one["size"] = sizes
+        if random.random() < 0.5:
+            one["voxel_offset"] = [3, -7, 0]
+    else:
+        first = random.choice([[0, 0, 0], [20, -30, 40]])
+        high = [a + b for a, b in zip(first, sizes, strict=True)]
+        schema["domain"] = {"inclusive_min": [*first, 0], "exclusive_max": [*high, channels]}
+        if random.random() < 0.1:
+            del schema["domain"]
+    if random.random() < 0.6:
+        schema["dtype"] = dtype
+    if random.random() < 0.6 or "dtype" not in schema:
+        many["data_type"] = dtype
+        if random.random() < 0.05:
+            del many["data_type"]
+    if random.random() < 0.4:
+        layout = {}
+        for usage, often in (("chunk", 0.3), ("read_chunk", 0.4), ("write_chunk", 0.6), ("codec_chunk", 0.15)):
+            if random.random() < often:
+                layout[usage] = grid(random, random.choice(sizes))
+        schema["chunk_layout"] = layout
+    if random.random() < 0.2:
+        codec = {"driver": "neuroglancer_precomputed"}
+        if random.random() < 0.7:
+            codec["encoding"] = of["encoding"]
+        if random.random() < 0.4:
+            codec["shard_data_encoding"] = random.choice(["raw", "gzip"])
+        schema["codec"] = codec
+    if random.random() < 0.3:
+        schema["dimension_units"] = [random.choice([None, "nm", "4 nm", "2.5 nm"]) for _ in range(3)] + [None]
+    if random.random() < 0.02:
+        schema["fill_value"] = 0
+    if random.random() < 0.15:
+        spec["scale_index"] = random.choice([0, 0, 1])
+    if many:
+        spec["multiscale_metadata"] = many
+    if one:
+        spec["scale_metadata"] = one
+    if schema:
+        spec["schema"] = schema
+    return spec

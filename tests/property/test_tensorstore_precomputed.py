@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import blizzarr.tensorstore as ours
-from property.precomputed_cases import damaged, demands, info
+from property.precomputed_cases import creation, damaged, demands, info
 from unit.spec.oracle import outcome
 
 theirs = pytest.importorskip("tensorstore")
@@ -120,6 +120,36 @@ def test_damaged_documents() -> None:
     assert refused > 200
 
 
+@pytest.mark.parametrize("block", range(4))
+def test_creating(block: int) -> None:
+    """New scales, first of a volume and then behind others: what is stored, and what cannot be."""
+    made = 0
+    for seed in range(block * 150, (block + 1) * 150):
+        random = Random(seed)
+        first, second = creation(random), creation(random)
+        if random.random() < 0.7:
+            # Mostly of the same volume.
+            for name in ("dtype", "domain"):
+                if name in first.get("schema", {}):
+                    second.setdefault("schema", {})[name] = first["schema"][name]
+        modes = [{"create": True}, random.choice([{"create": True}, {"create": True, "open": True}])]
+
+        def act(library: Any) -> str:
+            context = library.Context()
+            store = library.KvStore.open("memory://", context=context).result()
+            said = []
+            for spec, mode in zip((first, second), modes, strict=True):  # noqa: B023
+                where = {"driver": DRIVER, "kvstore": "memory://", **spec}
+                opening = lambda: library.open(where, context=context, **mode).result()  # noqa: B023, E731
+                said.append(gist(outcome(opening, lambda found: str([found.spec().to_json(), *facts(library, found)]))))  # noqa: B023
+            stored = json.loads(store["info"]) if b"info" in store.list().result() else None
+            return json.dumps([said, stored], sort_keys=True)
+
+        found = json.loads(both(act, seed)[1])
+        made += sum(kind == "gives" for kind, _ in found[0])
+    assert made > 50
+
+
 def part(random: Random, domain: Any) -> tuple[slice, ...]:
     """A part of a volume."""
     found = []
@@ -133,7 +163,7 @@ def test_elements(tmp_path: Path) -> None:
     """Whatever one library writes both read the same, and what the other writes on top of it."""
     for seed in range(60):
         random = Random(seed)
-        document = info(random, shards=False)
+        document = info(random)
         number = random.randrange(len(document["scales"]))
         place = tmp_path / str(seed)
         place.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import LimitError
 from blizzarr.formats import chunk_prefix, chunk_store, lock_key
 from blizzarr.model import ArrayMeta
+from blizzarr.model.chunk_places import Intervals, Shards
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of
 from blizzarr.transfer import Binding
@@ -60,8 +62,8 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool) -> Bind
             scalar=None if keeping is None or by_bytes else scalar_of(dtype),
             axes=len(metadata.shape) if by_bytes else None,
             named=outside,
-            intervals=None if keys.places is None else keys.places.native,
             edges=_edges(metadata),
+            **_places(keys.places),
         )
 
     if metadata.dtype.kind is Kind.OBJECT:
@@ -77,6 +79,13 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool) -> Bind
     # What is checked before each read is never a matter of copying alone.
     at_hand = handle.caches and keeping is not None and keeping.recheck is not True
     return Binding(handle, dtype, metadata.fill_undefined, handle.element if at_hand else None, lifetime)
+
+
+def _places(places: Intervals | Shards | None) -> dict[str, Any]:
+    """What stands in keys in place of indices, as the engine takes it."""
+    if isinstance(places, Intervals):
+        return {"intervals": places.native}
+    return {} if places is None else {"morton": places.bits, "shards": places.native}
 
 
 def _edges(metadata: ArrayMeta) -> list[_native.Chain]:

@@ -9,6 +9,7 @@ from functools import cache
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_prefixes
 from blizzarr.model import ArrayMeta
 from blizzarr.model.chunk_keys import INDEX
+from blizzarr.model.chunk_places import Intervals
 from blizzarr.stores import Store
 from blizzarr.stores.within import kept_within, refuse_out
 
@@ -29,7 +30,7 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
     below = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
     kept = kept_within(store)
     for key in chunk_store(store, path, metadata).list(below.rstrip("/")):
-        if keys.places is not None:
+        if isinstance(keys.places, Intervals):
             place = keys.places.position(key[len(head) :].split(keys.separator)) if key.startswith(head) else None
             if place is not None:
                 yield key, (*place, *[0] * (len(metadata.shape) - len(place)))

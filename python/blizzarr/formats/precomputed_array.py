@@ -9,8 +9,9 @@ from blizzarr.codecs import BytesCodec, Chunk, CodecChain, GzipCodec, TransposeC
 from blizzarr.codecs.compressed_segmentation import CompressedSegmentationCodec
 from blizzarr.dtypes import DataType, fill_user
 from blizzarr.formats.precomputed_info import Scale, Triple, Volume
+from blizzarr.formats.precomputed_sharding import Sharding, index_bits
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
-from blizzarr.model.chunk_places import Intervals
+from blizzarr.model.chunk_places import Intervals, Shards
 from blizzarr.problems import INT64_MAX, Problems
 
 __all__ = ["AXES", "KEYS_NAME", "array_of", "resolved"]
@@ -56,17 +57,29 @@ def array_of(
         problems.add(f"{place}.key", "a place within the store; open a directory above it for this one", scale.key)
     if len(problems.items):
         return None
+    shards = None if scale.sharding is None else _shards(scale.sharding, scale.size, chunk)
     ends = tuple(first + length for first, length in zip(scale.voxel_offset, scale.size, strict=True))
     return ArrayMeta(
         (*scale.size, volume.num_channels),
         dtype,
         RegularGrid((*chunk, volume.num_channels), ends_with_array=True),
-        ChunkKeys.precomputed(Intervals(scale.voxel_offset, chunk, ends)),
+        ChunkKeys.precomputed(Intervals(scale.voxel_offset, chunk, ends) if shards is None else shards),
         fill_user.zero(dtype),
         _chain(scale, dtype),
         dimension_names=AXES,
         format="precomputed",
         source=source,
+    )
+
+
+def _shards(sharding: Sharding, size: Triple, chunk: Triple) -> Shards:
+    return Shards(
+        index_bits(size, chunk),
+        sharding.preshift_bits,
+        sharding.minishard_bits,
+        sharding.shard_bits,
+        sharding.hash != "identity",
+        sharding.minishard_index_encoding == "gzip",
     )
 
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from blizzarr.model.chunk_places import Intervals
+from blizzarr.model.chunk_places import Intervals, Shards
 
 __all__ = ["INDEX", "ChunkKeys"]
 
@@ -51,7 +51,7 @@ class ChunkKeys:
     separator: str
     head: str
     scalar: str
-    places: Intervals | None = None
+    places: Intervals | Shards | None = None
     """What stands in place of indices; None where indices do."""
 
     @classmethod
@@ -65,7 +65,7 @@ class ChunkKeys:
         return cls("v2", separator, "", "0")
 
     @classmethod
-    def precomputed(cls, places: Intervals) -> ChunkKeys:
+    def precomputed(cls, places: Intervals | Shards) -> ChunkKeys:
         """The encoding of volumes of Neuroglancer: ``0-64_64-128_0-40``."""
         return cls("precomputed", "_", "", "", places)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["Intervals"]
+__all__ = ["Intervals", "Shards"]
 
 _INTERVAL = re.compile(r"(-?[0-9]{1,20})-(-?[0-9]{1,20})")
 
@@ -53,3 +53,41 @@ class Intervals:
     def native(self) -> list[tuple[int, int, int]]:
         """As the engine takes them."""
         return list(zip(self.starts, self.lengths, self.ends, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Shards:
+    """A number for each chunk, and which shard of Neuroglancer that is in: several chunks are one stored value.
+
+    Examples
+    --------
+    >>> places = Shards(bits=(2, 2, 2), shifted=0, minishards=3, shards=3, murmur=False, gzip_index=True)
+    >>> places.parts((3, 1, 2, 0)), places.native
+    (['000000000000002b'], (0, 3, 3, False, True))
+    """
+
+    bits: tuple[int, ...]
+    """How many bits of the index along each axis the number has; of further axes none."""
+    shifted: int
+    """How many bits of the number tell neither a shard nor a minishard."""
+    minishards: int
+    shards: int
+    """How many of the others, hashed, tell a minishard, and a shard."""
+    murmur: bool
+    """Whether they are hashed, by MurmurHash3_x86_128."""
+    gzip_index: bool
+
+    def parts(self, indices: tuple[int, ...]) -> list[str]:
+        """The key of a chunk, which no store has: its number."""
+        number = place = 0
+        for bit in range(max(self.bits, default=0)):
+            for index, bits in zip(indices, self.bits, strict=False):
+                if bit < bits:
+                    number |= (index >> bit & 1) << place
+                    place += 1
+        return [f"{number:016x}"]
+
+    @property
+    def native(self) -> tuple[int, int, int, bool, bool]:
+        """As the engine takes them."""
+        return self.shifted, self.minishards, self.shards, self.murmur, self.gzip_index

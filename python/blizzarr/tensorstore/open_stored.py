@@ -53,10 +53,17 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
 
 def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
     if mode.assume_metadata or mode.assume_cached_metadata:
-        return _opened(place, _created(place), LookedAt())
+        return _opened(place, _assumed(place), LookedAt())
+    missing: ArrayNotFoundError | None = None
     if mode.open:
         known = _looked_at(place)
-        meta = _known_or_found(place, known)
+        try:
+            meta = _known_or_found(place, known)
+        except ArrayNotFoundError as error:
+            # A volume may have other scales than the one that is wanted.
+            if not mode.create:
+                raise
+            meta, missing = None, error
         if meta is not None:
             _check(place, meta)
             if isinstance(place.store, StagedStore):
@@ -64,7 +71,34 @@ def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
             return _opened(place, meta, known)
         if not mode.create:
             raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
+    if place.is_volume:
+        return _create_scale(place, mode, missing)
     return _create(place, mode)
+
+
+def _assumed(place: StoredPlace) -> ArrayMeta:
+    """What a spec says, whatever is stored."""
+    if not place.is_volume:
+        return _created(place)
+    from blizzarr.tensorstore.volume_creation import assumed_scale
+
+    return assumed_scale(place)
+
+
+def _create_scale(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None) -> StoredArray:
+    """A new scale of a volume; where there is one that only almost was what is wanted, that one is `missing`."""
+    from blizzarr.tensorstore.volume_creation import create_scale
+
+    moment = time.time()
+    try:
+        meta = create_scale(place, mode)
+    except ArrayExistsError:
+        if missing is None:
+            raise
+        raise missing from None
+    known = _looked_at(place)
+    known.are(meta, moment)
+    return _opened(place, meta, known)
 
 
 def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:

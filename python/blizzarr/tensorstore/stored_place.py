@@ -67,6 +67,11 @@ class StoredPlace(NamedTuple):
         return found
 
     @property
+    def is_volume(self) -> bool:
+        """Whether it is one of several in one document."""
+        return self.node.driver == _VOLUMES
+
+    @property
     def array(self) -> tuple[str, ...]:
         """What tells the array that is meant from others in the store."""
         constraints: Any = self.constraints

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from math import prod
 from typing import Any, TypeAlias
@@ -13,6 +14,7 @@ from blizzarr.array.stored import stored_chunks
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.transform import Axes
+from blizzarr.model.chunk_places import Shards
 from blizzarr.tensorstore.inner_chunks import inner_chunks
 
 __all__ = ["first_missing", "stored_of"]
@@ -82,7 +84,7 @@ def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str]
     if not prod(shape):
         return None
     meta = array.metadata
-    stored = {position for _, position in stored_chunks(array.store, array.path, meta)}
+    is_stored = _looked_up(array) if isinstance(meta.chunk_keys.places, Shards) else _listed(array)
     groups = _groups(shape, axes, meta.write_shape)
     for parts in product(*(sorted(chunks) for _, chunks in groups)):
         of_axis = {
@@ -91,9 +93,20 @@ def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str]
             for axis, index in zip(members, part, strict=True)
         }
         position = tuple(of_axis[axis] for axis in range(len(axes)))
-        if position not in stored:
+        if not is_stored(position):
             return position, chunk_prefix(array.path, meta) + meta.chunk_keys.key(position)
     return None
+
+
+def _listed(array: Array) -> Callable[[tuple[int, ...]], bool]:
+    stored = {position for _, position in stored_chunks(array.store, array.path, array.metadata)}
+    return stored.__contains__
+
+
+def _looked_up(array: Array) -> Callable[[tuple[int, ...]], bool]:
+    """Of chunks that no listing shows."""
+    handle: Any = array._bind().handle
+    return lambda position: bool(handle.verify(np.array(position, "int64"), sizes_only=True)[1] == 0)
 
 
 def _groups(shape: tuple[int, ...], axes: Axes, chunks: tuple[int, ...]) -> list[_Group]:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from blizzarr.errors import UnsupportedOperationError
+from blizzarr.model.chunk_places import Shards
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.precomputed.driver import VolumeConstraints
@@ -49,22 +50,24 @@ class VolumeDriver(StoredArrayDriver):
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Any:
         """Decode what the view needs."""
-        self._refuse_unknown()
+        self._refuse_images()
         return super().read(view, out, batch)
 
     def write(self, view: View, source: Elements) -> None:
-        """Encode the chunks of the view; those that it has a part of are read first."""
-        self._refuse_unknown()
+        """Encode the chunks of the view; those that it has a part of are read first, as are shards."""
+        self._refuse_images()
         super().write(view, source)
 
-    def _refuse_unknown(self) -> None:
-        scale = VolumeConstraints.of(self._array.metadata).scale
-        if scale.sharding is not None:
-            raise UnsupportedOperationError("sharded volumes can be opened, but neither read nor written yet")
-        if scale.encoding in ("jpeg", "png"):
-            raise UnsupportedOperationError(
-                f"chunks that are {scale.encoding} images can neither be read nor written yet"
-            )
+    def _refuse_images(self) -> None:
+        encoding = VolumeConstraints.of(self._array.metadata).scale.encoding
+        if encoding in ("jpeg", "png"):
+            raise UnsupportedOperationError(f"chunks that are {encoding} images can neither be read nor written yet")
+
+    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
+        """By listing the chunks, unless these are in shards."""
+        if isinstance(self._array.metadata.chunk_keys.places, Shards):
+            raise UnsupportedOperationError("storage_statistics not supported for sharded format")
+        return super().storage_statistics(view, not_stored, fully_stored)
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
         """The place, and the metadata; indices are those of the volume."""

@@ -7,6 +7,7 @@ use crate::cache::{Cached, Recheck};
 use crate::chain::Chain;
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Interrupt;
+use crate::store::uint64_sharded::ShardedStore;
 use crate::store::Store;
 
 /// How the place of a chunk in the grid becomes a store key; plain data, so that every format is expressible.
@@ -129,6 +130,8 @@ pub struct Array {
     pub chain: Arc<Chain>,
     /// Chains of the shorter chunks at the ends of the axes, where chunks end with the array; else there are none.
     pub edges: Vec<Arc<Chain>>,
+    /// Its store, if that has chunks in shards of Neuroglancer.
+    pub shards: Option<Arc<ShardedStore>>,
     /// What is kept of it between reads.
     pub cache: Option<Cached>,
 }
@@ -150,12 +153,19 @@ impl Array {
             let reason = format!("expected chunk lengths of at least 1, found {:?}", chain.shape);
             return Err(Error::new(Kind::Request, reason));
         }
-        Ok(Array { store, keys, lock_key, shape, chain, edges: Vec::new(), cache: None })
+        Ok(Array { store, keys, lock_key, shape, chain, edges: Vec::new(), shards: None, cache: None })
     }
 
     /// The same array, whose last chunks are no longer than the array, with a chain for each shape that these have.
     pub fn with_edges(mut self, edges: Vec<Arc<Chain>>) -> Self {
         self.edges = edges;
+        self
+    }
+
+    /// The same array, whose chunks are in shards.
+    pub fn in_shards(mut self, shards: Arc<ShardedStore>) -> Self {
+        self.store = shards.clone();
+        self.shards = Some(shards);
         self
     }
 

@@ -40,4 +40,5 @@ mod strided;
 #[cfg(test)]
 mod tests;
 pub mod write;
+pub mod write_gathered;
 mod write_shard;

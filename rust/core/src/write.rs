@@ -21,6 +21,7 @@ use crate::scratch;
 use crate::source::Slice;
 use crate::split::Split;
 use crate::store::{Locker, Reader};
+use crate::write_gathered::write_gathered;
 use crate::write_shard::encode_shard;
 
 /// What became of a cell.
@@ -47,6 +48,9 @@ pub struct Update<'a, 'r> {
 pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Options<'_>) -> Result<()> {
     if region.is_empty() {
         return Ok(());
+    }
+    if let Some(shards) = &array.shards {
+        return write_gathered(array, shards, region, origin, options);
     }
     let split = Split::new(region, &array.chain.shape);
     let threads = options.writers_for(split.count, array.chain.length, array.store.as_ref());

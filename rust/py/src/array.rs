@@ -9,6 +9,7 @@ use blizzarr_core::pool;
 use blizzarr_core::region::Region;
 use blizzarr_core::salvage::{salvage, Allowed, Outcome, Salvaged};
 use blizzarr_core::store::durability;
+use blizzarr_core::store::uint64_sharded::{ShardedStore, Sharding};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -37,7 +38,7 @@ pub struct ArrayHandle {
 #[pymethods]
 impl ArrayHandle {
     #[new]
-    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None, axes=None, intervals=None, morton=None, edges=Vec::new(), named=None))]
+    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None, axes=None, intervals=None, morton=None, edges=Vec::new(), shards=None, named=None))]
     #[allow(clippy::too_many_arguments)] // One call per open array; each is a plain value.
     fn new(
         store: &Bound<'_, PyAny>,
@@ -57,6 +58,7 @@ impl ArrayHandle {
         intervals: Option<Vec<(i64, i64, i64)>>,
         morton: Option<Vec<u32>>,
         edges: Vec<PyRef<'_, PyChain>>,
+        shards: Option<Shards>,
         named: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let py = store.py();
@@ -75,9 +77,14 @@ impl ArrayHandle {
                 Places::Morton(bits) => bits.len(),
             };
             let keys = Keys { prefix, head, separator, scalar: scalar_key, axes, places };
-            let made = Array::new(store_of(store, place, locks)?, keys, lock_key, shape, Arc::clone(&chain.chain));
+            let found = store_of(store, place, locks)?;
             let place = Place { array, store: named };
+            let made = Array::new(found, keys, lock_key, shape, Arc::clone(&chain.chain));
             let array = made.map_err(|error| raise(py, error, Some(&place)))?;
+            let array = match shards {
+                None => array,
+                Some(given) => sharded(array, given).map_err(|error| raise(py, error, Some(&place)))?,
+            };
             let array = array.with_edges(edges.iter().map(|chain| Arc::clone(&chain.chain)).collect());
             let array = match cache {
                 Some(given) => with_pool(array, given)?,
@@ -216,15 +223,30 @@ impl ArrayHandle {
     /// The same array with another shape, sharing everything else.
     fn resized(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
         entry(py, "resize", Some(&self.place), || {
-            let Array { store, keys, lock_key, chain, cache, edges, .. } = &self.array;
+            let Array { store, keys, lock_key, chain, cache, edges, shards, .. } = &self.array;
             let mut array = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape, Arc::clone(chain))
                 .map_err(|error| raise(py, error, Some(&self.place)))?;
             array.cache.clone_from(cache);
             array.edges.clone_from(edges);
+            array.shards.clone_from(shards);
             let scalar = self.scalar.as_ref().map(|scalar| scalar.clone_ref(py));
             Ok(ArrayHandle { array, place: self.place.clone_ref(py), scalar })
         })
     }
+}
+
+/// The bits that are shifted out, those of minishards and of shards, whether numbers are hashed and indices compressed.
+type Shards = (u32, u32, u32, bool, bool);
+
+/// The array, whose chunks are in shards.
+fn sharded(array: Array, given: Shards) -> Result<Array> {
+    let (preshift_bits, minishard_bits, shard_bits, murmur, gzip_index) = given;
+    let sharding = Sharding { preshift_bits, minishard_bits, shard_bits, murmur, gzip_index };
+    let lengths = array.shape.iter().zip(&array.chain.shape);
+    let count = lengths.map(|(&size, &length)| size.div_ceil(length.max(1)) as u64).fold(1, u64::saturating_mul);
+    let (store, limit) = (Arc::clone(&array.store), array.chain.max_len() as u64);
+    let store = ShardedStore::new(store, array.keys.prefix.clone(), sharding, count, limit)?;
+    Ok(array.in_shards(Arc::new(store)))
 }
 
 impl ArrayHandle {

@@ -13,7 +13,7 @@ import pytest
 import tensorstore as theirs
 
 import blizzarr.tensorstore as ours
-from blizzarr.errors import CodecError, SpecError, UnsupportedOperationError
+from blizzarr.errors import BlizzarrError, CodecError, NodeExistsError, SpecError, UnsupportedOperationError
 
 SCALE = {
     "key": "8_8_8",
@@ -176,20 +176,147 @@ def test_damaged_chunks(tmp_path: Path) -> None:
         labels.read().result()
 
 
-def test_what_cannot_be_read_yet(tmp_path: Path) -> None:
-    """Images and shards can be opened; what needs them is told."""
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    """Images can be opened; what needs their elements is told."""
     images = stored(tmp_path / "a", {"encoding": "jpeg"}, data_type="uint8", num_channels=1)
     with pytest.raises(UnsupportedOperationError, match="jpeg images"):
         images.read().result()
-    sharding = {"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity"}
-    sharding |= dict.fromkeys(("preshift_bits", "minishard_bits", "shard_bits"), 2)
-    shards = stored(tmp_path / "b", {"sharding": sharding})
-    with pytest.raises(UnsupportedOperationError, match="sharded"):
-        shards.read().result()
     with pytest.raises(UnsupportedOperationError, match="Google Cloud"):
         ours.open(
             {"driver": "neuroglancer_precomputed", "kvstore": "gs://neuroglancer-janelia-flyem-hemibrain/a/"}
         ).result()
+
+
+def sharded(path: Path, **more: Any) -> Any:
+    """A volume whose chunks are in shards of two."""
+    sharding = {"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity", "minishard_index_encoding": "gzip"}
+    sharding |= {"preshift_bits": 1, "minishard_bits": 0, "shard_bits": 1, **more}
+    return stored(path, {"sharding": sharding})
+
+
+def test_shards(tmp_path: Path) -> None:
+    """Each is replaced once, with the chunks that it had; one that has none left goes."""
+    volume = sharded(tmp_path)
+    assert volume.chunk_layout.write_chunk.shape == (8, 2, 2, 2)
+    assert volume.chunk_layout.read_chunk.shape == (4, 2, 2, 2)
+    volume[...] = VALUES
+    shards = sorted(path.name for path in (tmp_path / "8_8_8").iterdir())
+    assert shards == ["0.shard", "1.shard"]
+    volume[1, 10:12] = 0
+    volume[-2:0, 12] = 5
+    expected = VALUES.copy()
+    expected[4, :2] = 0
+    expected[1:3, 2] = 5
+    assert (volume.read().result() == expected).all()
+    assert (theirs.open(spec(tmp_path)).result().read().result() == expected).all()
+    volume[:, 12:] = 0
+    assert [path.name for path in (tmp_path / "8_8_8").iterdir()] == ["0.shard"]
+    with pytest.raises(UnsupportedOperationError, match="sharded format"):
+        volume.storage_statistics(query_not_stored=True).result()
+    strict = ours.open(spec(tmp_path, fill_missing_data_reads=False)).result()
+    assert (strict[-3:1, 10:12].read().result() == VALUES[:4, :2]).all()
+    with pytest.raises(SpecError, match="is missing"):
+        strict[:, 12].read().result()
+
+
+def test_caches_of_shards(tmp_path: Path) -> None:
+    """What a pool has is as good as the shard that it is of."""
+    sharded(tmp_path)[...] = VALUES
+    context = ours.Context({"cache_pool": {"total_bytes_limit": 100_000}})
+    volume = ours.open(spec(tmp_path), context=context).result()
+    assert (volume.read().result() == VALUES).all()
+    theirs.open(spec(tmp_path)).result()[0, 10] = 9
+    expected = VALUES.copy()
+    expected[3, 0] = 9
+    assert (volume.read().result() == expected).all()
+    with ours.Transaction() as transaction:
+        volume.with_transaction(transaction)[:, 11] = 3
+    expected[:, 1] = 3
+    assert (volume.read().result() == expected).all()
+
+
+def test_damaged_shards(tmp_path: Path) -> None:
+    """They are named, and not laid down anew."""
+    volume = sharded(tmp_path)
+    volume[...] = VALUES
+    shard = tmp_path / "8_8_8" / "0.shard"
+    whole = shard.read_bytes()
+    for bytes_ in (b"", whole[:10], whole[:40], b"\xff" * len(whole), whole[:16] + b"\0" * (len(whole) - 16)):
+        shard.write_bytes(bytes_)
+        with pytest.raises(BlizzarrError, match=r"0\.shard") as caught:
+            volume[:, 10].read().result()
+        assert isinstance(caught.value, ValueError)
+    with pytest.raises(BlizzarrError, match=r"0\.shard"):
+        volume[0, 10] = 1
+    assert shard.read_bytes() == whole[:16] + b"\0" * (len(whole) - 16)
+
+
+def created(path: Path, **more: Any) -> Any:
+    """A new scale."""
+    return ours.open(spec(path), create=True, **more).result()
+
+
+def test_creating(tmp_path: Path) -> None:
+    """A scale in a new document, another behind it, whose other members stay; and all anew."""
+    first = created(tmp_path, dtype="uint8", shape=[5, 6, 7, 1], dimension_units=["4 nm", "4 nm", "4 nm", None])
+    first[...] = 1
+    document = json.loads((tmp_path / "info").read_text())
+    assert document == {
+        "@type": "neuroglancer_multiscale_volume",
+        "data_type": "uint8",
+        "num_channels": 1,
+        "scales": [
+            {
+                "chunk_sizes": [[5, 6, 7]],
+                "encoding": "raw",
+                "key": "4_4_4",
+                "resolution": [4.0, 4.0, 4.0],
+                "size": [5, 6, 7],
+                "voxel_offset": [0, 0, 0],
+            }
+        ],
+        "type": "image",
+    }
+    (tmp_path / "info").write_text(json.dumps({**document, "mesh": "m"}))
+    second = created(tmp_path, shape=[3, 3, 4, 1], dimension_units=["8 nm", "8 nm", "8 nm", None])
+    second[...] = 2
+    document = json.loads((tmp_path / "info").read_text())
+    assert (document["mesh"], [scale["key"] for scale in document["scales"]]) == ("m", ["4_4_4", "8_8_8"])
+    assert (first.read().result() == 1).all()
+    assert second.spec().to_json()["scale_index"] == 1
+    for number in range(2):
+        assert (theirs.open(spec(tmp_path, scale_index=number)).result().read().result() == number + 1).all()
+    with pytest.raises(NodeExistsError, match='Scale with key "8_8_8" already exists') as caught:
+        created(tmp_path, shape=[3, 3, 4, 1], dimension_units=["8 nm", "8 nm", "8 nm", None])
+    assert isinstance(caught.value, ValueError)
+    anew = created(tmp_path, dtype="uint16", shape=[2, 2, 2, 2], delete_existing=True)
+    assert not anew.read().result().any()
+    assert [path.name for path in tmp_path.iterdir()] == ["info"]
+
+
+def test_creating_in_a_transaction(tmp_path: Path) -> None:
+    """Nothing is there before it is committed."""
+    tmp_path = tmp_path / "new"
+    with ours.Transaction() as transaction:
+        volume = created(tmp_path, dtype="uint8", shape=[5, 6, 7, 1], transaction=transaction)
+        volume[1] = 3
+        assert (volume[1].read().result() == 3).all()
+        assert not tmp_path.exists()
+    assert (theirs.open(spec(tmp_path)).result()[1].read().result() == 3).all()
+
+
+def test_assuming(tmp_path: Path) -> None:
+    """Without a document, as the spec says."""
+    theirs.open(spec(tmp_path), create=True, dtype="uint8", shape=[5, 6, 7, 1]).result()[...] = 4
+    (tmp_path / "info").unlink()
+    for library in (theirs, ours):
+        found = library.open(
+            spec(tmp_path), open=True, assume_metadata=True, dtype="uint8", shape=[5, 6, 7, 1]
+        ).result()
+        assert (found.read().result() == 4).all()
+        found[0] = 5
+        found[0] = 4
+    assert [path.name for path in tmp_path.iterdir()] == ["1_1_1"]
 
 
 def test_formats_are_found_out(tmp_path: Path) -> None:

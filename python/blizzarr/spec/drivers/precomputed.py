@@ -28,9 +28,11 @@ class PrecomputedSpec(StoredDriver):
 
         dtype = node.schema.dtype
         number = members.take("scale_index", as_integer(0, _LARGEST, "64-bit unsigned integer"), None)
-        if dtype is not None:
-            check_dtype(dtype)
-        of_all = members.take("multiscale_metadata", lambda said: multiscale(said, dtype), multiscale({}, dtype))
+        of_all = members.take("multiscale_metadata", lambda said: multiscale(said, dtype), None)
+        if of_all is None:
+            of_all = multiscale({}, dtype)
+        if of_all.dtype is not None:
+            check_dtype(of_all.dtype)
         of_one = members.take("scale_metadata", lambda said: scale(said, of_all), ScaleConstraints())
         return VolumeConstraints(number, of_all, of_one)
 

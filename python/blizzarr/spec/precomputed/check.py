@@ -12,12 +12,11 @@ from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits, units_shown
-from blizzarr.spec.precomputed.codec import PrecomputedCodec
 from blizzarr.spec.precomputed.constraints import MultiscaleConstraints, ScaleConstraints
 from blizzarr.spec.precomputed.effective import (
-    DRIVER,
     check_resolution,
     check_units,
+    codec_of,
     domain_of,
     layout_with,
     units_of,
@@ -39,8 +38,8 @@ def stored_scale(scale: Scale, chunk: Triple | None) -> ScaleConstraints:
         scale.sharding,
         scale.sharding is None,
         scale.encoding,
-        None,
-        None,
+        scale.jpeg_quality if scale.encoding == "jpeg" else None,
+        scale.png_level if scale.encoding == "png" and scale.png_level >= 0 else None,
         scale.block_size,
         scale.size,
         scale.voxel_offset,
@@ -50,15 +49,7 @@ def stored_scale(scale: Scale, chunk: Triple | None) -> ScaleConstraints:
 
 def codec_of_scale(scale: Scale) -> CodecSpec:
     """How its chunks are encoded."""
-    return CodecSpec.of(
-        DRIVER,
-        PrecomputedCodec(
-            scale.encoding,
-            scale.jpeg_quality if scale.encoding == "jpeg" else None,
-            scale.png_level if scale.encoding == "png" else None,
-            None if scale.sharding is None else scale.sharding.data_encoding,
-        ),
-    )
+    return codec_of(stored_scale(scale, None), Schema())
 
 
 def choose(

@@ -94,7 +94,7 @@ def multiscale(value: Any, dtype: DType | None) -> MultiscaleConstraints:
     said = members.take("data_type", same, dtype)
     channels = members.take("num_channels", as_integer(1, _INT64), None)
     members.end()
-    return MultiscaleConstraints(kind, None if said is None else check_dtype(said), channels)
+    return MultiscaleConstraints(kind, said, channels)
 
 
 def scale(value: Any, of: MultiscaleConstraints) -> ScaleConstraints:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from blizzarr.errors import UnsupportedOperationError
-from blizzarr.formats.precomputed import Choice, VolumeSource
+from blizzarr.formats.precomputed import Choice, Precomputed, VolumeSource
 from blizzarr.formats.precomputed_info import Volume
 from blizzarr.json_values import dump
 from blizzarr.model import ArrayMeta
@@ -18,7 +18,8 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.element_type import WholeElements
 from blizzarr.spec.places import Option
 from blizzarr.spec.precomputed.check import check_scale, check_schema, choose, codec_of_scale, stored_scale
-from blizzarr.spec.precomputed.constraints import MultiscaleConstraints, ScaleConstraints, check_dtype
+from blizzarr.spec.precomputed.constraints import MultiscaleConstraints, ScaleConstraints
+from blizzarr.spec.precomputed.create import Existing, new_document
 from blizzarr.spec.precomputed.effective import RANK, codec_of, domain_of, layout_with, units_of
 from blizzarr.spec.precomputed.sharding import shard_shape
 from blizzarr.spec.schema import Schema
@@ -73,9 +74,7 @@ class VolumeConstraints(WholeElements):
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
-        """Refuse data types that volumes do not have."""
-        if schema.dtype is not None:
-            check_dtype(schema.dtype)
+        """Nothing: data types are refused where the members that say them are read."""
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The members of the driver that are said."""
@@ -124,8 +123,17 @@ class VolumeConstraints(WholeElements):
         return units_of(self.scale, schema)
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
-        """A new scale, which cannot be made yet."""
-        raise UnsupportedOperationError("volumes of Neuroglancer can be opened, but not created by this release")
+        """The first scale of a new volume."""
+        document, number = self.document(None, schema)
+        raw = json.dumps(document).encode()
+        chunk = tuple(document["scales"][number]["chunk_sizes"][0])
+        meta = Precomputed(lambda volume: (number, chunk)).decode("", {"info": raw})
+        assert isinstance(meta, ArrayMeta)
+        return meta
+
+    def document(self, existing: Existing | None, schema: Schema, assumed: bool = False) -> tuple[dict[str, Any], int]:
+        """The document with a new scale behind those that there are, and the number of that."""
+        return new_document(existing, self.number, self.multiscale, self.scale, schema, assumed)
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Refuse a scale that does not fulfil them."""

@@ -78,7 +78,7 @@ def layout_with(
     if scale.sharding is not None:
         _set_shards(found, domain, scale.sharding)
     elif scale.unsharded:
-        found.merge_grid("write", found.grid("read"))
+        found.merge_grid("write", found.grid("read"), ("shape",))
     if scale.encoding == "compressed_segmentation":
         block: Sequence[int | None] = scale.compressed_segmentation_block_size or (None, None, None)
         found.merge(ChunkLayout({"codec_chunk": {"shape": [*block, 1]}}))

@@ -15,7 +15,7 @@ mod report;
 pub(crate) mod room;
 pub mod shuffle;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod vlen;
 pub mod zlib;
 pub mod zstd;

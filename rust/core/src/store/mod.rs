@@ -9,6 +9,7 @@ pub mod many;
 pub mod memory;
 pub mod ranges;
 pub mod renamed;
+pub mod uint64_sharded;
 pub mod version;
 
 use crate::error::Result;

@@ -1,0 +1,77 @@
+"""The shards of a new scale, from what a schema wishes to be written at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, prod
+from typing import Final
+
+from blizzarr.errors import SpecError
+from blizzarr.formats.precomputed_sharding import HASHES, Sharding, index_bits
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.constraint import INFINITE
+
+__all__ = ["choose_shards"]
+
+_MOST_SHIFTED: Final = 9
+"""Bits of chunks that share a minishard."""
+
+
+def choose_shards(
+    layout: ChunkLayout, size: Sequence[int], chunk: Sequence[int], encoding: str, data_encoding: str | None
+) -> Sharding | None:
+    """The shards that suit best; `None` where each would have one chunk, and nothing was said of their data.
+
+    Examples
+    --------
+    >>> layout = ChunkLayout(write_chunk_shape=[512, 512, 512, None])
+    >>> found = choose_shards(layout, (1000, 2000, 3000), (64, 64, 64), "raw", None)
+    >>> found.preshift_bits, found.minishard_bits, found.shard_bits, found.data_encoding
+    (9, 0, 6, 'gzip')
+    >>> choose_shards(ChunkLayout(), (1000, 2000, 3000), (64, 64, 64), "raw", None)
+    """
+    grid = layout.grid("write")
+    most = index_bits(size, chunk)
+    wanted = _bits_of(0 if grid.elements is None else grid.elements, prod(chunk), sum(most))
+
+    def cost(used: Sequence[int]) -> float:
+        total = 0.0
+        for dim, side in enumerate(grid.shape.values[:3]):
+            if not side:
+                continue
+            if side in (-1, INFINITE):
+                side = chunk[dim] << most[dim]
+            found = chunk[dim] << used[dim]
+            if dim in grid.shape.hard and found != side:
+                return inf
+            total += abs(found - side) / side
+        return total
+
+    used = [0, 0, 0]
+    best, bits, dim, tried = cost(used), 0, 0, 0
+    while tried < sum(most):
+        if used[dim] < most[dim]:
+            used[dim] += 1
+            tried += 1
+            found = cost(used)
+            if found < best or (found == best and tried <= wanted):
+                best, bits = found, tried
+        dim = (dim + 1) % 3
+    if best == inf:
+        raise SpecError("Cannot satisfy write chunk shape constraint")
+    if bits == 0 and data_encoding is None:
+        return None
+    shifted = min(bits, _MOST_SHIFTED)
+    usual = "raw" if encoding in ("jpeg", "png") else "gzip"
+    return Sharding(shifted, bits - shifted, sum(most) - bits, HASHES[0], data_encoding or usual, "gzip")
+
+
+def _bits_of(elements: int, of_chunk: int, most: int) -> int:
+    """How many bits of the number of a chunk leave about so many elements in a shard."""
+    chunks = (elements + of_chunk // 2) // of_chunk
+    bits = 0
+    while bits < most and 1 << bits < chunks:
+        bits += 1
+    if bits > 0 and (1 << bits) - chunks > chunks - (1 << (bits - 1)):
+        bits -= 1
+    return bits

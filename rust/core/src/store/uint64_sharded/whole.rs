@@ -1,0 +1,120 @@
+//! A whole shard: taken apart, and laid down anew with some of its chunks replaced.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::index::{self, damaged, Entry};
+use super::ShardedStore;
+use crate::error::{Error, Kind, Result};
+use crate::scratch;
+
+/// What is known of the chunks of one shard, by minishard and number.
+type Chunks = BTreeMap<(u64, u64), Range<usize>>;
+
+/// A shard as it is stored; without bytes if it is not.
+pub struct Shard {
+    number: u64,
+    bytes: Vec<u8>,
+    chunks: Chunks,
+}
+
+impl Shard {
+    /// A chunk, if it is stored.
+    pub fn chunk(&self, store: &ShardedStore, chunk: u64) -> Option<&[u8]> {
+        let (_, minishard) = store.sharding.place(chunk);
+        self.chunks.get(&(minishard, chunk)).map(|range| &self.bytes[range.clone()])
+    }
+}
+
+impl ShardedStore {
+    /// The shard of a chunk.
+    pub fn shard_number(&self, key: &str) -> Result<(u64, u64)> {
+        let chunk = self.number(key)?;
+        Ok((self.sharding.place(chunk).0, chunk))
+    }
+
+    /// All of a shard.
+    pub fn whole(&self, number: u64) -> Result<Shard> {
+        let key = self.shard_key(number);
+        let bytes = self.store.get(&key)?;
+        let bytes = bytes.unwrap_or_default();
+        let chunks = self.chunks_of(&bytes).map_err(|error| error.at_key(&key))?;
+        Ok(Shard { number, bytes, chunks })
+    }
+
+    fn chunks_of(&self, bytes: &[u8]) -> Result<Chunks> {
+        let base = self.sharding.base();
+        let mut chunks = Chunks::new();
+        if bytes.is_empty() {
+            return Ok(chunks);
+        }
+        let first = usize::try_from(base).ok().and_then(|base| bytes.get(..base));
+        let Some(first) = first else {
+            return Err(damaged(format!("expected a shard of at least {base} bytes, found {}", bytes.len())));
+        };
+        let inside = |start: u64, end: u64| {
+            let range = usize::try_from(start).ok()?..usize::try_from(end).ok()?;
+            bytes.get(range.clone()).map(|_| range)
+        };
+        for (minishard, entry) in first.chunks_exact(index::ENTRY).enumerate() {
+            let mut pair = [0; index::ENTRY];
+            pair.copy_from_slice(entry);
+            let Some((start, end)) = index::minishard(&pair, base)? else { continue };
+            let Some(stored) = inside(start, end) else {
+                return Err(damaged(format!("the index of minishard {minishard} ends at byte {end}")));
+            };
+            for Entry { chunk, start, end } in
+                index::decode(&bytes[stored], self.sharding.gzip_index, base, self.count)?
+            {
+                let range = inside(start, end).ok_or_else(|| damaged(format!("chunk {chunk} ends at byte {end}")))?;
+                if chunks.insert((minishard as u64, chunk), range).is_some() {
+                    return Err(damaged(format!("chunk {chunk} is there twice")));
+                }
+            }
+        }
+        Ok(chunks)
+    }
+
+    /// Stores a shard with some chunks replaced, or removed, where there is `None`.
+    pub fn store_whole(&self, shard: Shard, changes: &BTreeMap<u64, Option<Vec<u8>>>) -> Result<()> {
+        let key = self.shard_key(shard.number);
+        let mut chunks: BTreeMap<(u64, u64), &[u8]> =
+            shard.chunks.iter().map(|(&place, range)| (place, &shard.bytes[range.clone()])).collect();
+        for (&chunk, value) in changes {
+            let place = (self.sharding.place(chunk).1, chunk);
+            match value {
+                Some(value) => chunks.insert(place, value),
+                None => chunks.remove(&place),
+            };
+        }
+        if chunks.is_empty() {
+            return self.store.delete(&key).map(drop);
+        }
+        let base = self.sharding.base();
+        if base > crate::chain::MAX_INDEX_BYTES as u64 {
+            return Err(Error::new(Kind::Limit, format!("the index of a shard would have {base} bytes")).at_key(&key));
+        }
+        let mut first = Vec::new();
+        scratch::reserve(&mut first, base as usize)?;
+        first.resize(base as usize, 0);
+        let mut body = Vec::new();
+        scratch::reserve(&mut body, chunks.values().map(|bytes| bytes.len()).sum())?;
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut chunks = chunks.into_iter().peekable();
+        while let Some(((minishard, chunk), bytes)) = chunks.next() {
+            let start = base + body.len() as u64;
+            body.extend_from_slice(bytes);
+            scratch::push(&mut entries, Entry { chunk, start, end: start + bytes.len() as u64 })?;
+            if chunks.peek().is_some_and(|((next, _), _)| *next == minishard) {
+                continue;
+            }
+            let start = body.len() as u64;
+            index::encode(&entries, self.sharding.gzip_index, base, &mut body)?;
+            entries.clear();
+            let at = minishard as usize * index::ENTRY;
+            first[at..at + 8].copy_from_slice(&start.to_le_bytes());
+            first[at + 8..at + 16].copy_from_slice(&(body.len() as u64).to_le_bytes());
+        }
+        self.store.set(&key, &[&first, &body])
+    }
+}
