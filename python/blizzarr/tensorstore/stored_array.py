@@ -88,9 +88,9 @@ class StoredArray:
             self._check_compatible(meta)
             self.array._adopt(meta)
 
-    def overtake(self) -> None:
+    def overtake(self, known: LookedAt) -> None:
         """Take the shape as somebody who shares the cache has seen it, if it is still this array."""
-        meta = self.known.meta
+        meta = known.meta
         if meta is not None and not self.assumed and same_chunks(meta, self.array.metadata):
             self.array._adopt(meta)
 

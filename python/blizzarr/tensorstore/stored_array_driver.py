@@ -59,6 +59,7 @@ class StoredArrayDriver(Driver):
         self._array: Array = self._stored.array
         self._transaction = transaction
         self._looked = time.time()
+        self._said: tuple[Any, bool, SpecNode] | None = None
         self._schema_of: tuple[Any, Schema] | None = None
         self.name = stored.node.driver
         dtype = self._schema.dtype
@@ -147,7 +148,10 @@ class StoredArrayDriver(Driver):
         """The place, and the metadata."""
         if self._transaction is not None:
             self._transaction.check_open()
-        return altered(self._stored.said(minimal), transform=IndexTransform._of(view._form))
+        meta, known = self._array.metadata, self._said
+        if known is None or known[0] is not meta or known[1] is not minimal:
+            known = self._said = meta, minimal, self._stored.said(minimal)
+        return altered(known[2], transform=IndexTransform._of(view._form))
 
     # Its elements
 
@@ -156,8 +160,13 @@ class StoredArrayDriver(Driver):
         if self._looked < self._stored.metadata_since and not self._stored.assumed:
             self._looked = time.time()
             self._stored.refresh()
-        elif self._stored.known.meta is not self._array._metadata:
-            self._stored.overtake()
+        else:
+            known = self._stored.known
+            if known.meta is None:
+                # In a transaction, where nobody has looked: as everywhere else.
+                known = self._outside.known
+            if known.meta is not self._array._metadata:
+                self._stored.overtake(known)
         return form if is_settled(form, self._shape) else super().current(form)
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Any:

@@ -136,6 +136,27 @@ def test_what_another_handle_has_seen(driver: str, shares: bool, shape: tuple[in
         assert mine == other
 
 
+@pytest.mark.parametrize("length", [16, 24])
+@pytest.mark.parametrize("early", [True, False])
+def test_transactions_know_what_another_handle_has_seen(early: bool, length: int) -> None:
+    """Also when the array was smaller in between, and whether they began before or after that."""
+    told = []
+    for ts in (ours, theirs):
+        context, spec = ts.Context(), {"driver": "zarr3", "kvstore": "memory://"}
+        first = ts.open(spec, create=True, shape=[16], dtype=ts.int32, context=context).result()
+        second = ts.open(spec, context=context).result()
+        transaction = ts.Transaction()
+        inside = first.with_transaction(transaction) if early else None
+        second.resize(exclusive_max=[8]).result()
+        shapes = [first.read().result().shape]
+        second.resize(exclusive_max=[length]).result()
+        view = (inside or first.with_transaction(transaction))[length - 6 : length - 4]
+        view.write(5).result()
+        transaction.commit_sync()
+        told.append((shapes, second.read().result().tolist()))
+    assert told[0] == told[1] == ([(8,)], [5 if length - 6 <= index < length - 4 else 0 for index in range(length)])
+
+
 def test_what_another_thread_has_made_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who has looked at the document before it was changed does not make others see what it was."""
     spec = {"driver": "zarr3", "kvstore": "memory://", "recheck_cached_metadata": True}
