@@ -124,6 +124,7 @@ def test_every_entry_of_the_border_catches_panics() -> None:
     assert "entry(" in through.partition("    fn run<")[2].partition("\n    }")[0]
     assert "self.run(" in through.partition("    fn change<")[2].partition("\n    }")[0]
     harmless = {"length", "version", "is_optimised", "threads_set", "threads", "ArrayHandle::caches"}
+    harmless |= {"PyCachePool::now", "PyCachePool::hasty"}
     # They only hold on to what they are given, or have Python fill in a view.
     harmless |= {"PyMemoryStore::new", "PyRenamedStore::new", "ResultMemory::__getbuffer__"}
     found = []
