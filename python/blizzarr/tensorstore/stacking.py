@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from blizzarr.errors import BlizzarrError, SpecError
@@ -26,6 +26,7 @@ from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
 from blizzarr.views.form import Form
 from blizzarr.views.operations import Translation, added, translate
+from blizzarr.views.values import MAX_RANK
 
 __all__ = ["concat", "overlay", "stack", "stacked"]
 
@@ -151,18 +152,22 @@ for _function in (overlay, stack, concat):
 
 
 def _layers(layers: Iterable[Any], context: Context | None) -> list[Layer]:
-    shared = context or Context()
     # No function of its own: stores are pickled with it.
     opener = partial(open_node, request=Request())
-    return [as_layer(layer, shared, opener) for layer in layers]
+    given = list(layers)
+    if all(type(layer) is TensorStore for layer in given):
+        return [Layer(layer, opener) for layer in given]
+    shared = context or Context()
+    return [as_layer(layer, shared, opener) for layer in given]
 
 
 def _check_ranks(layers: Sequence[Layer]) -> None:
+    rank = layers[0].rank if layers else 0
     for number, layer in enumerate(layers):
-        if layer.rank != layers[0].rank:
+        if layer.rank != rank:
             raise SpecError(
                 f"Layer {number}: Layer domain {layer.domain} of rank {layer.rank} "
-                f"does not match layer 0 rank of {layers[0].rank}"
+                f"does not match layer 0 rank of {rank}"
             )
 
 
@@ -202,7 +207,8 @@ def _made(
     function: Callable[..., TensorStore], layers: list[Layer], request: Request, constraints: dict[str, Any]
 ) -> TensorStore:
     schema = Schema()
-    apply_arguments(function, schema, SCHEMA_ARGUMENTS, constraints)
+    if constraints:
+        apply_arguments(function, schema, SCHEMA_ARGUMENTS, constraints)
     return stacked(layers, schema, request)
 
 
@@ -231,12 +237,19 @@ def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStor
         domain = _common(layers)
     else:
         raise SpecError("domain must be specified")
-    schema.copy().merge(Schema(rank=domain.rank))
+    if domain.rank > MAX_RANK or not schema.is_unset:
+        schema.copy().merge(Schema(rank=domain.rank))
     units = common_units(schema.dimension_units, map(_units_of, layers)) or (None,) * domain.rank
-    resource = (request.context or Context())["data_copy_concurrency"]
+    resource = (request.context or _default())["data_copy_concurrency"]
     driver = limited(StackDriver(tuple(layers), domain, dtype, units, resource), request)
     transaction = _transaction_of(layers, request.transaction)
     return TensorStore.of(driver if transaction is None else driver.with_transaction(transaction))
+
+
+@lru_cache(1)
+def _default() -> Context:
+    """What those share that were given no context; how many threads copy elements is all that is asked of it."""
+    return Context()
 
 
 def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) -> Transaction | None:

@@ -454,3 +454,20 @@ def _used_twice(ts: Any) -> Any:
     batch = ts.Batch()
     batch.submit()
     batch.submit()
+
+
+def test_a_spec_belongs_to_who_asked_for_it() -> None:
+    """Changing it does not change the next one, which follows the stored shape, and is of the view that is asked."""
+
+    def said(ts: Any) -> list[Any]:
+        spec = {"driver": "zarr3", "kvstore": "memory://"}
+        store = ts.open(spec, dtype="int8", shape=[4, 6], create=True).result()
+        first = store.spec()
+        first.update(open=False, create=True, recheck_cached_data="open")
+        first.open_mode.open = True
+        store.spec().to_json()["metadata"]["shape"][0] = 99
+        found = [store.spec().to_json(), store[1, 2:].spec().to_json(), store.spec(minimal_spec=True).to_json()]
+        larger = store.resize(exclusive_max=[5, 6]).result()
+        return [first.to_json(), *found, larger.spec().to_json(), larger.spec(minimal_spec=True).to_json()]
+
+    same(lambda ts: repr(said(ts)))
