@@ -66,21 +66,24 @@ pub fn chunk(data: &[u8]) {
         }
         None => Damage::None,
     };
-    let before = one.read(&one.whole(), length);
-    let whole = match &before {
+    let before = match one.read(&one.whole(), length) {
         Ok(found) => {
-            assert!(done != Damage::None || *found == value);
+            assert!(done != Damage::None || found == value);
             Some(found)
         }
         Err(error) => {
             assert!(done != Damage::None, "{error:?}");
-            placed(error);
+            placed(&error);
             None
         }
     };
+    check_part(&mut input, &one, &extent, itemsize, before.as_deref());
+    check_written(&mut input, &one, face, &extent, itemsize, before.as_deref());
+}
 
-    // A part of it is that part of the whole.
-    let (part, part_len) = region(&mut input, &extent, itemsize);
+/// A part of it is that part of the whole.
+fn check_part(input: &mut Input<'_>, one: &One, extent: &[usize], itemsize: usize, whole: Option<&[u8]>) {
+    let (part, part_len) = region(input, extent, itemsize);
     let found = one.read(&part, part_len);
     match (&found, whole) {
         (Ok(found), Some(whole)) => {
@@ -95,10 +98,19 @@ pub fn chunk(data: &[u8]) {
         (Err(error), None) => placed(error),
         (Ok(_), None) => {}
     }
+}
 
-    // Written into, it keeps what else it holds; or the write fails and changes nothing.
+/// Written into, it keeps what else it holds; or the write fails and changes nothing.
+fn check_written(
+    input: &mut Input<'_>,
+    one: &One,
+    face: Face,
+    extent: &[usize],
+    itemsize: usize,
+    whole: Option<&[u8]>,
+) {
     let stored = one.store.value();
-    let (part, part_len) = region(&mut input, &extent, itemsize);
+    let (part, part_len) = region(input, extent, itemsize);
     let mut new = input.value(part_len);
     if is_boolean(&one.array.chain) {
         new.iter_mut().for_each(|byte| *byte &= 1);
@@ -114,9 +126,9 @@ pub fn chunk(data: &[u8]) {
             assert!(one.store.value() == stored, "a write that failed changed something");
         }
         Ok(()) => {
-            let after = one.read(&one.whole(), length);
+            let after = one.read(&one.whole(), extent.iter().product::<usize>() * itemsize);
             if let Some(whole) = whole {
-                let mut expected = whole.clone();
+                let mut expected = whole.to_vec();
                 for (position, offset) in elements(&part) {
                     let (from, to) = (offset as usize, at(&position, &one.strides));
                     expected[to..to + itemsize].copy_from_slice(&new[from..from + itemsize]);
