@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from blizzarr.codecs import BytesCodec, Chunk, CodecChain, GzipCodec, TransposeCodec
 from blizzarr.codecs.compressed_segmentation import CompressedSegmentationCodec
+from blizzarr.codecs.images import ImageCodec
 from blizzarr.dtypes import DataType, fill_user
 from blizzarr.formats.precomputed_info import Scale, Triple, Volume
 from blizzarr.formats.precomputed_sharding import Sharding, index_bits
@@ -18,6 +19,7 @@ __all__ = ["AXES", "KEYS_NAME", "array_of", "resolved"]
 
 AXES: Final = ("x", "y", "z", "channel")
 KEYS_NAME: Final = "precomputed"
+IMAGES: Final = ("jpeg", "png")
 _ABOVE: Final = ".."
 
 
@@ -88,4 +90,8 @@ def _chain(scale: Scale, dtype: DataType) -> CodecChain:
     gzip = () if scale.sharding is None or scale.sharding.data_encoding == "raw" else (GzipCodec(6),)
     if scale.block_size is not None:
         return CodecChain((turned,), CompressedSegmentationCodec(scale.block_size), gzip)
+    if scale.encoding in IMAGES:
+        quality = scale.jpeg_quality if scale.encoding == "jpeg" else None
+        level = scale.png_level if scale.encoding == "png" and scale.png_level >= 0 else None
+        return CodecChain((turned,), ImageCodec(scale.encoding, quality, level), gzip)
     return CodecChain((turned,), BytesCodec("little").resolve(Chunk(dtype, None)), gzip)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.model.chunk_places import Shards
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.precomputed.driver import VolumeConstraints
 from blizzarr.spec.seen import layout_seen
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.tensorstore.driver import Elements, Shared, View
+from blizzarr.tensorstore.driver import View
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.form import ArrayMap, Map
@@ -47,21 +45,6 @@ class VolumeDriver(StoredArrayDriver):
         form = self.outside._form
         back = tuple((dim, first, 1) for dim, first in enumerate(form.lower))
         return layout_seen(self._schema.chunk_layout, self.domain._form._replace(maps=back))
-
-    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Any:
-        """Decode what the view needs."""
-        self._refuse_images()
-        return super().read(view, out, batch)
-
-    def write(self, view: View, source: Elements) -> None:
-        """Encode the chunks of the view; those that it has a part of are read first, as are shards."""
-        self._refuse_images()
-        super().write(view, source)
-
-    def _refuse_images(self) -> None:
-        encoding = VolumeConstraints.of(self._array.metadata).scale.encoding
-        if encoding in ("jpeg", "png"):
-            raise UnsupportedOperationError(f"chunks that are {encoding} images can neither be read nor written yet")
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
         """By listing the chunks, unless these are in shards."""

@@ -1,0 +1,127 @@
+"""``jpeg`` and ``png`` (array -> bytes): chunks of volumes of Neuroglancer as images; needs ``imagecodecs``.
+
+https://github.com/google/neuroglancer/blob/master/src/datasource/precomputed/volume.md
+
+A chunk is one image: as wide as it is long along x, all its rows below each other, its channels the colours of a pixel.
+Other writers may have cut the rows otherwise; it is their order that counts. Only documents of volumes can name it.
+
+>>> ImageCodec("jpeg", quality=90).configuration()
+{'encoding': 'jpeg', 'quality': 90}
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from math import prod
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
+from blizzarr.errors import CodecError, UnsupportedOperationError
+
+__all__ = ["ImageCodec", "image_size"]
+
+_PACKAGE: Final = "imagecodecs"
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
+_JPEG: Final = b"\xff\xd8"
+_FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""Markers of JPEG that tell the size."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageCodec(Codec):
+    """Images; `quality` is that of JPEG, `level` that of PNG (None: as the library has it)."""
+
+    name: ClassVar[str] = "image"
+    stage: ClassVar[Stage] = Stage.SERIALIZER
+
+    encoding: str
+    quality: int | None = None
+    level: int | None = None
+
+    def after(self, chunk: Chunk) -> Chunk:
+        return chunk._replace(shape=None)
+
+    def steps(self, chunk: Chunk) -> list[Step]:
+        assert chunk.dtype is not None
+        assert chunk.shape is not None
+        if find_spec(_PACKAGE) is None:
+            raise UnsupportedOperationError(
+                f"chunks are {self.encoding} images: install `blizzarr[images]`, which brings the package {_PACKAGE}"
+            )
+        return [("bytes", 0), ("python", _Images(self, chunk.dtype.numpy, chunk.shape))]
+
+    def configuration(self) -> dict[str, Any]:
+        options = {"encoding": self.encoding, "quality": self.quality, "level": self.level}
+        return {name: value for name, value in options.items() if value is not None}
+
+
+class _Images:
+    """Chunks of one shape: channel, z, y, x."""
+
+    def __init__(self, codec: ImageCodec, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+        self.name = codec.encoding
+        self._library = import_module(_PACKAGE)
+        self._codec, self._dtype, self._shape = codec, dtype, shape
+
+    def encode(self, decoded: bytes) -> Any:
+        """The image of a chunk."""
+        channels, z, y, x = self._shape
+        array = np.frombuffer(decoded, self._dtype).reshape(self._shape)
+        pixels = np.ascontiguousarray(array.transpose(1, 2, 3, 0)).reshape(z * y, x, channels)
+        if channels == 1:
+            pixels = pixels[..., 0]
+        if self.name == "png":
+            return self._library.png_encode(pixels, level=self._codec.level)
+        return self._library.jpeg8_encode(pixels, level=self._codec.quality)
+
+    def decode(self, encoded: bytes, max_size: int) -> Any:
+        """The chunk of an image."""
+        channels, wanted = self._shape[0], prod(self._shape[1:])
+        width, height = image_size(encoded)
+        # Before it is decoded: what an image says of itself is no reason to make room for it.
+        if width * height != wanted:
+            raise CodecError(f"expected an image of {wanted} pixels, found one of {width} x {height}")
+        decode = self._library.png_decode if self.name == "png" else self._library.jpeg8_decode
+        try:
+            pixels: npt.NDArray[Any] = decode(encoded)
+        except Exception as error:
+            raise CodecError(f"{self.name} image is damaged: {error}") from error
+        if pixels.size != wanted * channels or pixels.dtype != self._dtype:
+            found = f"{pixels.shape} of {pixels.dtype}"
+            raise CodecError(f"expected {channels} channels of {self._dtype}, found an image {found}")
+        return np.ascontiguousarray(pixels.reshape(*self._shape[1:], channels).transpose(3, 0, 1, 2)).data
+
+
+def image_size(encoded: bytes) -> tuple[int, int]:
+    """Width and height as an image tells them.
+
+    Examples
+    --------
+    >>> image_size(b"\\x89PNG\\r\\n\\x1a\\n" + bytes([0, 0, 0, 13]) + b"IHDR" + bytes([0, 0, 0, 7, 0, 0, 1, 0]))
+    (7, 256)
+    >>> image_size(b"\\xff\\xd8" + b"\\xff\\xe0" + bytes([0, 3, 9]) + b"\\xff\\xc0" + bytes([0, 11, 8, 0, 2, 0, 3]))
+    (3, 2)
+    """
+    data = bytes(encoded)
+    if data.startswith(_PNG):
+        if len(data) >= 24 and data[12:16] == b"IHDR":
+            width, height = struct.unpack(">II", data[16:24])
+            return width, height
+    elif data.startswith(_JPEG):
+        at = len(_JPEG)
+        while at + 9 <= len(data) and data[at] == 0xFF:
+            marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
+            if marker in _FRAMES:
+                height, width = struct.unpack(">HH", data[at + 5 : at + 9])
+                return width, height
+            # Any number of bytes of ones may stand before a marker.
+            at += 1 if marker == 0xFF else 2 + length
+    raise CodecError(
+        f"expected a PNG or JPEG image that tells its size, found bytes that begin with {data[:4].hex(' ')}"
+    )
