@@ -11,7 +11,7 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import plain, quote
 from blizzarr.spec.members import as_text
 
-__all__ = ["DTYPES", "DType", "DTypeLike", "as_dtype", "dtype_json", "is_dtype"]
+__all__ = ["DTYPES", "ML_NAMES", "DType", "DTypeLike", "as_dtype", "dtype_json", "is_dtype"]
 
 DTypeLike: TypeAlias = Any
 """A `DType`, a name of one, a NumPy dtype, or a Python type that NumPy has a dtype for."""
@@ -37,7 +37,7 @@ _NUMPY: Final[dict[str, str]] = {
     "ustring": "O",
     "json": "O",
 }
-_ML: Final = (
+ML_NAMES: Final = (
     "int2",
     "int4",
     "bfloat16",
@@ -150,7 +150,7 @@ def is_dtype(name: str) -> bool:
     >>> is_dtype("int8"), is_dtype("i1")
     (True, False)
     """
-    return name in _NUMPY or name in _ML
+    return name in _NUMPY or name in ML_NAMES
 
 
 def _name_of(value: DTypeLike) -> str:
@@ -167,7 +167,7 @@ def _name_of(value: DTypeLike) -> str:
     if not isinstance(value, np.dtype | type):
         raise TypeError(f"expected a data type, its name, a NumPy dtype or a type of Python, found {value!r}")
     dtype = np.dtype(value)
-    if (dtype.name in _NUMPY and dtype.kind != "O") or dtype.name in _ML:
+    if (dtype.name in _NUMPY and dtype.kind != "O") or dtype.name in ML_NAMES:
         return dtype.name
     # Whatever their length, also where they have fields.
     if dtype.type is np.bytes_:
@@ -177,7 +177,7 @@ def _name_of(value: DTypeLike) -> str:
     raise SpecError(f"No TensorStore data type corresponding to NumPy dtype: {dtype!r}")
 
 
-DTYPES: Final = {name: DType(name) for name in (*_NUMPY, *_ML)}
+DTYPES: Final = {name: DType(name) for name in (*_NUMPY, *ML_NAMES)}
 """All data types by their names."""
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, expected, quote
-from blizzarr.spec.dtype import DTYPES, DType
+from blizzarr.spec.dtype import DTYPES, ML_NAMES, DType
 from blizzarr.spec.element_type import ElementType, Field
 from blizzarr.spec.members import as_bool, as_integer, as_list, as_text, at_position
 from blizzarr.spec.stored_values import from_stored, to_stored
@@ -37,19 +37,6 @@ _SIZED: Final = {
     "c16": "complex128",
 }
 _LETTERS: Final = {name: letters for letters, name in _SIZED.items()}
-_ML: Final = (
-    "bfloat16",
-    "float8_e3m4",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e4m3b11fnuz",
-    "float8_e5m2",
-    "float8_e5m2fnuz",
-    "float8_e8m0fnu",
-    "float4_e2m1fn",
-    "int2",
-    "int4",
-)
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _HEX: Final = re.compile(r"[-+]?0[xX][0-9a-fA-F.]+(?:[pP][-+]?\d+)?")
 
@@ -83,7 +70,7 @@ def element_type(value: Any) -> ElementType:
 
 def _base(value: str) -> Field:
     order, letters = value[:1], value[1:]
-    if value in _ML:
+    if value in ML_NAMES:
         return Field("", DTYPES[value])
     if letters in _SIZED and order in ("<", ">", "|") and (order != "|" or letters[1:] == "1"):
         return Field("", DTYPES[_SIZED[letters]], order == ">")
@@ -117,7 +104,7 @@ def spell(dtype: DType) -> str:
     >>> spell(DType("int32")), spell(DType("bool")), spell(DType("bfloat16"))
     ('<i4', '|b1', 'bfloat16')
     """
-    if dtype.name in _ML:
+    if dtype.name in ML_NAMES:
         return dtype.name
     if dtype.name not in _LETTERS:
         raise SpecError(f"Data type not supported: {dtype.name}")
