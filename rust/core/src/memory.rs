@@ -272,15 +272,33 @@ unsafe fn scattered(points: &Points, strides: &[isize], memory: *mut u8, cell: *
     /// As [`scattered`], with elements of `size_of::<T>()` bytes.
     unsafe fn each<T: Copy>(points: &Points, strides: &[isize], memory: *mut u8, cell: *mut u8, way: Way) {
         let shift: isize = points.origin.iter().zip(strides).map(|(&origin, &stride)| origin as isize * stride).sum();
-        for point in points.range.clone() {
-            let offset: isize =
-                points.coords.iter().zip(strides).map(|(list, &stride)| list[point] as isize * stride).sum();
+        let offsets = &points.offsets[points.range.clone()];
+        let lists: Vec<&[i64]> = points.coords.iter().map(|list| &list[points.range.clone()]).collect();
+        let one = |memory_offset: isize, cell_offset: isize| {
             // SAFETY: as the caller vouches.
             unsafe {
-                let (memory, cell) = (memory.offset(points.offsets[point]), cell.offset(offset - shift));
+                let (memory, cell) = (memory.offset(memory_offset), cell.offset(cell_offset - shift));
                 match way {
                     Way::ToMemory { .. } => memory.cast::<T>().write_unaligned(cell.cast::<T>().read_unaligned()),
                     Way::ToCell => cell.cast::<T>().write_unaligned(memory.cast::<T>().read_unaligned()),
+                }
+            }
+        };
+        // Loops over the lists take longer than all else.
+        match (lists.as_slice(), strides) {
+            ([only], [stride]) => {
+                for (&offset, &index) in offsets.iter().zip(*only) {
+                    one(offset, index as isize * stride);
+                }
+            }
+            ([first, last], [outer, inner]) => {
+                for ((&offset, &row), &column) in offsets.iter().zip(*first).zip(*last) {
+                    one(offset, row as isize * outer + column as isize * inner);
+                }
+            }
+            _ => {
+                for (point, &offset) in offsets.iter().enumerate() {
+                    one(offset, lists.iter().zip(strides).map(|(list, &stride)| list[point] as isize * stride).sum());
                 }
             }
         }

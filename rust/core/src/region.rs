@@ -26,7 +26,7 @@ pub struct Points {
     /// Per member axis, the position of each point, counted from `origin`'s zero.
     pub coords: Arc<[Vec<i64>]>,
     /// Byte offset in memory of each point.
-    pub offsets: Arc<[isize]>,
+    pub offsets: Arc<Vec<isize>>,
     /// Which of the points belong to this cell.
     pub range: Range<usize>,
     /// Per member axis, where this cell begins: subtract it from `coords`.
@@ -95,7 +95,7 @@ impl Region {
             let count = points.range.len();
             groups.push(Points {
                 coords: points.coords.iter().map(|list| list[points.range.clone()].to_vec()).collect(),
-                offsets: (0..count as isize).map(|point| point * stride).collect(),
+                offsets: Arc::new((0..count as isize).map(|point| point * stride).collect()),
                 range: 0..count,
                 origin: points.origin.clone(),
             });

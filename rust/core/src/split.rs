@@ -43,7 +43,7 @@ struct ListedFactor {
     /// The axes that move together, in the order of `coords`.
     axes: Vec<usize>,
     coords: Arc<[Vec<i64>]>,
-    offsets: Arc<[isize]>,
+    offsets: Arc<Vec<isize>>,
     /// Cells, `axes.len()` numbers each, and the points in each.
     cells: Vec<i64>,
     rows: Vec<Range<usize>>,
@@ -185,96 +185,196 @@ fn listed_factor(region: &Region, group: usize, points: &Points, shape: &[usize]
         }
     }
     let sizes: Vec<i64> = axes.iter().map(|&axis| shape[axis] as i64).collect();
-    let range = points.range.clone();
-    let cells = cells_of(points, &sizes);
-    let sorted = cells.windows(2).all(|pair| pair[0] <= pair[1]);
-    let (coords, offsets, range, cells) = if sorted {
-        (points.coords.clone(), points.offsets.clone(), range, cells)
-    } else {
-        let order = stable_order(&cells);
-        let moved = |list: &Vec<i64>| order.iter().map(|&point| list[range.start + point]).collect();
-        let coords = points.coords.iter().map(moved).collect();
-        let offsets: Arc<[isize]> = order.iter().map(|&point| points.offsets[range.start + point]).collect();
-        let cells = order.iter().map(|&point| cells[point]).collect();
-        (coords, offsets, 0..order.len(), cells)
-    };
     let mut factor = ListedFactor {
         axes,
-        coords,
-        offsets,
+        coords: points.coords.clone(),
+        offsets: points.offsets.clone(),
         cells: Vec::new(),
         rows: Vec::new(),
         sizes,
         origin: points.origin.clone(),
     };
-    let mut first = 0;
-    for point in 0..cells.len() {
-        if point + 1 < cells.len() && cells[point] == cells[point + 1] {
-            continue;
-        }
-        for member in 0..members {
-            let position = factor.coords[member][range.start + point] - factor.origin[member];
-            factor.cells.push(position / factor.sizes[member]);
-        }
-        factor.rows.push(range.start + first..range.start + point + 1);
-        first = point + 1;
+    // Small numbers take half the memory.
+    match cells_of::<u32>(points, &factor.sizes).ok_or(()) {
+        Ok(cells) => factor.divide(points, cells),
+        Err(()) => match cells_of::<u64>(points, &factor.sizes) {
+            Some(cells) => factor.divide(points, cells),
+            None => factor.divide(points, ranks(points, &factor.sizes)),
+        },
     }
     factor
 }
 
-/// One number per point, the same for points of one cell and ordered like the cells.
-fn cells_of(points: &Points, sizes: &[i64]) -> Vec<u64> {
-    let cell = |member: usize, point: usize| (points.coords[member][point] - points.origin[member]) / sizes[member];
-    let mut cells = vec![0u64; points.range.len()];
+/// A number that a cell has, or a place in a list.
+trait Number: Copy + Ord {
+    const MOST: u64;
+    fn of(number: u64) -> Self;
+    fn get(self) -> u64;
+}
+
+impl Number for u32 {
+    const MOST: u64 = u32::MAX as u64;
+
+    fn of(number: u64) -> Self {
+        number as u32
+    }
+
+    fn get(self) -> u64 {
+        u64::from(self)
+    }
+}
+
+impl Number for u64 {
+    const MOST: u64 = u64::MAX;
+
+    fn of(number: u64) -> Self {
+        number
+    }
+
+    fn get(self) -> u64 {
+        self
+    }
+}
+
+impl ListedFactor {
+    /// Puts the points of one cell next to each other, as they were: of two writes to one element the later stays the
+    /// later. `cells` has the number of each point's cell.
+    fn divide<T: Number>(&mut self, points: &Points, mut cells: Vec<T>) {
+        let range = points.range.clone();
+        if cells.is_sorted() {
+            let mut first = 0;
+            for point in 0..cells.len() {
+                if cells.get(point + 1) != cells.get(point) {
+                    self.add(range.start + first..range.start + point + 1);
+                    first = point + 1;
+                }
+            }
+            return;
+        }
+        // Where each point goes takes the place of its cell's number.
+        let bounds = places(&mut cells);
+        let moved = |list: &[i64]| {
+            let mut found = vec![0; cells.len()];
+            for (&place, &one) in cells.iter().zip(list) {
+                found[place.get() as usize] = one;
+            }
+            found
+        };
+        self.coords = points.coords.iter().map(|list| moved(&list[range.clone()])).collect();
+        let mut offsets = vec![0; cells.len()];
+        for (&place, &offset) in cells.iter().zip(&points.offsets[range]) {
+            offsets[place.get() as usize] = offset;
+        }
+        self.offsets = Arc::new(offsets);
+        let mut first = 0;
+        for end in bounds {
+            self.add(first..end);
+            first = end;
+        }
+    }
+
+    /// One more cell: that of these points.
+    fn add(&mut self, points: Range<usize>) {
+        for (member, &size) in self.sizes.iter().enumerate() {
+            self.cells.push((self.coords[member][points.start] - self.origin[member]) / size);
+        }
+        self.rows.push(points);
+    }
+}
+
+/// Division by one number, many times: by multiplication where numbers are small enough for that to be exact.
+struct Divisor {
+    size: u64,
+    /// 2^64 / size, rounded up; 0 where that is no number of 64 bits.
+    reciprocal: u64,
+}
+
+impl Divisor {
+    /// For numbers up to `most`.
+    fn new(size: i64, most: i64) -> Self {
+        let size = size as u64;
+        let small = (2..1 << 32).contains(&size) && (0..1 << 32).contains(&most);
+        Divisor { size, reciprocal: if small { u64::MAX / size + 1 } else { 0 } }
+    }
+
+    fn divide(&self, number: i64) -> u64 {
+        if self.reciprocal == 0 {
+            number as u64 / self.size
+        } else {
+            ((u128::from(self.reciprocal) * u128::from(number as u64)) >> 64) as u64
+        }
+    }
+}
+
+/// One number per point, the same for points of one cell and ordered like the cells; `None` if that takes larger numbers.
+fn cells_of<T: Number>(points: &Points, sizes: &[i64]) -> Option<Vec<T>> {
+    let mut bounds = Vec::with_capacity(sizes.len());
     let mut all = 1u64;
     for (member, &size) in sizes.iter().enumerate() {
         let list = &points.coords[member][points.range.clone()];
         let origin = points.origin[member];
-        let (Some(least), Some(most)) = (list.iter().min(), list.iter().max()) else { return cells };
+        let (least, most) = (list.iter().min()? - origin, list.iter().max()? - origin);
         // Cells of one axis are counted from the first that is touched.
-        let first = (least - origin) / size;
-        let count = ((most - origin) / size - first) as u64 + 1;
-        let Some(product) = all.checked_mul(count) else {
-            // More cells than can be numbered: ranks serve as well.
-            let mut order: Vec<usize> = (0..cells.len()).collect();
-            let place = |point: usize| (0..sizes.len()).map(move |member| cell(member, points.range.start + point));
-            order.sort_by(|&a, &b| place(a).cmp(place(b)));
-            let mut rank = 0;
-            for (position, &point) in order.iter().enumerate() {
-                rank += u64::from(position > 0 && place(order[position - 1]).ne(place(point)));
-                cells[point] = rank;
-            }
-            return cells;
-        };
-        all = product;
+        let first = least / size;
+        let count = (most / size - first) as u64 + 1;
+        all = all.checked_mul(count).filter(|&all| all.max(list.len() as u64) <= T::MOST)?;
+        bounds.push((first as u64, count, Divisor::new(size, most)));
+    }
+    let mut cells = vec![T::of(0); points.range.len()];
+    for (member, (first, count, size)) in bounds.iter().enumerate() {
+        let origin = points.origin[member];
+        let list = &points.coords[member][points.range.clone()];
         for (cell, &position) in cells.iter_mut().zip(list) {
-            *cell = *cell * count + ((position - origin) / size - first) as u64;
+            *cell = T::of(cell.get() * count + (size.divide(position - origin) - first));
         }
+    }
+    Some(cells)
+}
+
+/// The same where there are more cells than can be numbered.
+fn ranks(points: &Points, sizes: &[i64]) -> Vec<u64> {
+    let cell = |member: usize, point: usize| (points.coords[member][point] - points.origin[member]) / sizes[member];
+    let place = |point: usize| (0..sizes.len()).map(move |member| cell(member, points.range.start + point));
+    let mut cells = vec![0u64; points.range.len()];
+    let mut order: Vec<usize> = (0..cells.len()).collect();
+    order.sort_by(|&a, &b| place(a).cmp(place(b)));
+    let mut rank = 0;
+    for (position, &point) in order.iter().enumerate() {
+        rank += u64::from(position > 0 && place(order[position - 1]).ne(place(point)));
+        cells[point] = rank;
     }
     cells
 }
 
-/// The order that sorts `cells`, equal ones as they were: of two writes to one element the later stays the later.
-fn stable_order(cells: &[u64]) -> Vec<usize> {
-    let most = cells.iter().copied().max().unwrap_or(0);
+/// Replaces the number of each point's cell by the place that the point has when they are sorted, equal ones as they were;
+/// gives where each cell ends. There are no more points than numbers.
+fn places<T: Number>(cells: &mut [T]) -> Vec<usize> {
+    let most = cells.iter().copied().max().map_or(0, T::get);
     if most >= (4 * cells.len()).max(1 << 12) as u64 {
         let mut order: Vec<usize> = (0..cells.len()).collect();
         order.sort_by_key(|&point| cells[point]);
-        return order;
+        let ends = (1..=order.len()).filter(|&end| end == order.len() || cells[order[end]] != cells[order[end - 1]]);
+        let ends = ends.collect();
+        for (place, point) in order.into_iter().enumerate() {
+            cells[point] = T::of(place as u64);
+        }
+        return ends;
     }
     // Few cells: counted, then each point goes where its cell's points begin.
     let mut starts = vec![0usize; most as usize + 2];
-    for &cell in cells {
-        starts[cell as usize + 1] += 1;
+    for &cell in cells.iter() {
+        starts[cell.get() as usize + 1] += 1;
     }
     for cell in 1..starts.len() {
         starts[cell] += starts[cell - 1];
     }
-    let mut order = vec![0usize; cells.len()];
-    for (point, &cell) in cells.iter().enumerate() {
-        let place = &mut starts[cell as usize];
-        order[*place] = point;
+    let mut ends: Vec<usize> = starts[1..].to_vec();
+    ends.dedup();
+    ends.retain(|&end| end > 0);
+    for cell in cells.iter_mut() {
+        let place = &mut starts[cell.get() as usize];
+        *cell = T::of(*place as u64);
         *place += 1;
     }
-    order
+    ends
 }

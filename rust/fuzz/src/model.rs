@@ -1,5 +1,7 @@
 //! Requests made of choices, and what they mean, element by element.
 
+use std::sync::Arc;
+
 use blizzarr_core::region::{Axis, Points, Region};
 
 use crate::input::Input;
@@ -64,7 +66,7 @@ pub fn region(input: &mut Input<'_>, shape: &[usize], itemsize: usize) -> (Regio
     let groups = members.into_iter().enumerate().map(|(group, coords)| Points {
         origin: vec![0; coords.len()],
         coords: coords.into(),
-        offsets: (0..lists[group] as isize).map(|point| point * strides[first + group]).collect(),
+        offsets: Arc::new((0..lists[group] as isize).map(|point| point * strides[first + group]).collect()),
         range: 0..lists[group],
     });
     (Region { base, axes, groups: groups.collect() }, total as usize)

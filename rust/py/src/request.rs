@@ -79,7 +79,7 @@ fn ordered(
     let mut groups: Vec<Option<_>> = groups.into_iter().map(Some).collect();
     for number in numbers {
         let Some((dims, coords)) = groups[number].take() else { continue };
-        let offsets: Arc<[isize]> = offsets(&dims, domain, strides).into();
+        let offsets = Arc::new(offsets(&dims, domain, strides));
         let origin = vec![0; coords.len()];
         region.groups.push(Points { coords: coords.into(), range: 0..offsets.len(), offsets, origin });
     }
@@ -88,6 +88,9 @@ fn ordered(
 
 /// Memory offsets of a group's points, in C order of its dimensions.
 fn offsets(dims: &[usize], domain: &[usize], strides: &[isize]) -> Vec<isize> {
+    if let [dim] = *dims {
+        return (0..domain[dim] as isize).map(|step| step * strides[dim]).collect();
+    }
     let mut offsets = vec![0isize];
     for &dim in dims {
         let steps = 0..domain[dim] as isize;

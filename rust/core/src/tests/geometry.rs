@@ -1,5 +1,7 @@
 //! Splitting and copying, against enumeration of every element.
 
+use std::sync::Arc;
+
 use super::random::{elements, Random};
 use crate::memory::{Origin, Target};
 use crate::region::{c_strides, Axis, Region};
@@ -195,7 +197,7 @@ fn points_far_apart_are_split() {
         axes: (0..3).map(|member| Axis::Listed { group: 0, member }).collect(),
         groups: vec![Points {
             coords: coords.to_vec().into(),
-            offsets: (0..5).collect(),
+            offsets: Arc::new((0..5).collect()),
             range: 0..5,
             origin: vec![0; 3],
         }],
@@ -214,4 +216,64 @@ fn points_far_apart_are_split() {
         (vec![far, 1, far], vec![2]),
     ];
     assert_eq!(found, expected);
+}
+
+/// Cells that are numbered in 32 bits, in 64, or not at all; few of them, or more than points; chunks of any length.
+#[test]
+fn many_points_are_in_the_cells_that_they_are_in() {
+    use crate::region::Points;
+    for (seed, (extent, size)) in [
+        (1 << 10, 7i64),
+        (1 << 10, 64),
+        (1 << 10, 1),
+        (1 << 20, 3),
+        (1 << 31, 5),
+        (1 << 31, (1 << 31) + 11),
+        (1 << 40, 3),
+        (1 << 62, 5),
+        (1 << 62, 1 << 40),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut random = Random::new(seed as u64);
+        let count = if cfg!(miri) { 40 } else { 3000 };
+        let origin = [17i64, 5];
+        let list = |start: i64, random: &mut Random| -> Vec<i64> {
+            (0..count).map(|_| start + (random.range(0, 1 << 31) as i64 * 0x9e37_79b9).rem_euclid(extent)).collect()
+        };
+        let coords = vec![list(origin[0], &mut random), list(origin[1], &mut random)];
+        let (first, last) = (count / 10, count - count / 10);
+        let region = Region {
+            base: 0,
+            axes: (0..2).map(|member| Axis::Listed { group: 0, member }).collect(),
+            groups: vec![Points {
+                coords: coords.clone().into(),
+                offsets: Arc::new((0..count as isize).collect()),
+                range: first..last,
+                origin: origin.to_vec(),
+            }],
+        };
+        let mut expected = std::collections::BTreeMap::<Vec<i64>, Vec<isize>>::new();
+        for (point, pair) in coords[0].iter().zip(&coords[1]).enumerate().take(last).skip(first) {
+            let place = vec![(pair.0 - origin[0]) / size, (pair.1 - origin[1]) / size];
+            expected.entry(place).or_default().push(point as isize);
+        }
+        let split = Split::new(&region, &[size as usize; 2]);
+        let (mut place, mut part) = (Vec::new(), Region::default());
+        let mut found = Vec::new();
+        for number in 0..split.count {
+            split.cell(number, &mut place, &mut part);
+            let points = &part.groups[0];
+            for point in points.range.clone() {
+                let (own, offset) = (points.offsets[point], point);
+                for member in 0..2 {
+                    assert_eq!(points.coords[member][offset], coords[member][own as usize]);
+                    assert_eq!(points.origin[member], origin[member] + place[member] * size);
+                }
+            }
+            found.push((place.clone(), points.offsets[points.range.clone()].to_vec()));
+        }
+        assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{extent} {size}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Small reproducible random numbers and requests.
 
+use std::sync::Arc;
+
 use crate::region::{Axis, Points, Region};
 
 /// xorshift64*: good enough to pick test cases, and the same on every machine.
@@ -107,7 +109,9 @@ impl Random {
             .map(|(group, coords)| Points {
                 origin: vec![0; coords.len()],
                 coords: coords.into(),
-                offsets: (0..lists[group] as isize).map(|point| point * strides[first_list + group]).collect(),
+                offsets: Arc::new(
+                    (0..lists[group] as isize).map(|point| point * strides[first_list + group]).collect(),
+                ),
                 range: 0..lists[group],
             })
             .collect();
