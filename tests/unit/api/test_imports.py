@@ -82,7 +82,9 @@ RARE_IN_THE_FACE = (
     "concurrent.futures",
     "difflib",
     "hashlib",
+    "pathlib",
     "tensorstore",
+    "urllib.parse",
     "zipfile",
 )
 
