@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import struct
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,24 @@ def test_caches_of_shards(tmp_path: Path) -> None:
         volume.with_transaction(transaction)[:, 11] = 3
     expected[:, 1] = 3
     assert (volume.read().result() == expected).all()
+
+
+def test_writers_of_one_shard(tmp_path: Path) -> None:
+    """Wait for each other, threads of one handle and of several: nothing is lost."""
+    sharded(tmp_path, preshift_bits=2, shard_bits=0)
+    handles = [ours.open(spec(tmp_path)).result() for _ in range(2)]
+
+    def write(job: int) -> None:
+        x, y = job % 5 - 3, job // 5 + 10
+        handles[job % 2][x, y] = job + 1
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(write, range(15)))
+    expected = np.arange(1, 16).reshape(3, 5).T
+    for library in (ours, theirs):
+        found = library.open(spec(tmp_path)).result().read().result()
+        assert (found == expected[:, :, None, None]).all()
+    assert [path.name for path in (tmp_path / "8_8_8").iterdir()] == ["0.shard"]
 
 
 def test_damaged_shards(tmp_path: Path) -> None:
