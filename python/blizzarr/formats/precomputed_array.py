@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any, Final
 
 from blizzarr.codecs import BytesCodec, Chunk, CodecChain, GzipCodec, TransposeCodec
@@ -21,6 +22,8 @@ AXES: Final = ("x", "y", "z", "channel")
 KEYS_NAME: Final = "precomputed"
 IMAGES: Final = ("jpeg", "png")
 _ABOVE: Final = ".."
+_TOO_MANY: Final = 1 << 56
+"""Elements of a block: the engine counts the bits of their indices."""
 
 
 def resolved(path: str, key: str) -> str:
@@ -55,6 +58,9 @@ def array_of(
         total *= max(length, 1)
     if total > INT64_MAX:
         problems.add(f"{place}.size", "fewer than 2^63 elements", list(scale.size))
+    if scale.block_size is not None and prod(scale.block_size) >= _TOO_MANY:
+        place_of_block = f"{place}.compressed_segmentation_block_size"
+        problems.add(place_of_block, "blocks of fewer than 2^56 elements", list(scale.block_size))
     if _ABOVE in resolved(path, scale.key).split("/"):
         problems.add(f"{place}.key", "a place within the store; open a directory above it for this one", scale.key)
     if len(problems.items):

@@ -24,6 +24,7 @@ _KIND: Final = "neuroglancer_multiscale_volume"
 _LARGEST: Final = (1 << 62) - 2
 """The last index that there can be; the first is as far from zero."""
 _INT64: Final = (1 << 63) - 1
+_INT32: Final = (1 << 31) - 1
 _QUALITY: Final = 75
 _KEY_BITS: Final = 64
 
@@ -120,7 +121,7 @@ def _scale(item: Any, path: str, problems: Problems) -> Scale | None:
         level = members.integer("png_level", 0, 9, -1)
     block = None
     if encoding == "compressed_segmentation":
-        block = members.integers("compressed_segmentation_block_size", 1, _INT64)
+        block = members.integers("compressed_segmentation_block_size", 1, _INT32)
     for name, of in (
         ("jpeg_quality", "jpeg"),
         ("png_level", "png"),

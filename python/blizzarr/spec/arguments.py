@@ -71,7 +71,7 @@ class prefixed:  # noqa: N801  # as a function
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, ValueError | IndexError):
-            said = error.reason if isinstance(error, BlizzarrError) else str(error)
+            said = (error.reason if isinstance(error, BlizzarrError) else "") or str(error)
             made = type(error) if isinstance(error, SpecError) else SpecError
             raise made(f"{self._text}: {said}") from error
 

@@ -46,6 +46,11 @@ def scale(**more: Any) -> dict[str, Any]:
     return {**INFO, "scales": [members]}
 
 
+def labels(block: list[int]) -> dict[str, Any]:
+    """A document whose scale has blocks of this size."""
+    return scale(encoding="compressed_segmentation", compressed_segmentation_block_size=block)
+
+
 BROKEN: list[tuple[Any, str]] = [
     (b"", "an empty document"),
     (b"[]", "the document: expected an object"),
@@ -84,6 +89,9 @@ BROKEN: list[tuple[Any, str]] = [
     ),
     (scale(**LABELS, png_level=1), "png_level: expected no such member"),
     (scale(encoding="compressed_segmentation"), "compressed_segmentation_block_size: expected three integers"),
+    (labels([1, 1, 2**31]), "compressed_segmentation_block_size: expected three integers"),
+    (labels([2**31 - 1] * 3), r"compressed_segmentation_block_size: expected blocks of fewer than 2\^56 elements"),
+    (labels([2**28, 2**27, 1]), None),
     (scale(sharding=5), "sharding: expected an object, or null"),
     (scale(sharding={**SHARDING, "@type": "v2"}), r"sharding.@type: expected"),
     (scale(sharding={**SHARDING, "minishard_bits": 33}), r"minishard_bits: expected an integer in \[0, 32\]"),

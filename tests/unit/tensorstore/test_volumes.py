@@ -371,3 +371,13 @@ def test_the_tutorial(tmp_path: Path) -> None:
         assert (np.array(x) == values[:100, :100, 0, 0]).all()
         found.append([str(dataset), str(dataset.domain), str(dataset_3d.domain), str(x), np.array(x).sum()])
     assert found[0] == found[1]
+
+
+def test_blocks_of_too_many_elements_are_told_when_they_are_made() -> None:
+    """The spec can say them, the engine cannot count the bits of their indices."""
+    block = {"encoding": "compressed_segmentation", "compressed_segmentation_block_size": [2**31 - 1] * 3}
+    scale = {"size": [5, 5, 5], "resolution": [8, 8, 8], "chunk_size": [2, 2, 2], **block}
+    kind = {"type": "segmentation", "data_type": "uint32", "num_channels": 1}
+    spec = {"driver": "neuroglancer_precomputed", "kvstore": "memory://", "multiscale_metadata": kind}
+    with pytest.raises(ValueError, match=r"Error writing .*: expected blocks of fewer than 2\^56 elements, found"):
+        ours.open({**spec, "scale_metadata": scale}, create=True).result()

@@ -20,6 +20,7 @@ __all__ = ["MultiscaleConstraints", "ScaleConstraints", "check_dtype", "encoding
 Triple = tuple[int, int, int]
 
 _INT64: Final = (1 << 63) - 1
+_INT32: Final = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def scale(value: Any, of: MultiscaleConstraints) -> ScaleConstraints:
     encoding, quality, level = encoding_members(members)
     block = None
     if encoding == "compressed_segmentation":
-        block = members.take("compressed_segmentation_block_size", three(as_integer(1, _INT64)), None)
+        block = members.take("compressed_segmentation_block_size", three(as_integer(1, _INT32)), None)
     else:
         members.take("compressed_segmentation_block_size", _only("compressed_segmentation"), None)
     integers = three(as_integer(-_INT64 - 1, _INT64, "64-bit signed integer"))
