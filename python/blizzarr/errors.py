@@ -161,9 +161,11 @@ class BlizzarrError(Exception):
     def _within_shard(self, key: str) -> str:
         """The position of an inner chunk: what `chunk` says and the key does not."""
         chunk = self.chunk or ()
-        if tuple(map(int, re.findall(r"\d+", key)))[-len(chunk) :] == chunk:
+        told, half = tuple(map(int, re.findall(r"\d+", key))), len(chunk) // 2
+        # Keys that tell other numbers, as those of volumes, where chunks begin and end, are of no shard.
+        if not half or len(chunk) % 2 or told[-len(chunk) :] == chunk or told[-half:] != chunk[:half]:
             return ""
-        return "/".join(map(str, chunk[len(chunk) // 2 :]))
+        return "/".join(map(str, chunk[half:]))
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = {name: getattr(self, name) for name in self.fields}

@@ -41,6 +41,21 @@ def test_the_file_is_named(tmp_path: Path, path: str, place: str, act: str) -> N
         assert (error.store, error.array, error.chunk) == (root, f"/{path}", (0,))
 
 
+@pytest.mark.parametrize(
+    ("key", "chunk", "place"),
+    [
+        ("k/0-2_0-2_4-6", (0, 0, 2), "chunk k/0-2_0-2_4-6 of"),
+        ("c/2/1", (2, 1), "chunk c/2/1 of"),
+        ("c/2/1", (2, 1, 0, 3), "inner chunk 0/3 of chunk c/2/1 of"),
+        ("c/2", (2, 2), "inner chunk 2 of chunk c/2 of"),
+        ("c", (), "chunk c of"),
+    ],
+)
+def test_keys_that_tell_other_numbers_are_of_no_shard(key: str, chunk: tuple[int, ...], place: str) -> None:
+    """As those of volumes, which say where chunks begin and end."""
+    assert str(CodecError("wrong", store="/v", array="/", key=key, chunk=chunk)).startswith(place)
+
+
 def test_other_ways_to_the_same_chunk(tmp_path: Path) -> None:
     """Wrapped, in a zip file, through TensorStore's face: the place is the one that holds the bytes."""
     root = str(tmp_path / "a")
