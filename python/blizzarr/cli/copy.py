@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,10 @@ from blizzarr.cli.opened import open_node
 from blizzarr.cli.overwriting import KeepForeignOption
 from blizzarr.cli.place import Place
 from blizzarr.cli.progress import Meter, duration_text
+
+if TYPE_CHECKING:
+    from blizzarr.array import Array
+    from blizzarr.group import Group
 
 __all__ = ["EXAMPLES", "run"]
 
@@ -61,12 +65,8 @@ def run(
     if shards is not None:
         options["shards"] = None if shards == "none" else parse_lengths(shards, "--shards")
     from blizzarr import api
-    from blizzarr.array import Array
     from blizzarr.config import config
     from blizzarr.creation.chunking import parse_bytes
-    from blizzarr.display.sizes import bytes_text, stored
-    from blizzarr.formats import chunk_prefix
-    from blizzarr.model.names import printable
 
     settings: dict[str, Any] = {"threads": threads, "keep_foreign_files": keep_foreign}
     settings |= {} if memory is None else {"copy_bytes": parse_bytes(memory)}
@@ -89,12 +89,22 @@ def run(
         again = _again(source, destination, codec=codec, threads=threads, **layout)
         typer.echo(f"\nInterrupted. What was copied is kept; this goes on:\n  {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
+    _tell(node, what, meter, target.text)
+
+
+def _tell(node: Array | Group, source: str | Array | Group, meter: Meter, target: str) -> None:
+    """Say what was copied, and fail if something was not."""
+    from blizzarr.array import Array
+    from blizzarr.display.sizes import bytes_text, stored
+    from blizzarr.formats import chunk_prefix
+    from blizzarr.model.names import printable
+
     speed = f", {bytes_text(int(meter.came / meter.seconds))}/s" if meter.seconds > 0.1 and meter.came else ""
     found = stored(node.store, chunk_prefix(node.path, node.metadata))
     size = f", stored in {bytes_text(found.bytes)}" if found is not None and found.complete else ""
     took = duration_text(meter.seconds)
-    typer.echo(f"Copied {bytes_text(meter.came)} to {target.text} in {took}{speed}{size}.", err=True)
-    left = [] if isinstance(what, str | Array) else sorted(what.unreadable(None))
+    typer.echo(f"Copied {bytes_text(meter.came)} to {target} in {took}{speed}{size}.", err=True)
+    left = [] if isinstance(source, str | Array) else sorted(source.unreadable(None))
     if left:
         typer.echo(f"Not copied, because blizzarr cannot read it: {', '.join(map(printable, left))}.", err=True)
         raise typer.Exit(1)
