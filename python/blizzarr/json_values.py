@@ -42,6 +42,11 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
         return value
     if depth <= 0:
         raise SpecError("Recursion limit exceeded converting value to JSON")
+    # What JSON is parsed to comes first: most is that.
+    if kind is list:
+        return [plain(element, depth - 1) for element in value]
+    if kind is dict:
+        return {_text(str(name)): plain(member, depth - 1) for name, member in value.items()}
     if isinstance(value, int):
         return _integer(value)
     if isinstance(value, float):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from blizzarr.errors import BlizzarrError, SpecError
-from blizzarr.json_values import MISSING, dump, expected, plain, quote
+from blizzarr.json_values import MISSING, dump, expected, quote
 
 __all__ = [
     "Choices",
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Members:
-    """What is left of an object while its members are taken.
+    """What is left of an object, which is plain JSON, while its members are taken.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Members:
     """
 
     def __init__(self, value: Any) -> None:
-        self.left = dict(as_object(plain(value)))
+        self.left = dict(as_object(value))
 
     def take(self, name: str, parse: Callable[[Any], T], default: Any = MISSING) -> T:
         """The member, parsed; `default` if it is not there, without which that is an error."""

@@ -38,7 +38,7 @@ VALUES: list[Any] = [
 
 def our_driver(value: Any) -> Any:
     """A spec's driver, which is refused whatever it is."""
-    text = Members({"driver": value}).take("driver", as_text)
+    text = Members(plain({"driver": value})).take("driver", as_text)
     raise SpecError(f'Error parsing object member "driver": {quote(text)} is not a registered KvStore driver')
 
 
