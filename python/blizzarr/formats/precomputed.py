@@ -119,10 +119,21 @@ class Precomputed(WithoutGroups):
         assert volume is not None
         assert document is not None
         choice = self.choose(volume)
+        self._check_choice(volume, choice, problems)
+        problems.raise_any(key=key, document=document)
         source = VolumeSource(document, {_DOCUMENT: raw}, volume, choice)
         meta = array_of(volume, choice, source, path, problems)
         problems.raise_any(key=key, document=document)
         return meta
+
+    def _check_choice(self, volume: Volume, choice: Choice, problems: Problems) -> None:
+        """Add a problem where somebody has taken away the scale, or the chunk size, that was chosen before."""
+        number, chunk = choice
+        if number >= len(volume.scales):
+            problems.add("scales", f"scale {number} to be there still", len(volume.scales))
+        elif chunk not in volume.scales[number].chunk_sizes:
+            found = [list(size) for size in volume.scales[number].chunk_sizes]
+            problems.add(f"scales[{number}].chunk_sizes", f"the size {list(chunk)} to be there still", found)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """The document of the volume, as it came with the array.

@@ -65,7 +65,7 @@ def array_of(
         problems.add(f"{place}.key", "a place within the store; open a directory above it for this one", scale.key)
     if len(problems.items):
         return None
-    shards = None if scale.sharding is None else _shards(scale.sharding, scale.size, chunk)
+    shards = None if scale.sharding is None else _shards(scale.sharding, scale, chunk)
     ends = tuple(first + length for first, length in zip(scale.voxel_offset, scale.size, strict=True))
     return ArrayMeta(
         (*scale.size, volume.num_channels),
@@ -80,9 +80,11 @@ def array_of(
     )
 
 
-def _shards(sharding: Sharding, size: Triple, chunk: Triple) -> Shards:
+def _shards(sharding: Sharding, scale: Scale, chunk: Triple) -> Shards:
     return Shards(
-        index_bits(size, chunk),
+        scale.voxel_offset,
+        scale.size,
+        index_bits(scale.size, chunk),
         sharding.preshift_bits,
         sharding.minishard_bits,
         sharding.shard_bits,

@@ -61,11 +61,15 @@ class Shards:
 
     Examples
     --------
-    >>> places = Shards(bits=(2, 2, 2), shifted=0, minishards=3, shards=3, murmur=False, gzip_index=True)
+    >>> places = Shards((0, 0, 0), (16, 16, 16), (2, 2, 2), shifted=0, minishards=3, shards=3, murmur=False,
+    ...                 gzip_index=True)
     >>> places.parts((3, 1, 2, 0)), places.native
     (['000000000000002b'], (0, 3, 3, False, True))
     """
 
+    starts: tuple[int, ...]
+    lengths: tuple[int, ...]
+    """Where the axes begin, and how long they are: of other ones the same number is another chunk."""
     bits: tuple[int, ...]
     """How many bits of the index along each axis the number has; of further axes none."""
     shifted: int

@@ -14,7 +14,14 @@ import pytest
 import tensorstore as theirs
 
 import blizzarr.tensorstore as ours
-from blizzarr.errors import BlizzarrError, CodecError, NodeExistsError, SpecError, UnsupportedOperationError
+from blizzarr.errors import (
+    BlizzarrError,
+    CodecError,
+    MetadataError,
+    NodeExistsError,
+    SpecError,
+    UnsupportedOperationError,
+)
 
 SCALE = {
     "key": "8_8_8",
@@ -231,6 +238,36 @@ def test_caches_of_shards(tmp_path: Path) -> None:
         volume.with_transaction(transaction)[:, 11] = 3
     expected[:, 1] = 3
     assert (volume.read().result() == expected).all()
+
+
+@pytest.mark.parametrize("shards", [False, True], ids=["chunks", "shards"])
+def test_documents_that_change_meanwhile(shards: bool, tmp_path: Path) -> None:
+    """Another volume in its place is refused, and so is one without the scale; what was not opened may change."""
+    made = sharded(tmp_path) if shards else stored(tmp_path)
+    made[...] = VALUES
+    volume = ours.open(spec(tmp_path), recheck_cached_metadata=True).result()
+    document = json.loads((tmp_path / "info").read_text())
+    (scale,) = document["scales"]
+
+    def said(scales: list[Any]) -> str:
+        (tmp_path / "info").write_text(json.dumps({**document, "scales": scales}))
+        with pytest.raises(SpecError) as caught:
+            volume.resolve().result()
+        return str(caught.value)
+
+    assert "incompatible with existing metadata" in said([{**scale, "size": [5, 3, 1]}])
+    assert "incompatible with existing metadata" in said([{**scale, "voxel_offset": [0, 0, 0]}])
+    (tmp_path / "info").write_text(json.dumps({**document, "scales": [scale, {**scale, "key": "b"}]}))
+    assert (volume.resolve().result().read().result() == VALUES).all()
+    (tmp_path / "info").write_text(json.dumps({**document, "scales": []}))
+    with pytest.raises(MetadataError, match="expected scale 0 to be there still"):
+        volume.resolve().result()
+    (tmp_path / "info").write_text(json.dumps({**document, "scales": [{**scale, "chunk_sizes": [[1, 1, 1]]}]}))
+    with pytest.raises(MetadataError, match=r"the size \[4, 2, 2\] to be there still"):
+        volume.resolve().result()
+    (tmp_path / "info").unlink()
+    with pytest.raises(SpecError, match="does not exist"):
+        volume.resolve().result()
 
 
 def test_writers_of_one_shard(tmp_path: Path) -> None:
