@@ -3,8 +3,19 @@
 from blizzarr.futures.batch import Batch
 from blizzarr.futures.future import Future, FutureLike
 from blizzarr.futures.pace import Pace, at_once
-from blizzarr.futures.pool import deferred, submit
+from blizzarr.futures.pool import deferred, do_all, submit
 from blizzarr.futures.promise import Promise
 from blizzarr.futures.write_futures import WriteFutures
 
-__all__ = ["Batch", "Future", "FutureLike", "Pace", "Promise", "WriteFutures", "at_once", "deferred", "submit"]
+__all__ = [
+    "Batch",
+    "Future",
+    "FutureLike",
+    "Pace",
+    "Promise",
+    "WriteFutures",
+    "at_once",
+    "deferred",
+    "do_all",
+    "submit",
+]

@@ -10,14 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from blizzarr.errors import ConflictError
 from blizzarr.futures.future import Future
 
-__all__ = ["POOL", "deferred", "submit"]
+__all__ = ["POOL", "deferred", "do_all", "submit"]
 
 T = TypeVar("T")
 
@@ -129,6 +129,24 @@ def submit(work: Callable[[], T]) -> Future[T]:
     future = Future.pending(work)
     POOL.put(future)
     return future
+
+
+def do_all(tasks: Sequence[Callable[[], object]], at_once: bool) -> None:
+    """Do some work, by threads unless it is to be done at once, and wait for all of it.
+
+    Examples
+    --------
+    >>> done = []
+    >>> do_all([lambda: done.append(1), lambda: done.append(2)], at_once=True)
+    >>> done
+    [1, 2]
+    """
+    if at_once or len(tasks) == 1:
+        for task in tasks:
+            task()
+        return
+    for future in [submit(task) for task in tasks]:
+        future.result()
 
 
 def deferred(work: Callable[[], T]) -> Future[T]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
 from math import prod
 from typing import TypeAlias
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
-from blizzarr.futures import submit
+from blizzarr.futures import do_all
 from blizzarr.spec.binding import Held
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import Schema
@@ -110,7 +110,7 @@ class StackDriver(Driver):
 
         at_once = all(part.driver.is_quick(part) for _, part in parts)
         tasks = [partial(read, *part, own if number in sharing else batch) for number, part in enumerate(parts)]
-        _each(tasks, at_once)
+        do_all(tasks, at_once)
         return found
 
     def sources(self, view: View) -> Sequence[Source]:
@@ -136,7 +136,7 @@ class StackDriver(Driver):
             part.driver.write(part, share.of(source))
 
         at_once = all(part.driver.is_quick_to_write(part) for _, part in parts)
-        _each([partial(write, *part) for part in parts], at_once)
+        do_all([partial(write, *part) for part in parts], at_once)
 
     def is_quick(self, view: View) -> bool:
         """When few layers are wanted, for each of which it is."""
@@ -198,12 +198,3 @@ class StackDriver(Driver):
 def _check_readable(share: Share, part: TensorStore) -> None:
     if not part.driver.readable:
         raise SpecError(f"Layer {share.number}: Read mode not supported")
-
-
-def _each(tasks: Sequence[Callable[[], None]], at_once: bool) -> None:
-    if at_once or len(tasks) == 1:
-        for task in tasks:
-            task()
-        return
-    for future in [submit(task) for task in tasks]:
-        future.result()

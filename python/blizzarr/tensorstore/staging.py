@@ -18,7 +18,7 @@ from blizzarr.array import Array
 from blizzarr.array.binding import bind, same_chunks
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, find_many, forms_again, lock_key
-from blizzarr.futures import submit
+from blizzarr.futures import do_all, submit
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.status import ConstraintError
@@ -220,7 +220,7 @@ class Staged:
                     into.delete(name)
                 else:
                     into.set(name, value)
-            _each([partial(self._move_chunk, binding, position) for _, position in some], self._chunk_bytes < _SMALL)
+            do_all([partial(self._move_chunk, binding, position) for _, position in some], self._chunk_bytes < _SMALL)
         return list(names)
 
     def _move_chunk(self, binding: Binding, position: tuple[int, ...]) -> None:
@@ -339,12 +339,3 @@ class _Twofold(View):
     def get_ranges(self, key: str, ranges: Any) -> Any:
         """Parts of what is to be."""
         return self._lower.get_ranges(key, ranges)
-
-
-def _each(tasks: list[Callable[[], None]], at_once: bool) -> None:
-    if at_once or len(tasks) == 1:
-        for task in tasks:
-            task()
-        return
-    for future in [submit(task) for task in tasks]:
-        future.result()
