@@ -56,12 +56,13 @@ class SchemaConstraints:
         layout: ChunkLayout = _NO_LAYOUT,
         units: DimensionUnits = (),
         codec: CodecSpec | None = None,
+        fill: np.ndarray[Any, Any] | None = None,
     ) -> Self:
-        """What is known to go together."""
+        """What is known to go together; the fill value is of the data type."""
         found = cls.__new__(cls)
         found._rank, found._dtype, found._domain = -1 if rank is None else rank, dtype, domain
         found._layout, found._units, found._codec = layout, units, codec
-        found._fill = found._fill_dtype = None
+        found._fill, found._fill_dtype = fill, None if fill is None else dtype
         return found
 
     def copy(self) -> Self:

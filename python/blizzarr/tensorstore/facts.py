@@ -11,6 +11,7 @@ from blizzarr.spec.binding import strip
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
+from blizzarr.spec.fill_value import unbroadcast
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.seen import fill_seen, layout_seen, units_seen
@@ -119,10 +120,10 @@ class StoreFacts(Indexable):
     @property
     def schema(self) -> Schema:
         """All of these together."""
-        schema = Schema.of(self.dtype, self.rank, self.domain, self.chunk_layout, self.dimension_units, self.codec)
-        if (fill := self.fill_value) is not None:
-            schema.update(fill_value=fill)
-        return schema
+        fill = self.fill_value
+        if fill is not None:
+            fill = unbroadcast(fill)
+        return Schema.of(self.dtype, self.rank, self.domain, self.chunk_layout, self.dimension_units, self.codec, fill)
 
     @property
     def kvstore(self) -> KvStore | None:
