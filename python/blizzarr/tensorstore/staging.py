@@ -21,8 +21,10 @@ from blizzarr.formats import chunk_prefix, chunk_store, document_keys, find_many
 from blizzarr.futures import do_all, submit
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
+from blizzarr.model.chunk_places import Shards
 from blizzarr.spec.status import ConstraintError
 from blizzarr.stores import MemoryStore, Store
+from blizzarr.tensorstore.as_box import as_box
 from blizzarr.tensorstore.cell import Cell, Listed, Points, Where
 from blizzarr.tensorstore.gathered import Gathered
 from blizzarr.tensorstore.undocumented import unlocked
@@ -197,7 +199,7 @@ class Staged:
         if not names:
             return []
         self._check_current(store)
-        if chunk_store(into, self._path, self._meta) is not into:
+        if chunk_store(into, self._path, self._meta) is not into or self._is_sharded:
             # Who renames keys tells nobody which they are.
             self._put(store, store.overlay, list(names.values()))
             return []
@@ -235,8 +237,26 @@ class Staged:
 
     def _put(self, below: View, into: Overlay, positions: list[tuple[int, ...]]) -> None:
         binding = self._written_to(_Twofold(below, into))
-        for position in positions:
-            self._write_chunk(binding, position)
+        if not self._write_box(binding, positions):
+            for position in positions:
+                self._write_chunk(binding, position)
+
+    @property
+    def _is_sharded(self) -> bool:
+        """Whether several chunks are one stored value, which no key of theirs tells."""
+        return isinstance(self._meta.chunk_keys.places, Shards)
+
+    def _write_box(self, binding: Binding, positions: list[tuple[int, ...]]) -> bool:
+        """Write chunks that share values at once, if what was written of them is a box."""
+        if not self._is_sharded or not positions:
+            return False
+        cells = [self._gathered.cells[position] for position in positions]
+        parts = [(cell, *self._lowered(position, cell)) for position, cell in zip(positions, cells, strict=True)]
+        box = as_box(parts)
+        if box is None:
+            return False
+        write(binding, *box)
+        return True
 
     def locked(self) -> tuple[Store, str] | None:
         """The store, and the document by which writers exclude each other."""
@@ -253,6 +273,14 @@ class Staged:
             outcome.fail(list(names), error)
             return
         binding = self._written_to(self._store)
+        try:
+            done = self._write_box(binding, list(names.values()))
+        except BlizzarrError as error:
+            outcome.fail(list(names), error)
+            return
+        if done:
+            outcome.stored += names
+            return
         futures = [(name, submit(partial(self._move_chunk, binding, position))) for name, position in names.items()]
         for name, future in futures:
             failure = future.exception()

@@ -288,6 +288,31 @@ def test_writers_of_one_shard(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "8_8_8").iterdir()] == ["0.shard"]
 
 
+@pytest.mark.parametrize("place", ["memory", "file"])
+def test_shards_in_transactions(place: str, tmp_path: Path) -> None:
+    """Boxes are written at once, other parts chunk by chunk; the other chunks of a shard stay."""
+    context = ours.Context()
+    where = f"file://{tmp_path}/" if place == "file" else "memory://"
+    sharding = {"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity"}
+    sharding |= {"preshift_bits": 2, "minishard_bits": 1, "shard_bits": 2}
+    scale = {"size": [20, 9, 9], "chunk_size": [4, 4, 4], "sharding": sharding}
+    of_all = {"data_type": "uint8", "num_channels": 1}
+    json_ = {"driver": "neuroglancer_precomputed", "kvstore": where}
+    said = {**json_, "scale_metadata": scale, "multiscale_metadata": of_all}
+    volume = ours.open(said, context=context, create=True).result()
+    expected = np.random.default_rng(0).integers(1, 99, (20, 9, 9, 1)).astype("uint8")
+    volume[...] = expected
+    for parts in ([np.s_[3:17, 2:9]], [np.s_[:5], np.s_[9:11, 3]], [np.s_[::3, ::2]], [np.s_[:]]):
+        with ours.Transaction() as transaction:
+            inside = volume.with_transaction(transaction)
+            for number, part in enumerate(parts):
+                inside[part] = expected[part] = number + len(parts)
+            assert (inside.read().result() == expected).all()
+        assert (volume.read().result() == expected).all()
+    if place == "file":
+        assert (theirs.open(json_).result().read().result() == expected).all()
+
+
 def test_damaged_shards(tmp_path: Path) -> None:
     """They are named, and not laid down anew."""
     volume = sharded(tmp_path)
