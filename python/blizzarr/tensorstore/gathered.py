@@ -92,7 +92,9 @@ def _put(pieces: Pieces, found: npt.NDArray[Any], hits: list[Any]) -> None:
             elements[index] = values
         else:
             part = elements[index]
-            part[written] = values[written]
-            elements[index] = part
+            np.copyto(part, values, where=written)
+            if not np.may_share_memory(part, elements):
+                # Indices that are listed give a copy.
+                elements[index] = part
     if pieces.is_listed and not np.shares_memory(elements, found):
         found[...] = elements.reshape(found.shape)
