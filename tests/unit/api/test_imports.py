@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -164,3 +165,28 @@ def test_a_name_that_is_nowhere() -> None:
     assert "NoCodec" in names()
     with pytest.raises(AttributeError, match="NoCodec"):
         get("NoCodec")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_forked_while_another_thread_imports(tmp_path: Path) -> None:
+    """The child has no thread that would ever be done with the module."""
+    (tmp_path / "begun.py").write_text("import time\nimport blizzarr\nblizzarr.begun.set()\ntime.sleep(0.3)\n")
+    tell = """
+    import os, signal, sys, threading
+    import blizzarr
+    blizzarr.__path__.append(sys.argv[1])
+    blizzarr.begun = threading.Event()
+    thread = threading.Thread(target=lambda: __import__("blizzarr.begun"))
+    begun = blizzarr.begun
+    thread.start()
+    begun.wait()
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        import blizzarr.begun
+        os._exit(0)
+    print(os.waitpid(child, 0)[1])
+    thread.join()
+    """
+    command = [sys.executable, "-W", "ignore", "-c", dedent(tell), str(tmp_path)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
