@@ -18,6 +18,7 @@ from blizzarr.formats.precomputed_array import KEYS_NAME, array_of, resolved
 from blizzarr.formats.precomputed_info import Triple, Volume, volume_of
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.without_groups import WithoutGroups
+from blizzarr.kept import Kept
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Problems
 
@@ -42,6 +43,28 @@ class VolumeSource(Stored):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return VolumeSource, (dict(self), dict(self.raw), self.volume, (self.number, self.chunk_size))
+
+
+_LONG: Final = 1 << 16
+"""Bytes of a document above which it is read each time."""
+_volumes: Final[Kept[bytes, tuple[dict[str, Any], Volume]]] = Kept(64)
+_arrays: Final[Kept[tuple[bytes, Choice, str], ArrayMeta]] = Kept(64)
+
+
+def _read(raw: bytes, key: str) -> tuple[dict[str, Any], Volume]:
+    """A document, and what it says."""
+    known = _volumes.get(raw)
+    if known is not None:
+        return known
+    problems = Problems()
+    document = load(raw, problems)
+    volume = None if document is None else volume_of(document, problems)
+    problems.raise_any(key=key, document=document)
+    assert document is not None, "as there are no problems"
+    assert volume is not None
+    if len(raw) <= _LONG:
+        _volumes.keep(raw, (document, volume))
+    return document, volume
 
 
 @dataclass(frozen=True)
@@ -113,17 +136,20 @@ class Precomputed(WithoutGroups):
         if given is None:
             return None
         raw, problems = bytes(given), Problems()
-        document = load(raw, problems)
-        volume = None if document is None else volume_of(document, problems)
-        problems.raise_any(key=key, document=document)
-        assert volume is not None
-        assert document is not None
+        document, volume = _read(raw, key)
         choice = self.choose(volume)
+        # One scale is mostly opened more than once, and what follows from it is known of its document.
+        known = _arrays.get((raw, choice, path))
+        if known is not None:
+            return known.with_attributes({})
         self._check_choice(volume, choice, problems)
         problems.raise_any(key=key, document=document)
         source = VolumeSource(document, {_DOCUMENT: raw}, volume, choice)
         meta = array_of(volume, choice, source, path, problems)
         problems.raise_any(key=key, document=document)
+        assert meta is not None, "as there are no problems"
+        if len(raw) <= _LONG:
+            _arrays.keep((raw, choice, path), meta)
         return meta
 
     def _check_choice(self, volume: Volume, choice: Choice, problems: Problems) -> None:
