@@ -49,7 +49,10 @@ pub fn uint64_shard(data: &[u8]) {
             }
             Err(error) => {
                 assert!(done != Damage::None);
-                assert!(matches!(error.kind, Kind::ShardIndex | Kind::Codec | Kind::Checksum | Kind::Limit), "{error:?}");
+                assert!(
+                    matches!(error.kind, Kind::ShardIndex | Kind::Codec | Kind::Checksum | Kind::Limit),
+                    "{error:?}"
+                );
                 assert_eq!(error.key.as_deref(), Some("0.shard"));
             }
         }
