@@ -183,12 +183,22 @@ class DataType:
         """
         if self.kind is Kind.OBJECT:
             return bytes(8)
+        self.check_length()
+        return np.asarray(value, self.numpy).tobytes()
+
+    def check_length(self) -> None:
+        """Refuse to make elements of more than `config.element_bytes`.
+
+        Raises
+        ------
+        LimitError
+            Then.
+        """
         if self.itemsize > config.element_bytes:
             raise LimitError(
                 f"expected elements of at most {config.element_bytes:,} bytes, found {self.itemsize:,} ({self.name}); "
                 "if they are meant to be so long, raise blizzarr.config.element_bytes"
             )
-        return np.asarray(value, self.numpy).tobytes()
 
     def fill_identity(self, value: Any) -> bytes:
         """What tells fill values apart: the bits, and of objects the type and the text.

@@ -35,6 +35,9 @@ def default(dtype: DataType) -> np.generic:
     if dtype.kind in (Kind.BYTES, Kind.TEXT):
         # Not out of an element full of zeros: a document may ask for elements of 2 GiB.
         return np.bytes_() if dtype.kind is Kind.BYTES else np.str_()
+    if dtype.kind is Kind.RAW:
+        # There is no shorter way to say it.
+        dtype.check_length()
     scalar: np.generic = np.frombuffer(bytes(dtype.itemsize), dtype=dtype.numpy)[0]
     return scalar
 

@@ -46,7 +46,22 @@ def test_an_element_of_2_gib_is_not_made_to_open_its_array(store: dict[str, byte
     assert peak < 2**26
 
 
-@pytest.mark.parametrize("dtype", ["|S2147483647", "|V67108865", "<U16777217"])
+@pytest.mark.parametrize("document", [v1, v2])
+def test_raw_bytes_that_long_are_not_made_to_open_their_array(document: Any) -> None:
+    """Their fill value has as many bytes, whatever the document says of it."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(LimitError, match=r"at most 67,108,864 bytes, found 2,147,483,647 .*config\.element_bytes"):
+            blizzarr.open_array(document("|V2147483647", None), mode="r")
+        with pytest.raises(LimitError):
+            blizzarr.create_array({}, shape=4, dtype="|V2147483647")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**26
+
+
+@pytest.mark.parametrize("dtype", ["|S2147483647", "<U16777217"])
 @pytest.mark.parametrize("document", [v1, v2])
 def test_elements_that_long_are_not_read_unless_they_are_meant(document: Any, dtype: str) -> None:
     found = blizzarr.open_array(document(dtype, None), mode="r")
