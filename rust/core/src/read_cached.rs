@@ -263,11 +263,13 @@ impl Inner<'_> {
             }
         }
         if lazy {
-            let answer = fetch_lazily(self.shard, found, (self.index, self.encoded), jobs, &each, options)?;
-            return Ok(match answer {
-                Answer::Read => Progress::Continue(()),
-                Answer::Missing | Answer::Replaced => Progress::Break(()),
-            });
+            return match fetch_lazily(self.shard, found, (self.index, self.encoded), jobs, &each, options) {
+                Ok(Answer::Read) => Ok(Progress::Continue(())),
+                Ok(Answer::Missing | Answer::Replaced) => Ok(Progress::Break(())),
+                // A shorter shard may have taken its place; whoever reads past the pool tells whether.
+                Err(error) if error.kind == Kind::ShardIndex => Ok(Progress::Break(())),
+                Err(error) => Err(error),
+            };
         }
         fetch(self.shard, found, jobs, &each, options)?;
         Ok(Progress::Continue(()))

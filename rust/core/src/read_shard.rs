@@ -118,7 +118,8 @@ fn read_lazily(
     options: &Options<'_>,
 ) -> Result<bool> {
     let split = Split::new(region, &shard.inner.shape);
-    for attempt in 1..=ATTEMPTS {
+    let mut wrong: Option<(Vec<u8>, Error)> = None;
+    for _ in 0..ATTEMPTS {
         let Some((index, encoded)) = Index::read_encoded(shard, reader)? else { return Ok(false) };
         let mut jobs = jobs(shard, &index, &split, target)?;
         jobs.sort_by_key(|job| job.bytes.start);
@@ -127,15 +128,24 @@ fn read_lazily(
             Ok(Answer::Read) => return Ok(true),
             Ok(Answer::Missing) => return Ok(false),
             Ok(Answer::Replaced) => {}
-            // Unless the shard was replaced, its index is wrong.
-            Err(error) if error.kind == Kind::ShardIndex && attempt < ATTEMPTS => {}
+            // Its index is wrong, or a shorter shard has taken its place since.
+            Err(error) if error.kind == Kind::ShardIndex => {
+                let again = wrong.as_ref().is_some_and(|(before, _)| *before == encoded);
+                wrong = Some((encoded, error));
+                if again {
+                    break;
+                }
+            }
             Err(error) => return Err(error),
         }
     }
-    // Somebody writes it faster than it can be read in parts.
+    // Somebody writes it faster than it can be read in parts, or its index is wrong, which all of it together tells.
     scratch::with_vec(|whole| {
-        Ok(reader.read_all(whole, shard.max_len()? as u64)?
-            && read_shard(shard, &Slice(whole), region, target, options)?)
+        let found = match (reader.read_all(whole, shard.max_len()? as u64), wrong) {
+            (Err(error), Some((_, wrong))) if error.kind == Kind::Codec => return Err(wrong),
+            (found, _) => found?,
+        };
+        Ok(found && read_shard(shard, &Slice(whole), region, target, options)?)
     })
 }
 
