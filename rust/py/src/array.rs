@@ -17,7 +17,7 @@ use pyo3::types::{PyList, PyTuple};
 use crate::buffer::{to_python, Buffer};
 use crate::caching::{known, with_pool, Given, Scalar};
 use crate::chain::PyChain;
-use crate::ending::call;
+use crate::ending::{self, call};
 use crate::errors::{entry, foreign, raise, Place};
 use crate::request::region;
 use crate::signals::watching_signals;
@@ -195,7 +195,7 @@ impl ArrayHandle {
                 return Err(PyValueError::new_err(format!("expected {} indices", self.array.shape.len())));
             }
             let keep = |bytes: &[u8]| {
-                Python::attach(|py| {
+                ending::attach(|py| {
                     let kept = call(keep.bind(py), (to_python(py, bytes)?,), None);
                     kept.map(drop).map_err(|raised| foreign(py, raised))
                 })

@@ -14,6 +14,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::ending;
+
 /// A buffer that stays exported until this is dropped. Dropping needs the GIL.
 pub struct Buffer {
     // Boxed, because exporters may let `shape` point into the view itself.
@@ -192,7 +194,7 @@ impl<'py> Slots<'py> {
 impl Drop for Buffer {
     fn drop(&mut self) {
         // Attached already on every path but a panic's; attaching twice is cheap.
-        Python::attach(|_| {
+        ending::attach(|_| {
             // SAFETY: the view came from PyObject_GetBuffer and is released once.
             unsafe { ffi::PyBuffer_Release(&mut *self.view) }
         });

@@ -3,7 +3,8 @@
 //! While the interpreter ends, up to version 3.13 Python ends a thread that wants to go on by unwinding its stack from where
 //! it asks. Frames of Rust cannot be unwound by others: the process would abort. So such a thread waits for ever, as it does
 //! from 3.14 on by itself, and goes with the process. pyo3 does so where a thread comes back to Python; here it is done
-//! where a thread is inside of Python that was called by us. What it holds it keeps: see `blizzarr_core::interrupt::end`.
+//! where a thread is inside of Python that was called by us, or comes when Python is gone. What it holds it keeps: see
+//! `blizzarr_core::interrupt::end`.
 
 use std::hint::black_box;
 
@@ -43,6 +44,18 @@ where
     std::mem::forget(stay);
     // SAFETY: a new reference, or null and an exception that is set.
     unsafe { Bound::from_owned_ptr_or_err(py, made) }
+}
+
+/// Does something with Python from a thread that has let go of it, or was never part of it.
+///
+/// Once Python has begun to end it has no place for threads that it does not know, or no longer: asked for one, it reads
+/// what is not there any more, up to version 3.13. Its own thread goes on until the very end.
+pub fn attach<R>(work: impl for<'py> FnOnce(Python<'py>) -> R) -> R {
+    // SAFETY: both may be called at any time, by any thread.
+    if unsafe { ffi::Py_IsInitialized() == 0 && ffi::PyGILState_GetThisThreadState().is_null() } {
+        drop(Stay);
+    }
+    Python::attach(work)
 }
 
 struct Stay;

@@ -14,7 +14,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::buffer::Buffer;
-use crate::ending::{call, call_method};
+use crate::ending::{self, call, call_method};
 use crate::errors::{foreign, handed, of_codec, raise};
 
 /// Any object with the methods of `blizzarr.stores.Store`.
@@ -45,7 +45,7 @@ impl PythonStore {
     }
 
     fn call<R>(&self, key: &str, work: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<R>) -> Result<R> {
-        Python::attach(|py| work(py, self.object.bind(py)).map_err(|raised| foreign(py, raised).at_key(key)))
+        ending::attach(|py| work(py, self.object.bind(py)).map_err(|raised| foreign(py, raised).at_key(key)))
     }
 }
 
@@ -109,7 +109,7 @@ impl Store for PythonStore {
     }
 
     fn tells_versions(&self) -> bool {
-        Python::attach(|py| {
+        ending::attach(|py| {
             let version = self.object.bind(py).getattr(intern!(py, "version"));
             // Not what merely says which version of a program it is.
             version.is_ok_and(|version| version.is_callable())
@@ -153,7 +153,7 @@ struct PythonReader<'a> {
 
 impl PythonReader<'_> {
     fn ranges(&self, wanted: &[(i64, usize)], take: &mut dyn FnMut(usize, &[u8]) -> Result<()>) -> Result<bool> {
-        Python::attach(|py| {
+        ending::attach(|py| {
             let fail = |raised| foreign(py, raised).at_key(self.key);
             let list: Vec<(i64, usize)> = wanted.to_vec();
             let found = call_method(self.store.object.bind(py), "get_ranges", (self.key, list)).map_err(fail)?;
@@ -202,7 +202,7 @@ impl Reader for PythonReader<'_> {
     }
 
     fn read_all(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<bool> {
-        Python::attach(|py| {
+        ending::attach(|py| {
             let fail = |raised| foreign(py, raised).at_key(self.key);
             let found = call_method(self.store.object.bind(py), "get", (self.key,)).map_err(fail)?;
             if found.is_none() {
@@ -242,7 +242,7 @@ impl PythonCodec {
         take: &mut Take<'_>,
         work: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<Py<PyAny>>,
     ) -> Result<()> {
-        Python::attach(|py| {
+        ending::attach(|py| {
             let fail = |raised| of_codec(py, raised);
             let made = work(py, self.object.bind(py)).map_err(fail)?;
             let buffer = Buffer::reading(made.bind(py)).map_err(fail)?;
@@ -261,7 +261,7 @@ impl ForeignCodec for PythonCodec {
     }
 
     fn encoded_len(&self, decoded: usize) -> Length {
-        Python::attach(|py| {
+        ending::attach(|py| {
             let object = self.object.bind(py);
             let size = call_method(object, "encoded_size", (decoded,)).and_then(|size| size.extract());
             let fixed = object.getattr("fixed_size").and_then(|fixed| fixed.extract()).unwrap_or(false);

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::interrupt::Interrupt;
-use pyo3::prelude::*;
 
+use crate::ending;
 use crate::errors::of_signal;
 
 /// Signals are looked for this often.
@@ -33,7 +33,7 @@ pub fn watching_signals<R>(work: impl FnOnce(Interrupt<'_>) -> Result<R>) -> Res
             return Ok(());
         }
         asked.store(now, Ordering::Relaxed);
-        Python::attach(|py| py.check_signals().map_err(of_signal)).or_else(|error| {
+        ending::attach(|py| py.check_signals().map_err(of_signal)).or_else(|error| {
             *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             stopped.store(true, Ordering::Relaxed);
             stop()

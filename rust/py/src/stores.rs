@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::buffer::Buffer;
-use crate::ending::call;
+use crate::ending::{self, call};
 use crate::errors::{entry, foreign, handed, raise};
 use crate::foreign::PythonStore;
 use crate::signals::watching_signals;
@@ -337,7 +337,7 @@ impl PyRenamedStore {
     #[new]
     fn new(native: PyRef<'_, NativeStore>, rename: Py<PyAny>) -> Self {
         let rename = move |key: &str| {
-            Python::attach(|py| {
+            ending::attach(|py| {
                 let renamed = call(rename.bind(py), (key,), None).and_then(|found| found.extract());
                 renamed.map_err(|raised| foreign(py, raised).at_key(key))
             })
