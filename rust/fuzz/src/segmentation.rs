@@ -54,7 +54,7 @@ fn fields(channels: usize, length: usize) -> Vec<Field> {
 /// All labels; `None` where that is no chunk.
 fn model(src: &[u8], shape: [usize; 4], itemsize: usize, block: [usize; 3]) -> Option<Vec<u8>> {
     let [channels, z, y, x] = shape;
-    if src.len() % 4 != 0 || src.len() / 4 < channels {
+    if !src.len().is_multiple_of(4) || src.len() / 4 < channels {
         return None;
     }
     let word = |at: usize| Some(u32::from_le_bytes(src.get(4 * at..4 * at + 4)?.try_into().ok()?) as usize);
