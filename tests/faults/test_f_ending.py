@@ -136,6 +136,33 @@ start()
     assert blizzarr.open_array(str(tmp_path / "x.zarr-other"))[5, 4:6].tolist() == [2, 7]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="holds the process by a handler of the C library")
+def test_row_094_a_thread_that_comes_back_when_python_is_gone(tmp_path: Path) -> None:
+    """A chunk takes the engine longer than Python takes to end; then a codec in Python is called."""
+    program = """
+slow = blizzarr.create_array(
+    root, shape=(1 << 20,), chunks=(1 << 20,), dtype="u1",
+    compressors=[{"name": "zstd", "configuration": {"level": 19, "checksum": False}},
+                 {"name": "numcodecs.lzma", "configuration": {"preset": 0}}])
+values = np.random.default_rng(0).integers(0, 20, 1 << 20).astype("u1")
+slow[:1] = 1  # whatever this imports is there
+
+def write():
+    os.write(1, b'{"begun": true}')
+    slow[...] = values
+
+threading.Thread(target=write, daemon=True).start()
+time.sleep(0.05)
+c = ctypes.CDLL(None)
+# Called when all of Python is over.
+c.__cxa_atexit(c.sleep, ctypes.c_void_p(4), None)
+"""
+    program = SETTING.partition("blizzarr.config.threads")[0] + 'root = ARGUMENTS["root"]\n' + program
+    with Child(program, root=str(tmp_path / "x.zarr")) as child:
+        status, said, complaint = end(child)
+    assert (status, said, complaint) == (0, [{"begun": True}], "")
+
+
 @pytest.mark.parametrize("layout", ["plain", "python"])
 def test_row_094_what_is_deleted_at_the_end_uses_arrays(tmp_path: Path, layout: str) -> None:
     """It works, or an error says why not; nobody waits for ever for a thread that has stopped with a lock."""
