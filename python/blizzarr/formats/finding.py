@@ -138,10 +138,21 @@ def _decode(
             return None
         given = {**documents, entry: bytes(entries[entry])}
     try:
-        meta = form.decode(path, given)
+        meta = _decoded(form, path, given)
     except BlizzarrError as error:
         return error
     return None if meta is None else Found(meta, documents)
+
+
+def _decoded(form: Format, path: str, documents: Mapping[str, bytes]) -> Node | None:
+    """What documents say is there, in one format."""
+    try:
+        return form.decode(path, documents)
+    except BlizzarrError as error:
+        if error.array is None and error.key is None:
+            # That its elements are too long is told where nobody knows of which array.
+            error.array = f"/{path}"
+        raise
 
 
 def find(store: Store, path: str, form: Format | None = None) -> Found | None:
@@ -187,7 +198,7 @@ def _newest(store: Store, path: str) -> Found | None:
     if raw is None:
         return None
     documents = {key: raw if type(raw) is bytes else bytes(raw)}
-    meta = V3.decode(path, documents)
+    meta = _decoded(V3, path, documents)
     return None if meta is None else Found(meta, documents)
 
 

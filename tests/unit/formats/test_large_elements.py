@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,14 +52,25 @@ def test_raw_bytes_that_long_are_not_made_to_open_their_array(document: Any) -> 
     """Their fill value has as many bytes, whatever the document says of it."""
     tracemalloc.start()
     try:
-        with pytest.raises(LimitError, match=r"at most 67,108,864 bytes, found 2,147,483,647 .*config\.element_bytes"):
+        told = r"at most 67,108,864 bytes, found 2,147,483,647 .*config\.element_bytes"
+        with pytest.raises(LimitError, match=told) as caught:
             blizzarr.open_array(document("|V2147483647", None), mode="r")
         with pytest.raises(LimitError):
             blizzarr.create_array({}, shape=4, dtype="|V2147483647")
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+    assert caught.value.array == "/"
     assert peak < 2**26
+
+
+def test_of_which_array_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/.zarray").write_bytes(v2("|V2147483647", None)[".zarray"])
+    for store in (tmp_path, {"a/.zarray": v2("|V2147483647", None)[".zarray"]}):
+        with pytest.raises(LimitError) as caught:
+            blizzarr.open_array(store, path="a", mode="r")
+        assert caught.value.array == "/a"
 
 
 @pytest.mark.parametrize("dtype", ["|S2147483647", "<U16777217"])
