@@ -112,7 +112,7 @@ def _markdown_row(result: Result, names: Sequence[str]) -> str:
     libraries = [name for name in names if name != LIMIT]
     best = result.best_of(libraries)
     cells = [f"**{_cell(result, name)}**" if name == best else _cell(result, name) for name in names]
-    rival = result.best_of([name for name in libraries if name != OURS])
+    rival = result.best_of([name for name in libraries if not name.startswith(OURS)])
     ahead = None if rival is None else result.ratio(rival, OURS)
     return f"| {result.row.name} | {' | '.join(cells)} | {'' if ahead is None else f'{ahead:.2f}x'} |"
 
