@@ -37,6 +37,14 @@ class Beside:
         """What a hierarchy must have as a whole: nothing."""
         return {}
 
+    def document_keys(self, path: str) -> tuple[str, ...]:
+        """The keys of the documents that may belong to a node."""
+        return tuple(map(f"{path}/".__add__, self.documents)) if path else self.documents
+
+    def node_keys(self, path: str) -> tuple[str, ...]:
+        """The keys of the documents each of which makes a node: all, unless some only add to others."""
+        return self.document_keys(path)
+
     def node_of(self, key: str) -> str | None:
         """The path of the node that a document with this key belongs to; `None` for other keys."""
         path, _, last = key.rpartition("/")

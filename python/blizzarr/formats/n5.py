@@ -37,14 +37,6 @@ class N5Format(WithoutGroups):
     default_compressor: ClassVar[str] = "blosc"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 
-    def node_keys(self, path: str) -> tuple[str, ...]:
-        """The key of the document that makes an array."""
-        return (self.chunk_prefix(path) + _DOCUMENT,)
-
-    def document_keys(self, path: str) -> tuple[str, ...]:
-        """The keys of the documents of an array."""
-        return self.node_keys(path)
-
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
         """The chunk key encoding of new arrays: the indices with a slash between them.
 

@@ -97,14 +97,6 @@ class Precomputed(WithoutGroups):
         choice = source.number, source.chunk_size
         return cls(lambda volume: choice, source.volume.scales[source.number].key)
 
-    def node_keys(self, path: str) -> tuple[str, ...]:
-        """The key of the document."""
-        return (f"{path}/{_DOCUMENT}" if path else _DOCUMENT,)
-
-    def document_keys(self, path: str) -> tuple[str, ...]:
-        """The keys of the documents."""
-        return self.node_keys(path)
-
     def chunk_prefix(self, path: str) -> str:
         """What the keys of the chunks of the scale begin with."""
         prefix = resolved(path, self.key)

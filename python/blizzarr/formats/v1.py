@@ -44,11 +44,6 @@ class V1Format(WithoutGroups):
         """The key of the document that makes an array."""
         return (self.chunk_prefix(path) + _META,)
 
-    def document_keys(self, path: str) -> tuple[str, ...]:
-        """The keys of the documents of an array."""
-        prefix = self.chunk_prefix(path)
-        return prefix + _META, prefix + _ATTRIBUTES
-
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
         """The chunk key encoding of new arrays: the indices with a period between them.
 

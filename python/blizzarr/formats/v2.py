@@ -50,10 +50,6 @@ class V2Format(Beside):
         """The keys of the documents each of which makes a node."""
         return (f"{path}/{ARRAY}", f"{path}/{GROUP}") if path else (ARRAY, GROUP)
 
-    def document_keys(self, path: str) -> tuple[str, ...]:
-        """The keys of the documents that may belong to a node."""
-        return tuple(f"{path}/{document}" for document in DOCUMENTS) if path else DOCUMENTS
-
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
         """The chunk key encoding of new arrays: the indices, with the separator that is wanted between them."""
         return ChunkKeys.v2() if given is None else ChunkKeys.v2(given.separator)

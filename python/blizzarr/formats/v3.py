@@ -40,14 +40,6 @@ class V3Format(Beside):
     default_compressor: ClassVar[str] = "zstd"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 
-    def node_keys(self, path: str) -> tuple[str, ...]:
-        """The key of the document that makes a node."""
-        return self.document_keys(path)
-
-    def document_keys(self, path: str) -> tuple[str, ...]:
-        """The keys of the documents that may belong to a node: one."""
-        return (f"{path}/{_DOCUMENT}" if path else _DOCUMENT,)
-
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
         """The chunk key encoding of new arrays; those of other formats become the default with their separator."""
         if given is None:

@@ -28,9 +28,7 @@ class VolumeDriver(StoredArrayDriver):
 
     @property
     def _outer(self) -> IndexDomain:
-        domain = self._schema.domain
-        assert domain is not None, "a stored array has one"
-        return domain
+        return super().domain
 
     @cached_property
     def outside(self) -> IndexTransform:
