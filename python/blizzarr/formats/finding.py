@@ -12,7 +12,7 @@ from errno import EISDIR, ENOTDIR
 from functools import lru_cache
 from typing import Any, Final
 
-from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, StoreError
+from blizzarr.errors import BlizzarrError, LimitError, NodeNotFoundError, PathError, StoreError
 from blizzarr.formats import draft, v2_separator
 from blizzarr.formats.format import Child, Format, Found, Node, Store
 from blizzarr.formats.implicit import is_implicit
@@ -148,9 +148,9 @@ def _decoded(form: Format, path: str, documents: Mapping[str, bytes]) -> Node | 
     """What documents say is there, in one format."""
     try:
         return form.decode(path, documents)
-    except BlizzarrError as error:
+    except LimitError as error:
+        # That its elements are too long is told where nobody knows of which array.
         if error.array is None and error.key is None:
-            # That its elements are too long is told where nobody knows of which array.
             error.array = f"/{path}"
         raise
 
