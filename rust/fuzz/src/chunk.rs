@@ -33,7 +33,7 @@ const OPTIONS: Options<'static> = Options { threads: 1, write_empty: false, inte
 pub fn chunk(data: &[u8]) {
     let mut input = Input(data);
     let rank = input.range(0..=3);
-    let longest = [1, 24, 6, 4][rank];
+    let longest = [1, 12, 4, 3][rank];
     let shape: Vec<usize> = (0..rank).map(|_| input.range(1..=longest)).collect();
     let itemsize = input.pick(&[1, 2, 4, 8, 3]);
     let fill: Vec<u8> = if input.flag() { vec![0; itemsize] } else { (9..9 + itemsize as u8).collect() };

@@ -44,6 +44,15 @@ impl Input<'_> {
         self.range(0..=count - 1) == count - 1
     }
 
+    /// True for one in `count` of all that may follow, whatever that is: a change anywhere in it decides anew.
+    pub fn one_of_hashed(&self, count: u64) -> bool {
+        let hash = self
+            .0
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        (hash >> 32) % count == 0
+    }
+
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.range(0..=from.len() - 1)]
     }

@@ -56,7 +56,7 @@ impl Grid {
 /// only if its entry says so, or an error; writing to some of them leaves the others what they were.
 pub fn shard(data: &[u8]) {
     let mut input = Input(data);
-    let (rows, columns) = (input.range(1..=4), input.range(1..=3));
+    let (rows, columns) = (input.range(1..=3), input.range(1..=2));
     let (height, width) = (input.range(1..=3), input.range(1..=4));
     let grid = Grid { rows, columns, height, width };
     let at_start = input.flag();

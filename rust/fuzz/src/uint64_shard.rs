@@ -11,7 +11,7 @@ use blizzarr_core::store::Store;
 use crate::input::Input;
 use crate::mutation::{damage, field, Damage};
 
-const CHUNKS: u64 = 16;
+const CHUNKS: u64 = 8;
 
 /// A shard, damaged; then one chunk of it is replaced.
 pub fn uint64_shard(data: &[u8]) {

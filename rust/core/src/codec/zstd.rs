@@ -22,7 +22,7 @@ const NO_MEMORY: usize = 0usize.wrapping_sub(64);
 const UNKNOWN_PREFIX: usize = 0usize.wrapping_sub(10);
 
 /// How much is decoded at a time only to see where it breaks.
-const WINDOW: usize = 128 << 10;
+const WINDOW: usize = 16 << 10;
 
 /// A context bigger than this is not kept: level 22 of one big chunk should not stay in memory for ever.
 const KEEP: usize = 64 << 20;
