@@ -6,7 +6,7 @@ around an assignment (conversion, broadcasting, their errors) is done here, befo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol, cast
@@ -20,7 +20,7 @@ from blizzarr.errors import LimitError, UnsupportedOperationError
 from blizzarr.indexing.basic import Lowered
 from blizzarr.indexing.transform import Axes
 
-__all__ = ["Binding", "Handle", "as_source", "read", "write"]
+__all__ = ["Binding", "Handle", "as_source", "read", "write", "write_parts"]
 
 _LARGE: int = _native.ResultMemory.FROM
 _HUGE = 1 << 62
@@ -34,6 +34,9 @@ class Handle(Protocol):
 
     def write(self, source: Any, axes: Axes, write_empty: bool = False, /) -> None:
         """Put the buffer `source` where the axes point; chunks of nothing but fill are stored if `write_empty`."""
+
+    def write_parts(self, parts: Sequence[tuple[Any, Axes]], write_empty: bool = False, /) -> None:
+        """Put each buffer where the axes beside it point; chunks that are stored together are replaced once."""
 
     def resized(self, shape: tuple[int, ...], /) -> Handle:
         """The same chunks under another shape."""
@@ -129,6 +132,16 @@ def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:
                 raise
             # The store cannot delete (zip files): a chunk that is nothing but fill from now on is overwritten.
             binding.handle.write(source, axes, True)
+
+
+def write_parts(binding: Binding, parts: Sequence[tuple[Lowered, npt.NDArray[Any]]]) -> None:
+    """Write several selections, each with elements of its shape and the array's data type.
+
+    Chunks that are stored together (in shards of Neuroglancer) are gathered from all of them, and replaced once. If
+    selections share elements, the last one counts.
+    """
+    pairs = [(source, axes) for (_, axes, _), source in parts]
+    binding.handle.write_parts(pairs, binding.write_empty or config.write_empty_chunks)
 
 
 def as_source(value: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:

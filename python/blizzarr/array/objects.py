@@ -7,7 +7,7 @@ make.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -68,6 +68,11 @@ class ObjectHandle:
         table = self._table()
         tokens = _tokens(self.codec, table, source)
         self._handle(table).write(tokens, axes, write_empty)
+
+    def write_parts(self, parts: Sequence[tuple[npt.NDArray[Any], Axes]], write_empty: bool = False, /) -> None:
+        """Put each of them where the axes beside it point."""
+        for source, axes in parts:
+            self.write(source, axes, write_empty)
 
     def tokens(self) -> Binding:
         """The same array as the engine has it: one of numbers, whose fill value is `FILL_TOKEN`.

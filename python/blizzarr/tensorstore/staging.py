@@ -24,14 +24,13 @@ from blizzarr.model import ArrayMeta
 from blizzarr.model.chunk_places import Shards
 from blizzarr.spec.status import ConstraintError
 from blizzarr.stores import MemoryStore, Store
-from blizzarr.tensorstore.as_box import as_box
 from blizzarr.tensorstore.cell import Cell, Listed, Points, Where
 from blizzarr.tensorstore.gathered import Gathered
 from blizzarr.tensorstore.undocumented import unlocked
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
 from blizzarr.transactions.changes import place_in
 from blizzarr.transactions.overlay import Overlay, View, in_range
-from blizzarr.transfer import Binding, read, write
+from blizzarr.transfer import Binding, read, write, write_parts
 
 __all__ = ["Staged", "do_later", "staged_in"]
 
@@ -237,26 +236,26 @@ class Staged:
 
     def _put(self, below: View, into: Overlay, positions: list[tuple[int, ...]]) -> None:
         binding = self._written_to(_Twofold(below, into))
-        if not self._write_box(binding, positions):
-            for position in positions:
-                self._write_chunk(binding, position)
+        if self._is_sharded:
+            self._write_together(binding, positions)
+            return
+        for position in positions:
+            self._write_chunk(binding, position)
 
     @property
     def _is_sharded(self) -> bool:
         """Whether several chunks are one stored value, which no key of theirs tells."""
         return isinstance(self._meta.chunk_keys.places, Shards)
 
-    def _write_box(self, binding: Binding, positions: list[tuple[int, ...]]) -> bool:
-        """Write chunks that share values at once, if what was written of them is a box."""
-        if not self._is_sharded or not positions:
-            return False
-        cells = [self._gathered.cells[position] for position in positions]
-        parts = [(cell, *self._lowered(position, cell)) for position, cell in zip(positions, cells, strict=True)]
-        box = as_box(parts)
-        if box is None:
-            return False
-        write(binding, *box)
-        return True
+    def _write_together(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
+        """Write chunks at once, so that a value that several of them share is replaced once."""
+        parts = []
+        for position in positions:
+            cell = self._gathered.cells[position]
+            lowered, where = self._lowered(position, cell)
+            if prod(lowered[0]):
+                parts.append((lowered, cell.take(where)))
+        write_parts(binding, parts)
 
     def locked(self) -> tuple[Store, str] | None:
         """The store, and the document by which writers exclude each other."""
@@ -273,13 +272,13 @@ class Staged:
             outcome.fail(list(names), error)
             return
         binding = self._written_to(self._store)
-        try:
-            done = self._write_box(binding, list(names.values()))
-        except BlizzarrError as error:
-            outcome.fail(list(names), error)
-            return
-        if done:
-            outcome.stored += names
+        if self._is_sharded:
+            try:
+                self._write_together(binding, list(names.values()))
+            except BlizzarrError as error:
+                outcome.fail(list(names), error)
+            else:
+                outcome.stored += names
             return
         futures = [(name, submit(partial(self._move_chunk, binding, position))) for name, position in names.items()]
         for name, future in futures:

@@ -50,7 +50,7 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
         return Ok(());
     }
     if let Some(shards) = &array.shards {
-        return write_gathered(array, shards, region, origin, options);
+        return write_gathered(array, shards, &[(region, origin)], options);
     }
     let split = Split::new(region, &array.chain.shape);
     let threads = options.writers_for(split.count, array.chain.length, array.store.as_ref());
@@ -64,6 +64,15 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
         let done = panics::catch(|| write_chunk(array, locker.as_ref(), &key, &place, &region, origin, &inside));
         done.unwrap_or_else(Err).map_err(|error| error.at_chunk(&key, array.keys.place(&place)))
     })
+}
+
+/// The same for several regions: chunks that share a stored value are gathered from all of them, and it is replaced once.
+/// If regions share elements, the last one counts.
+pub fn write_parts(array: &Array, parts: &[(&Region, &Origin<'_>)], options: &Options<'_>) -> Result<()> {
+    match &array.shards {
+        Some(shards) => write_gathered(array, shards, parts, options),
+        None => parts.iter().try_for_each(|(region, origin)| write(array, region, origin, options)),
+    }
 }
 
 fn write_chunk(

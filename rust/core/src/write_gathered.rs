@@ -17,67 +17,86 @@ use crate::store::uint64_sharded::ShardedStore;
 use crate::store::{Locker, Reader};
 use crate::write::{encode_cell, Encoded, Update};
 
-/// Writes the elements of `region` (of the whole array) from `origin`.
+/// Writes the elements of each region (of the whole array) from the origin beside it. If regions share elements, the last
+/// one counts.
 pub fn write_gathered(
     array: &Array,
     store: &ShardedStore,
-    region: &Region,
-    origin: &Origin<'_>,
+    parts: &[(&Region, &Origin<'_>)],
     options: &Options<'_>,
 ) -> Result<()> {
-    let split = Split::new(region, &array.chain.shape);
-    let mut shards: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    let (mut place, mut part, mut key) = (Vec::new(), Region::default(), String::new());
-    for job in 0..split.count {
-        split.cell(job, &mut place, &mut part);
-        array.keys.write(&place, &mut key);
-        shards.entry(store.shard_number(&key)?.0).or_default().push(job);
+    let splits: Vec<Split> = parts.iter().map(|(region, _)| Split::new(region, &array.chain.shape)).collect();
+    let mut shards: BTreeMap<u64, Vec<Job>> = BTreeMap::new();
+    let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
+    for (part, split) in splits.iter().enumerate() {
+        for cell in 0..split.count {
+            split.cell(cell, &mut place, &mut region);
+            array.keys.write(&place, &mut key);
+            shards.entry(store.shard_number(&key)?.0).or_default().push(Job { part, cell });
+        }
     }
-    let shards: Vec<(u64, Vec<usize>)> = shards.into_iter().collect();
+    let shards: Vec<(u64, Vec<Job>)> = shards.into_iter().collect();
+    let count = splits.iter().map(|split| split.count).sum();
     let locker = array.store.locker(&array.lock_key, options.interrupted)?;
-    let threads = options.threads_for(split.count, array.chain.length).min(shards.len());
+    let threads = options.threads_for(count, array.chain.length).min(shards.len());
     pool::run(threads, shards.len(), options.interrupted, |number, _| {
         let (shard, jobs) = &shards[number];
-        let done =
-            panics::catch(|| Shard { array, store, split: &split, origin, options }.write(*shard, jobs, &*locker));
-        done.unwrap_or_else(Err)
+        let writer = Shard { array, store, splits: &splits, parts, options };
+        panics::catch(|| writer.write(*shard, jobs, &*locker)).unwrap_or_else(Err)
     })
+}
+
+/// A chunk that is written: the cell of this number, of the part of this number.
+#[derive(Clone, Copy)]
+struct Job {
+    part: usize,
+    cell: usize,
 }
 
 struct Shard<'a> {
     array: &'a Array,
     store: &'a ShardedStore,
-    split: &'a Split,
-    origin: &'a Origin<'a>,
+    splits: &'a [Split],
+    parts: &'a [(&'a Region, &'a Origin<'a>)],
     options: &'a Options<'a>,
 }
 
 impl Shard<'_> {
-    fn write(&self, number: u64, jobs: &[usize], locker: &dyn Locker) -> Result<()> {
+    fn write(&self, number: u64, jobs: &[Job], locker: &dyn Locker) -> Result<()> {
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         let Some(&first) = jobs.first() else { return Ok(()) };
-        self.split.cell(first, &mut place, &mut region);
+        self.splits[first.part].cell(first.cell, &mut place, &mut region);
         self.array.keys.write(&place, &mut key);
         let _guard = locker.lock(&key)?;
         let shard = self.store.whole(number)?;
-        let mut changes = BTreeMap::new();
-        for &job in jobs {
-            self.split.cell(job, &mut place, &mut region);
+        let mut changes: BTreeMap<u64, Option<Vec<u8>>> = BTreeMap::new();
+        for job in jobs {
+            self.splits[job.part].cell(job.cell, &mut place, &mut region);
             self.array.keys.write(&place, &mut key);
             let chunk = self.store.shard_number(&key)?.1;
-            let found = shard.chunk(self.store, chunk).map(Slice);
-            let encoded = self.encoded(&place, &region, found.as_ref().map(|slice| slice as &dyn Reader));
+            let found = match changes.get(&chunk) {
+                Some(changed) => changed.as_deref(),
+                None => shard.chunk(self.store, chunk),
+            };
+            let found = found.map(Slice);
+            let existing = found.as_ref().map(|slice| slice as &dyn Reader);
+            let encoded = self.encoded(&place, (&region, self.parts[job.part].1), existing);
             changes.insert(chunk, encoded.map_err(|error| error.at_chunk(&key, self.array.keys.place(&place)))?);
         }
         self.store.store_whole(shard, &changes)
     }
 
     /// A chunk as it is to be stored; `None` if it is not to be.
-    fn encoded(&self, place: &[i64], region: &Region, existing: Option<&dyn Reader>) -> Result<Option<Vec<u8>>> {
+    fn encoded(
+        &self,
+        place: &[i64],
+        (region, origin): (&Region, &Origin<'_>),
+        existing: Option<&dyn Reader>,
+    ) -> Result<Option<Vec<u8>>> {
         let chain = self.array.chain_at(place)?;
         let existing = if region.covers(&chain.shape) { None } else { existing };
         let mut out = Vec::new();
-        let update = Update { region, origin: self.origin, existing, options: self.options };
+        let update = Update { region, origin, existing, options: self.options };
         Ok(match encode_cell(chain, &update, &mut out)? {
             Encoded::Fill => None,
             Encoded::Appended => Some(out),

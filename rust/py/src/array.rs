@@ -157,6 +157,32 @@ impl ArrayHandle {
         })
     }
 
+    /// The same for several pairs of a source and axes: chunks that are stored together are, with all that is written of
+    /// them. If parts share elements, the last one counts.
+    #[pyo3(signature = (parts, write_empty=false, threads=0))]
+    fn write_parts(
+        &self,
+        py: Python<'_>,
+        parts: Vec<(Bound<'_, PyAny>, Bound<'_, PyTuple>)>,
+        write_empty: bool,
+        threads: usize,
+    ) -> PyResult<()> {
+        entry(py, "write", Some(&self.place), || {
+            let buffers = parts.iter().map(|(source, _)| Buffer::reading(source)).collect::<PyResult<Vec<_>>>()?;
+            let regions = parts.iter().zip(&buffers).map(|((_, axes), buffer)| self.region(axes, buffer));
+            let regions = regions.collect::<PyResult<Vec<_>>>()?;
+            let origins: Vec<_> = buffers.iter().map(Buffer::origin).collect();
+            let pairs: Vec<_> = regions.iter().zip(&origins).collect();
+            let done = py.detach(|| {
+                with_options(threads, write_empty, &|options| {
+                    let outcome = blizzarr_core::write::write_parts(&self.array, &pairs, options);
+                    durability::end_call().and(outcome)
+                })
+            });
+            done.map_err(|error| raise(py, error, Some(&self.place)))
+        })
+    }
+
     /// Checks the objects at `places` of the grid, which are 64-bit numbers one behind the other. Nothing raises: gives
     /// how many objects are there, how many are not, their bytes, how many chunks were looked at, the errors, how many
     /// more there are, and in which shards how many inner chunks share bytes.

@@ -290,7 +290,7 @@ def test_writers_of_one_shard(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["memory", "file"])
 def test_shards_in_transactions(place: str, tmp_path: Path) -> None:
-    """Boxes are written at once, other parts chunk by chunk; the other chunks of a shard stay."""
+    """Whatever was written of it, the other chunks of a shard stay."""
     context = ours.Context()
     where = f"file://{tmp_path}/" if place == "file" else "memory://"
     sharding = {"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity"}

@@ -5,6 +5,7 @@ mod check;
 mod counting;
 mod edges;
 mod engine;
+mod gathered;
 mod geometry;
 pub mod random;
 mod within;
