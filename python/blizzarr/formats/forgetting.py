@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from blizzarr.formats import v1, v2, v3
+from blizzarr.formats import n5, v1, v2, v3
 from blizzarr.formats.draft import entry
 
 __all__ = ["forget_documents"]
 
 _CLEAR = [
     value.cache_clear
-    for module in (v1, v2, v3, entry)
+    for module in (n5, v1, v2, v3, entry)
     for value in vars(module).values()
     if hasattr(value, "cache_clear") and not isinstance(value, type)
 ]

@@ -4,6 +4,8 @@ https://github.com/saalfeldlab/n5#file-system-specification
 
 Groups of N5 are directories, with or without attributes, of which nothing tells them from others; so there are none
 here. The path of a node is where in a store the dataset is.
+
+Opening the same document again, byte by byte, is remembered.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from blizzarr.errors import Problem
+from blizzarr.errors import LimitError, MetadataError, Problem
+from blizzarr.formats.copied_attributes import pack, unpack
 from blizzarr.formats.document import dump, load
+from blizzarr.formats.remembering import Remembering
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.without_groups import WithoutGroups, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
@@ -25,6 +29,8 @@ __all__ = ["N5", "N5Format"]
 _DOCUMENT: Final = "attributes.json"
 _SIGNS: Final = ("dimensions", "dataType")
 """What every library for N5 takes for a dataset."""
+_SMALL: Final = 2**14
+"""How many bytes a document has at most that is remembered."""
 
 
 class N5Format(WithoutGroups):
@@ -59,17 +65,18 @@ class N5Format(WithoutGroups):
         given = documents.get(key)
         if given is None:
             return None
-        from blizzarr.formats import n5_array
-
-        raw, problems = bytes(given), Problems()
-        document = load(raw, problems, attributes=True)
-        if not _is_meant(document, raw):
+        raw = bytes(given)
+        try:
+            if len(raw) > _SMALL:
+                return _decode(raw)
+            remembered = _remember(raw)
+        except (MetadataError, LimitError) as error:
+            error.key = key
+            raise
+        if remembered is None:
             return None
-        meta = None if document is None else n5_array.decode(document, problems)
-        problems.raise_any(key=key, document=document)
-        assert meta is not None
-        assert document is not None
-        return replace(meta, source=Stored(document, {_DOCUMENT: raw}))
+        meta, packed = remembered
+        return meta.with_attributes(meta.attributes if packed is None else unpack(packed))
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """The document of an array.
@@ -99,6 +106,29 @@ class N5Format(WithoutGroups):
 
 
 N5: Final = N5Format()
+
+
+def _decode(raw: bytes) -> ArrayMeta | None:
+    """The array of a document; errors do not say where it is."""
+    from blizzarr.formats import n5_array
+
+    problems = Problems()
+    document = load(raw, problems, attributes=True)
+    if not _is_meant(document, raw):
+        return None
+    meta = None if document is None else n5_array.decode(document, problems)
+    problems.raise_any(document=document)
+    assert meta is not None
+    assert document is not None
+    return replace(meta, source=Stored(document, {_DOCUMENT: raw}))
+
+
+def _decoded(raw: bytes) -> tuple[ArrayMeta, bytes | None] | None:
+    meta = _decode(raw)
+    return None if meta is None else (meta, pack(meta.attributes))
+
+
+_remember: Final = Remembering(_decoded)
 
 
 def _is_meant(document: dict[str, Any] | None, raw: bytes) -> bool:
