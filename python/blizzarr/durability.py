@@ -1,4 +1,4 @@
-"""What survives a power cut, and when: for a process, for a store, or for what is called in a block."""
+"""What survives a power cut, and when: chosen for a process, for a store, or for the calls in a block."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ R = TypeVar("R")
 
 @contextmanager
 def durable(level: Durability = "full") -> Iterator[None]:
-    """Have what this thread writes in the block, to local directories, survive a power cut.
+    """Make what this thread writes to local directories in the block survive a power cut.
 
-    Whatever the level, a process may die at any moment: a chunk, a shard or a document is the old or the new one. The
-    levels differ in what a power cut, or a crash of the system, may do:
+    At every level a process may be killed at any moment: each chunk, shard and document is the old or the new one. The
+    levels differ in what a power cut, or a crash of the whole system, may do:
 
     ``"none"``
-        What was written in the last half minute may be lost; chunks may be found empty. That is an error when they are
-        read, and `blizzarr.check` finds them. Metadata documents are as with ``"ordered"``.
+        What was written last (on Linux, usually in the last half minute) may be lost, and chunks may be empty or zero.
+        An empty chunk is an error when it is read, and `blizzarr.check` finds it; so is a chunk of zeros, unless it has
+        no compression and no checksum. Metadata documents are as with ``"ordered"``.
     ``"ordered"``
         Each chunk, shard and document is the old or the new one, as after the death of a process. What was written last
-        may be lost. Its bytes are on the device before it gets its name.
+        may be lost. The bytes of a value are on the device before it gets its name.
     ``"full"``
-        What the block has written stays written once it has ended. Names are made sure of at its end, once for each
-        directory; without a block, as a setting of `config` or of a store, at the end of each call.
+        What the block has written stays written once the block has ended. Directories are synchronised at its end, once
+        each; without a block, as a setting of `config` or of a store, at the end of each call.
 
     Other threads keep their own level; to set it for all, use ``config.durability`` or ``LocalStore(durability=...)``.
 
@@ -44,7 +45,7 @@ def durable(level: Durability = "full") -> Iterator[None]:
     Raises
     ------
     StoreError
-        At the end of the block, when the device cannot be made sure of: then nothing is promised.
+        At the end of the block, when the device reports a failure: then nothing in the block is promised.
 
     Examples
     --------
