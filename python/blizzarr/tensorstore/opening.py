@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, SpecError
@@ -26,7 +27,7 @@ from blizzarr.tensorstore.part_driver import stored_driver
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
-from blizzarr.views.form import identity_maps
+from blizzarr.views.form import Form, identity_maps
 
 __all__ = ["OPENERS", "Request", "limited", "open", "open_node"]
 
@@ -137,9 +138,20 @@ def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStor
     driver = limited(driver, request)
     form = opened._form
     view = None if node.transform is None else node.transform._form
-    if view is not None and not (view == form and form.maps == identity_maps(len(form.maps))):
+    if view is not None and not _is_all_of(view, form):
         form = compose(form, view)
     return TensorStore._made(driver, form)
+
+
+def _is_all_of(view: Form, form: Form) -> bool:
+    """Whether a view of a form is the form itself: each bound is implicit, or is the one that there is."""
+    if view.labels != form.labels or view.maps != identity_maps(len(form.maps)):
+        return False
+    lower = zip(view.lower, view.implicit_lower, form.lower, form.implicit_lower, strict=True)
+    upper = zip(view.upper, view.implicit_upper, form.upper, form.implicit_upper, strict=True)
+    return all(
+        implicit or (bound == other and not is_implicit) for bound, implicit, other, is_implicit in chain(lower, upper)
+    )
 
 
 def limited(driver: Driver, request: Request) -> Driver:
