@@ -18,7 +18,8 @@ def a_form(random: Random, rank: int, maps: tuple[Map, ...]) -> Form:
     lower = tuple(random.choice([-INF, -3, 0, 0, 0]) for _ in range(rank))
     upper = tuple(random.choice([0, 4, 4, 4, INF + 1]) for _ in range(rank))
     flags = [tuple(random.random() < 0.5 for _ in range(rank)) for _ in range(2)]
-    return Form(lower, upper, *flags, tuple(random.choice(["", "x"][: dim == 0 or 1]) for dim in range(rank)), maps)
+    labels = tuple(random.choice(["", "x"]) if dim == 0 else "" for dim in range(rank))
+    return Form(lower, upper, *flags, labels, maps)
 
 
 @pytest.mark.parametrize("seed", range(4))
