@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from blizzarr.model.murmur import murmur
+
 __all__ = ["Intervals", "Shards"]
 
 _INTERVAL = re.compile(r"(-?[0-9]{1,20})-(-?[0-9]{1,20})")
@@ -65,6 +67,8 @@ class Shards:
     ...                 gzip_index=True)
     >>> places.parts((3, 1, 2, 0)), places.native
     (['000000000000002b'], (0, 3, 3, False, True))
+    >>> places.shard((3, 1, 2, 0))
+    5
     """
 
     starts: tuple[int, ...]
@@ -90,6 +94,11 @@ class Shards:
                     number |= (index >> bit & 1) << place
                     place += 1
         return [f"{number:016x}"]
+
+    def shard(self, indices: tuple[int, ...]) -> int:
+        """The number of the shard that a chunk is in."""
+        shifted = int(self.parts(indices)[0], 16) >> self.shifted
+        return (murmur(shifted) if self.murmur else shifted) >> self.minishards & (1 << self.shards) - 1
 
     @property
     def native(self) -> tuple[int, int, int, bool, bool]:

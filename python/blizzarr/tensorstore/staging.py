@@ -272,21 +272,35 @@ class Staged:
             outcome.fail(list(names), error)
             return
         binding = self._written_to(self._store)
-        if self._is_sharded:
-            try:
-                self._write_together(binding, list(names.values()))
-            except BlizzarrError as error:
-                outcome.fail(list(names), error)
-            else:
-                outcome.stored += names
-            return
-        futures = [(name, submit(partial(self._move_chunk, binding, position))) for name, position in names.items()]
-        for name, future in futures:
+        futures = [
+            (list(together), submit(partial(self._move_together, binding, list(together.values()))))
+            for together in self._together(names)
+        ]
+        for shown, future in futures:
             failure = future.exception()
             if failure is None:
-                outcome.stored.append(name)
+                outcome.stored += shown
             else:
-                outcome.fail([name], failure)
+                outcome.fail(shown, failure)
+
+    def _together(self, names: dict[str, tuple[int, ...]]) -> list[dict[str, tuple[int, ...]]]:
+        """The chunks of each stored value, by their names."""
+        places = self._meta.chunk_keys.places
+        if not isinstance(places, Shards):
+            return [{name: position} for name, position in names.items()]
+        found: dict[int, dict[str, tuple[int, ...]]] = {}
+        for name, position in names.items():
+            found.setdefault(places.shard(position), {})[name] = position
+        return list(found.values())
+
+    def _move_together(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
+        """Write the chunks of one stored value to where their elements are kept from now on."""
+        if len(positions) == 1:
+            self._move_chunk(binding, positions[0])
+            return
+        self._write_together(binding, positions)
+        for position in positions:
+            self._gathered.cells[position].data = None
 
     def _written_to(self, store: Store) -> Binding:
         """The array with room for all that was written, which others may have cut off."""
