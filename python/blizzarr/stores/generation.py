@@ -68,7 +68,7 @@ def read_generation(store: Store, key: str) -> tuple[bytes | None, bytes]:
 def file_generation(store: LocalStore, key: str) -> tuple[bytes, int]:
     """The generation of a file, and its size."""
     try:
-        found = os.stat(store.root / check_key(key))
+        found = os.stat(os.path.join(str(store), check_key(key)))
     except (FileNotFoundError, NotADirectoryError):
         return NO_VALUE, 0
     if not stat.S_ISREG(found.st_mode):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from math import prod
 from typing import Any, TypeAlias
@@ -18,6 +18,9 @@ from blizzarr.model.chunk_places import Shards
 from blizzarr.tensorstore.inner_chunks import inner_chunks
 
 __all__ = ["first_missing", "stored_of"]
+
+_FEW = 128
+"""How many chunks are asked for one by one where that takes microseconds. Listing takes as long as there are others."""
 
 _Group: TypeAlias = tuple[tuple[int, ...], set[tuple[int, ...]]]
 """Axes of an array that are indexed together, and the chunks along them that are wanted."""
@@ -44,7 +47,7 @@ def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
     ratio = tuple(outer // inner for outer, inner in zip(meta.write_shape, meta.chunk_shape, strict=True))
     store = chunk_store(array.store, array.path, meta)
     found = 0
-    for key, position in stored_chunks(array.store, array.path, meta):
+    for key, position in _stored(array, _groups(shape, axes, meta.write_shape)):
         if not sharded:
             found += all(tuple(position[axis] for axis in members) in chunks for members, chunks in groups)
         elif within := _within(groups, position, ratio):
@@ -84,23 +87,39 @@ def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str]
     if not prod(shape):
         return None
     meta = array.metadata
-    is_stored = _looked_up(array) if isinstance(meta.chunk_keys.places, Shards) else _listed(array)
     groups = _groups(shape, axes, meta.write_shape)
+    if isinstance(meta.chunk_keys.places, Shards):
+        is_stored = _looked_up(array)
+    else:
+        is_stored = {position for _, position in _stored(array, groups)}.__contains__
+    for position in _positions(groups):
+        if not is_stored(position):
+            return position, chunk_prefix(array.path, meta) + meta.chunk_keys.key(position)
+    return None
+
+
+def _stored(array: Array, groups: list[_Group]) -> Iterable[tuple[str, tuple[int, ...]]]:
+    """The keys and positions of stored chunks; if few are wanted, and the store is near, of no others."""
+    meta = array.metadata
+    store = chunk_store(array.store, array.path, meta)
+    native = getattr(store, "native", None)
+    if native is None or prod(len(chunks) for _, chunks in groups) > _FEW:
+        return stored_chunks(array.store, array.path, meta)
+    prefix = chunk_prefix(array.path, meta)
+    wanted = {prefix + meta.chunk_keys.key(position): position for position in _positions(groups)}
+    return [(key, wanted[key]) for key in native.present(list(wanted))]
+
+
+def _positions(groups: list[_Group]) -> Iterator[tuple[int, ...]]:
+    """The chunks that are wanted, in C order of the groups."""
+    rank = sum(len(members) for members, _ in groups)
     for parts in product(*(sorted(chunks) for _, chunks in groups)):
         of_axis = {
             axis: index
             for (members, _), part in zip(groups, parts, strict=True)
             for axis, index in zip(members, part, strict=True)
         }
-        position = tuple(of_axis[axis] for axis in range(len(axes)))
-        if not is_stored(position):
-            return position, chunk_prefix(array.path, meta) + meta.chunk_keys.key(position)
-    return None
-
-
-def _listed(array: Array) -> Callable[[tuple[int, ...]], bool]:
-    stored = {position for _, position in stored_chunks(array.store, array.path, array.metadata)}
-    return stored.__contains__
+        yield tuple([of_axis[axis] for axis in range(rank)])
 
 
 def _looked_up(array: Array) -> Callable[[tuple[int, ...]], bool]:

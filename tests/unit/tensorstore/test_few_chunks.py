@@ -1,0 +1,38 @@
+"""What is stored of few chunks does not depend on how many others there are."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.stores import MemoryStore
+from blizzarr.tensorstore.stored_statistics import first_missing, stored_of
+
+
+class Unlisted(MemoryStore):
+    """A store in which a listing would take for ever."""
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        """Not here."""
+        raise AssertionError(f"listed {prefix!r}")
+
+
+@pytest.mark.parametrize("shards", [None, (4, 4)])
+def test_few_chunks_are_asked_for(shards: tuple[int, int] | None) -> None:
+    """Each by its key."""
+    array = blizzarr.create_array(Unlisted(), shape=(1000, 1000), chunks=(2, 2), shards=shards, dtype="int8")
+    array[4:6, 4:6] = 1
+    part = ((2, 2), ((0, 4, 1), (1, 4, 1)), False)
+    row = ((40,), ((0, 0, 1), 5), False)
+    nothing = ((2, 2), ((0, 8, 1), (1, 4, 1)), False)
+    assert stored_of(array, part) == (False, True)
+    assert stored_of(array, row) == (False, False)
+    assert stored_of(array, nothing) == (True, False)
+    assert first_missing(array, part) is None
+    listed = ((2,), ((0, np.array([4, 999])), (0, np.array([4, 999]))), False)
+    assert first_missing(array, listed) == (((499, 499), "c/499/499") if shards is None else ((249, 249), "c/249/249"))
+    with pytest.raises(AssertionError, match="listed 'c'"):
+        stored_of(array, ((1000, 1000), ((0, 0, 1), (1, 0, 1)), False))
