@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -166,7 +167,11 @@ def _name_of(value: DTypeLike) -> str:
         return "string"
     if not isinstance(value, np.dtype | type):
         raise TypeError(f"expected a data type, its name, a NumPy dtype or a type of Python, found {value!r}")
-    dtype = np.dtype(value)
+    return _name_of_numpy(np.dtype(value))
+
+
+@lru_cache(256)
+def _name_of_numpy(dtype: np.dtype[Any]) -> str:
     if (dtype.name in _NUMPY and dtype.kind != "O") or dtype.name in ML_NAMES:
         return dtype.name
     # Whatever their length, also where they have fields.
