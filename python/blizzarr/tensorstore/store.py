@@ -225,15 +225,14 @@ class TensorStore(StoreFacts):
         return copy
 
     def _write_now(self, source: Any) -> None:
-        if isinstance(source, TensorStore):
-            self._copying(source)()
-        else:
-            self._writing(source)()
+        is_view = isinstance(source, TensorStore)
+        work = source._held(self._copying(source)) if is_view else self._writing(source)
+        self._held(work)()
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None, context: object = None
     ) -> npt.NDArray[Any]:
-        found = self._read_now()
+        found = self._held(self._read_now)()
         return found if dtype is None else found.astype(dtype, copy=False)
 
     # Changing it

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from blizzarr.tensorstore.gathered import Gathered
 from tensorstore_face import ours, outcome, same
 
 
@@ -207,6 +208,40 @@ def test_what_goes_on() -> None:
         reading.cancel()
         committed = txn.commit_async()
     assert committed.result(timeout=20) is None
+
+
+def test_what_goes_on_without_a_future(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Assignments, and arrays of NumPy that are made of views, are waited for, too."""
+    spec = {"driver": "zarr3", "kvstore": "memory://"}
+    store = ours.open(spec, dtype="int8", shape=[4], create=True).result()
+
+    def committed_during(name: str, txn: Any) -> Any:
+        act = getattr(Gathered, name)
+
+        def meanwhile(self: Gathered, *arguments: Any) -> Any:
+            monkeypatch.undo()
+            txn.commit_async()
+            assert not txn.commit_started
+            return act(self, *arguments)
+
+        monkeypatch.setattr(Gathered, name, meanwhile)
+        return store.with_transaction(txn)
+
+    for assign in (
+        lambda inside: inside.__setitem__(1, 7),
+        lambda inside: inside.oindex.__setitem__([2], 7),
+        lambda inside: inside.__setitem__(3, ours.array(np.array(7, "int8"))),
+    ):
+        txn = ours.Transaction()
+        assign(committed_during("write", txn))
+        assert txn.commit_started
+        txn.future.result(timeout=20)
+    assert store.read().result().tolist() == [0, 7, 7, 7]
+    txn = ours.Transaction()
+    store.with_transaction(txn)[0] = 9
+    assert np.asarray(committed_during("read", txn)).tolist() == [9, 7, 7, 7]
+    assert txn.commit_started
+    txn.future.result(timeout=20)
 
 
 def test_many_threads() -> None:
