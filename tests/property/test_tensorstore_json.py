@@ -88,6 +88,37 @@ def test_documents(block: int, tmp_path: Path) -> None:
     assert len(gave) >= 4
 
 
+ODD = [
+    b'{"x":1e400}',
+    b'{"x":[-1e999]}',
+    b'{"x":-1e-999}',
+    b'{"x":"\\ud800"}',
+    b'{"x":"\\uDC00\\uD800"}',
+    b'{"\\ud800":1}',
+    b'{"x":"\\ud83d\\ude00\\\\ud800"}',
+    b'\xef\xbb\xbf{"x":1}',
+    b"\xef\xbb\xbf",
+    b'\xef\xbb\xbf\xef\xbb\xbf{"x":1}',
+    b'{"x":"\xef\xbb\xbf"}',
+]
+
+
+@pytest.mark.parametrize("text", ODD, ids=repr)
+def test_odd_documents(text: bytes, tmp_path: Path) -> None:
+    """What JSON can say and Python's parser takes otherwise; nothing else of a document changes when it is written."""
+    told = []
+    for library in (theirs, ours):
+        file = tmp_path / f"{library.__name__}.json"
+        file.write_bytes(text)
+        stores = [
+            library.open({"driver": "json", "kvstore": f"file://{file}", "json_pointer": at}).result()
+            for at in ("/x", "/a")
+        ]
+        calls = (stores[0].read, lambda stores=stores: stores[1].write(5))
+        told.append([answer(lambda call=call: call().result(), file) for call in calls] + [file.read_bytes()])
+    assert told[0] == told[1]
+
+
 SPECS: list[Any] = [
     {"driver": "json"},
     {"driver": "json", "kvstore": "memory://x"},

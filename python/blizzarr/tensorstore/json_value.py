@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cached_property
+from math import isfinite
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -33,6 +35,9 @@ from blizzarr.views import IndexDomain, IndexTransform, lower
 __all__ = ["JsonDriver"]
 
 _ATTEMPTS = 100
+
+_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
+"""Half of a character, which another half may follow."""
 
 
 class JsonDriver(Driver):
@@ -176,9 +181,16 @@ def _again(node: SpecNode, transaction: Transaction | None, readable: bool, writ
 
 def _parsed(value: bytes) -> Any:
     try:
-        return json.loads(value.decode(), parse_int=_number, parse_constant=_no_json, object_pairs_hook=_object)
+        text = value.decode("utf-8-sig")
+        found = json.loads(
+            text, object_pairs_hook=_object, parse_int=_number, parse_float=_finite, parse_constant=_no_json
+        )
+        if _HALF.search(text):
+            # Halves of characters that are no pair are no text.
+            dump(found).encode()
     except (ValueError, RecursionError):
         raise ConstraintError("Invalid JSON") from None
+    return found
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -192,5 +204,10 @@ def _number(text: str) -> int | float:
     return number if -(1 << 63) <= number < 1 << 64 else float(text)
 
 
-def _no_json(text: str) -> Any:
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if isfinite(number) else _no_json(text)
+
+
+def _no_json(text: str) -> NoReturn:
     raise ValueError(f"{text} is no JSON")
