@@ -1,4 +1,4 @@
-"""Making arrays and groups."""
+"""Creating arrays and groups."""
 
 from __future__ import annotations
 
@@ -57,54 +57,56 @@ def create_array(
     overwrite: bool = False,
     zarr_format: ZarrFormat = None,
 ) -> Array:
-    """Make an array, filled with `data` if given.
+    """Create an array, filled with `data` if given.
 
-    Everything is checked before anything is stored. Groups on the way to `name` are made too.
+    All arguments are checked before anything is stored. Groups on the way to `name` are created, too.
 
     Parameters
     ----------
     store
-        Where: a path, URL, store or mapping, see `open`; None for new memory.
+        Where to create it: a path, URL, store or mapping, see `open`; None for new memory.
     name
-        The path of the array in the store; by default the store itself is the array.
+        The path of the array in the store; by default, the store itself is the array.
     shape, dtype
-        Needed unless there is `data`, from which they are taken otherwise. A data type is NumPy's or has a name;
-        ``str`` and ``bytes`` are text and byte strings of any length. Other objects of Python need a codec that says
-        what they are, like ``filters=[numcodecs.JSON()]`` with ``zarr_format=2``.
+        Required, unless `data` is given, from which they are then taken. A data type is one of NumPy's, or a name;
+        ``str`` and ``bytes`` are text and byte strings of any length. Other Python objects need a codec that says what
+        they are, like ``filters=[numcodecs.JSON()]`` with ``zarr_format=2``.
     data
-        The elements: a NumPy array or anything that can be made one, or one of our arrays, which is copied part by
+        The elements: a NumPy array, anything that can be made into one, or a blizzarr array, which is copied part by
         part. Lists of text become text of any length.
     chunks
-        What is compressed, and can be read, as one: ``"auto"`` (about 1 MiB, see `blizzarr.creation.chunking`), an aim
-        like ``"8MB"``, one length for all axes, or one for each, where -1 is the whole axis.
+        The shape of a chunk, which is compressed and read as one: ``"auto"`` (about 1 MiB, see
+        `blizzarr.creation.chunking`), a size like ``"8MB"``, one length for all axes, or one length per axis, where -1
+        is the whole axis.
     shards
-        What is stored, and written, as one object, in whole chunks: None for no shards, else as for `chunks`
-        (``"auto"``: about 64 MiB).
+        The shape of a shard, which holds whole chunks and is stored and written as one object: None for no shards,
+        otherwise as for `chunks` (``"auto"``: about 64 MiB).
     filters, serializer, compressors
-        Codecs before, for, and after turning the array into bytes: codecs, names, objects as in documents, or None; by
-        default no filters, ``bytes`` and ``zstd``.
+        The codecs before, for, and after turning the array into bytes: codec objects, names, JSON objects as in
+        metadata documents, or None. By default there are no filters, the serializer is ``bytes``, and the compressor is
+        ``zstd``.
     codecs
-        The whole chain instead of the three (and of `shards` and `order`): `chunks` is then what is stored as one
-        object.
+        The whole codec chain, instead of the three above (and of `shards` and `order`); `chunks` is then what is stored
+        as one object.
     fill_value
-        What elements that were never written read as; by default zero.
+        The value of elements that were never written; by default zero.
     order
-        ``"F"`` to store the elements of a chunk first axis fastest (as a ``transpose`` codec).
+        ``"F"`` stores the elements of each chunk with the first axis varying fastest (with a ``transpose`` codec).
     chunk_key_encoding
-        ``"default"`` (keys like ``c/0/1``) or ``"v2"`` (``0.1``), with a separator as in ``("v2", "/")``.
+        ``"default"`` (keys like ``c/0/1``) or ``"v2"`` (``0.1``), or with a separator, as in ``("v2", "/")``.
     dimension_names
-        A name or None for each dimension.
+        A name, or None, for each dimension.
     storage_transformers
-        What stands between the array and the store: storage transformers, names, objects as in documents; see
-        `blizzarr.transformers`.
+        What stands between the array and its store: storage transformers, names, or JSON objects as in metadata
+        documents; see `blizzarr.transformers`.
     attributes
-        What JSON can say.
+        Anything that JSON can express.
     overwrite
-        Replace what is there; refused where files that are not ours lie among it.
+        Replace what is there. This is refused if files that are not Zarr's lie among it.
     zarr_format
-        3, 2, 1, or the name of a format: ``"v3"``, ``"v2"``, ``"v1"``, and for the draft of December 2022
-        ``"v3_draft"`` or, as zarr-python spelled it, ``"v3_draft_zarr_python"``. By default that of the groups above,
-        else 3.
+        3, 2, 1, or the name of a format: ``"v3"``, ``"v2"``, ``"v1"``, ``"n5"``, and for the draft of December 2022
+        ``"v3_draft"`` or, as zarr-python spelled it, ``"v3_draft_zarr_python"``. By default the format of the group
+        above, or else 3.
 
     Examples
     --------
@@ -138,7 +140,7 @@ def create_array(
 
 
 def create(shape: ShapeLike, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
-    """Make an array, shape first; `options` as for `create_array`, with float64 as the default data type."""
+    """Create an array, with the shape as the first argument; `options` as for `create_array`, with float64 as the default data type."""
     return create_array(store, name=path or None, shape=shape, **{"dtype": "float64", **options})
 
 
@@ -150,7 +152,7 @@ def create_group(
     overwrite: bool = False,
     zarr_format: ZarrFormat = None,
 ) -> Group:
-    """Make a group; groups on the way to it are made too.
+    """Create a group; groups on the way to it are created, too.
 
     Examples
     --------
@@ -164,7 +166,7 @@ def create_group(
 
 
 def group(store: StoreLike | None = None, *, path: str | None = "", overwrite: bool = False, **options: Any) -> Group:
-    """The group that is there, or a new one; `options` as for `create_group`."""
+    """Open the group that is there, or create one; `options` as for `create_group`."""
     if not overwrite:
         found, place = resolve(store, "a", path)
         metadata = detect(found, place)
@@ -175,7 +177,7 @@ def group(store: StoreLike | None = None, *, path: str | None = "", overwrite: b
 
 
 def array(data: Any, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
-    """Make an array from data; `options` as for `create_array`.
+    """Create an array from data; `options` as for `create_array`.
 
     Examples
     --------
@@ -186,12 +188,12 @@ def array(data: Any, *, store: StoreLike | None = None, path: str | None = "", *
 
 
 def empty(shape: ShapeLike, **options: Any) -> Array:
-    """Make an array whose elements are not set; they read as the fill value."""
+    """Create an array without setting its elements; they read as the fill value."""
     return create(shape, **options)
 
 
 def zeros(shape: ShapeLike, **options: Any) -> Array:
-    """Make an array of zeros; nothing is stored but its metadata.
+    """Create an array of zeros; nothing is stored but its metadata.
 
     Examples
     --------
@@ -202,32 +204,32 @@ def zeros(shape: ShapeLike, **options: Any) -> Array:
 
 
 def ones(shape: ShapeLike, **options: Any) -> Array:
-    """Make an array of ones; nothing is stored but its metadata."""
+    """Create an array of ones; nothing is stored but its metadata."""
     return full(shape, 1, **options)
 
 
 def full(shape: ShapeLike, fill_value: Any, **options: Any) -> Array:
-    """Make an array in which every element is `fill_value`; nothing is stored but its metadata."""
+    """Create an array in which every element is `fill_value`; nothing is stored but its metadata."""
     return create(shape, **options, fill_value=fill_value)
 
 
 def empty_like(data: Any, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
-    """Make an array with the shape, data type and layout of another one; its elements are not set."""
+    """Create an array with the shape, data type and layout of another one, without setting its elements."""
     return create_array(store, name=path or None, **like(data, options))
 
 
 def zeros_like(data: Any, **options: Any) -> Array:
-    """Make an array of zeros with the shape, data type and layout of another one."""
+    """Create an array of zeros with the shape, data type and layout of another one."""
     return full_like(data, 0, **options)
 
 
 def ones_like(data: Any, **options: Any) -> Array:
-    """Make an array of ones with the shape, data type and layout of another one."""
+    """Create an array of ones with the shape, data type and layout of another one."""
     return full_like(data, 1, **options)
 
 
 def full_like(data: Any, fill_value: Any, **options: Any) -> Array:
-    """Make an array with the shape, data type and layout of another one, filled with `fill_value`."""
+    """Create an array with the shape, data type and layout of another one, filled with `fill_value`."""
     return empty_like(data, **options, fill_value=fill_value)
 
 

@@ -1,4 +1,4 @@
-"""Opening what is there, or making it where a mode says so."""
+"""Opening nodes, or creating them where the mode says so."""
 
 from __future__ import annotations
 
@@ -22,28 +22,29 @@ Mode: TypeAlias = Literal["r", "r+", "a", "w", "w-"]
 def open(
     store: StoreLike | None = None, *, mode: Mode | None = None, path: str | None = "", **options: Any
 ) -> Array | Group:
-    """Open the array or group that is there, or make one.
+    """Open the array or group that is there, or create one.
 
     Parameters
     ----------
     store
-        A directory or zip file by path or URL, a store, a mutable mapping, an object with the methods of a store; None
-        for new memory.
+        A directory or zip file, by its path or URL; a store; a mutable mapping; an object with the methods of a store;
+        or None for new memory.
     mode
-        ``"r"``: read; nothing can be changed through what is returned. ``"r+"``: read and write what is there.
-        ``"a"``: make it if there is nothing. ``"w"``: make it, in place of what is there, unless files
-        that are not ours lie among that. ``"w-"``: make it, and refuse if there is something. By default ``"r+"``, or
-        ``"a"`` when `options` say what to make: a mistyped path is an error, and makes nothing.
+        ``"r"``: read; nothing can be changed through what is returned. ``"r+"``: read and write what is there. ``"a"``:
+        open what is there, or create it if there is nothing. ``"w"``: create it, replacing what is there; refused if
+        files that are not Zarr's lie among that. ``"w-"``: create it; refused if there is something. The default is
+        ``"r+"``, or ``"a"`` if `options` say what to create: so a mistyped path is an error, and creates nothing.
     path
-        The node in the store, like ``a/b``.
+        The path of the node in the store, like ``a/b``.
     **options
-        What to make if something is to be made: an array if there is a `shape` or `data`, see `create_array`, else a
-        group, see `create_group`. With `zarr_format` only what has that format is opened.
+        What to create if there is something to create: an array if there is a `shape` or `data` (see `create_array`),
+        otherwise a group (see `create_group`). What is there already is opened as it is, whatever the options say; only
+        `zarr_format` is obeyed then, too: a node of another format is not opened.
 
     Raises
     ------
     NodeNotFoundError
-        When there is nothing to open; the text says what was looked for and what is there.
+        When there is nothing to open. The text says what was looked for and what is there.
 
     Examples
     --------
@@ -66,9 +67,10 @@ def open(
 
 
 def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | None = "", **options: Any) -> Array:
-    """Open an array, or make one; see `open` for the modes and `create_array` for the options.
+    """Open an array, or create one; see `open` for the modes and `create_array` for the options.
 
-    With mode ``"a"`` and no options the array must be there.
+    With mode ``"a"`` (the default) and no options, the array must be there. An array that is there is opened as it is,
+    even if its shape or data type differs from the options.
 
     Examples
     --------
@@ -97,16 +99,19 @@ def open_group(
     attributes: dict[str, Any] | None = None,
     zarr_format: ZarrFormat = None,
 ) -> Group:
-    """Open a group, or make one; see `open` for the modes.
+    """Open a group, or create one; see `open` for the modes.
+
+    The default mode is ``"a"``: unlike with `open`, a group that is not there is created. Pass ``"r"`` or ``"r+"`` to
+    open only what is there.
 
     Parameters
     ----------
     use_consolidated
-        True: the group must have consolidated metadata. False: they are not used. None: they are used if there are any.
+        True: the group must have consolidated metadata. False: do not use it. None: use it if there is any.
     attributes
-        For a group that is made.
+        The attributes, if the group is created.
     zarr_format
-        Only a group of this format is opened, or made; see `create_array`.
+        Open or create only a group of this format; see `create_array`.
 
     Examples
     --------
