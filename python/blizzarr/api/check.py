@@ -32,13 +32,13 @@ def check(
 ) -> Report:
     """Check an array, or a group with everything below it: documents, every chunk, and what should not be there.
 
-    Every chunk that is stored is decoded, by all cores, and let go of. Nothing is changed. It takes about as long as
-    reading everything; while others write, it finds what is there when it looks.
+    Every stored chunk is decoded, on all cores, and dropped again. This takes about as long as reading everything, and
+    changes nothing. If others write meanwhile, the check sees what is there when it looks.
 
-    With `repair`, what is surely dead goes (leftovers of dead writers; chunks outside the shape), stale consolidated
-    metadata are made anew, and of a damaged shard the intact inner chunks are put into a new one. Before anything is
-    replaced or moved, its bytes are kept in the quarantine. Inner chunks that are lost read as fill value then; they
-    are listed. Chunks that cannot be decoded stay as they are, and go on to raise.
+    With `repair`, leftovers of dead writers are removed, chunks outside the shape are moved away, stale consolidated
+    metadata is made again, and the intact inner chunks of a damaged shard are put into a new shard. Before anything is
+    replaced or moved, its bytes are copied to the quarantine. Inner chunks that are lost are listed, and read as the
+    fill value from then on. Chunks that cannot be decoded stay as they are, and keep raising errors.
 
     Parameters
     ----------
@@ -53,30 +53,33 @@ def check(
     dry_run
         With `repair`: only say what would be done.
     quarantine
-        Where damaged bytes are kept: a directory or store outside of the data. By default, for a directory
-        ``data.zarr``, the directory ``data.zarr.quarantine`` beside it; other stores need to be told.
+        Where damaged bytes are kept: a directory or store outside the data. For a directory ``data.zarr`` the default
+        is the directory ``data.zarr.quarantine`` beside it; for other stores it must be given.
     quarantine_damaged
-        With `repair`: move chunks of which nothing can be saved to the quarantine, too; they read as fill value then.
+        With `repair`: also move chunks of which nothing can be saved to the quarantine; they then read as the fill
+        value.
     record
-        When nothing is damaged, a file that checksums of everything are written to: a manifest, outside of the data;
-        compressed if it ends with ``.gz``. Uncompressed, ``sha256sum --check`` reads it, too.
+        A file outside the data. If nothing is damaged, checksums of everything are written to it: a manifest. If its
+        name ends with ``.gz``, it is compressed; otherwise ``sha256sum --check`` can read it, too.
     against
-        A manifest. What is not as it was then is found, too: `changed`, `missing`, and as a warning `new`.
+        A manifest. Anything that is not as it was then is reported, too: `changed`, `missing`, and, as a warning,
+        `new`.
     progress
-        Called with the stored objects that are done, and how many there are.
+        Called with the number of stored objects that are done, and their number in all.
 
     Returns
     -------
-    What was looked at and found, worst first: `findings`, each with `kind`, `severity`, `path`, `key`, `chunk`,
-    `codec`, `message` and `advice`; `ok` says whether nothing is damaged, `repairs` what was done. Printed it is for
-    people.
+    What was looked at and what was found, worst first: `findings`, each with `kind`, `severity`, `path`, `key`,
+    `chunk`, `codec`, `message` and `advice`; `ok` says whether nothing is damaged, and `repairs` what was done. Print
+    it for a readable version.
 
     Raises
     ------
     NodeNotFoundError
-        When there is nothing that could be checked.
+        When there is nothing to check.
     PathError
-        When something would be replaced and there is no place to keep it, or the manifest would be among the data.
+        When something would be replaced but there is no place to keep it, or when the manifest would lie among the
+        data.
     ConflictError
         When the manifest is that of another node.
 

@@ -11,10 +11,10 @@ __all__ = ["consolidate_metadata", "tree"]
 
 
 def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "") -> Group:
-    """Copy the metadata of everything below a group into its document, so that it opens with one request.
+    """Copy the metadata of everything below a group into the group's document, so that it opens with one request.
 
-    The copies are no longer right once something below changes. Changes made through this library remove them; other
-    programs may not. A member that cannot be read is an error, and nothing is stored.
+    The copies become stale when something below the group changes. Changes made through this library remove them; other
+    programs may not. If a member cannot be read, that is an error, and nothing is stored.
 
     Examples
     --------
@@ -30,6 +30,6 @@ def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "") -> 
 
 
 def tree(group: Group | StoreLike, level: int | None = None) -> object:
-    """Everything below a group as text, `level` levels deep; see `Group.tree`."""
+    """Show everything below a group as text, `level` levels deep; see `Group.tree`."""
     node = group if isinstance(group, Group) else open_group(group, mode="r")
     return node.tree(level)

@@ -43,16 +43,19 @@ def copy(
 ) -> Array | Group:
     """Copy an array, or a group with everything in it, into any layout and any format.
 
-    Arrays larger than memory are copied part by part (`config.copy_bytes`); each part is read and written by all cores.
-    When the layout stays the same, stored objects are copied as they are, without decoding. A copy that was
-    interrupted can be finished by calling again with ``resume=True``: a small record beside each unfinished array says
-    how far it has come, and goes when the array is done. A source whose metadata have changed meanwhile is refused, and
-    so is one in a directory or in memory whose chunks were written; elsewhere leave the elements as they are.
+    Arrays larger than memory are copied part by part (`config.copy_bytes`), each part on all cores. If the layout stays
+    the same, stored objects are copied as they are, without decoding.
+
+    A copy that was interrupted can be finished by calling again with ``resume=True``: a small record beside each
+    unfinished array says how far it has come, and is removed when the array is done. If the metadata of the source has
+    changed meanwhile, the call is refused; so it is if its chunks were written, for sources in a directory or in
+    memory. In other stores such writes go unnoticed, so do not change the elements before the copy is done.
 
     Parameters
     ----------
     source
-        An array or group of ours, or where one is; a NumPy array; the path of a ``.npy`` or ``.npz`` file.
+        A blizzarr array or group, or the path, URL, store or mapping of one; a NumPy array; or the path of a ``.npy``
+        or ``.npz`` file.
     dest
         Where to: a path, URL, store or mapping.
     path
@@ -60,19 +63,21 @@ def copy(
     progress
         Called with the bytes done and the bytes in all, at the beginning and after each part.
     resume
-        Finish a copy that was interrupted. What is complete is left alone.
+        Finish an interrupted copy. What is complete is left alone.
     overwrite
         Replace what is there.
     zarr_format
-        The format of the copy, see `create_array`; by default that of the groups above it, else that of the source.
+        The format of the copy, see `create_array`; by default that of the groups above it, otherwise that of the
+        source.
     **options
-        What is to be different, as for `create_array`: `chunks`, `shards`, `codecs`, `compressors`, `dtype`, ...;
-        of a group, in each of its arrays.
+        What is to be different, as for `create_array`: `chunks`, `shards`, `codecs`, `compressors`, `dtype`, ...; for a
+        group, in each of its arrays.
 
     Raises
     ------
     MetadataError
-        When the format of the copy cannot express something; with all of it, of every node. Nothing has been stored.
+        When the format of the copy cannot express something; the error lists all of it, in every node. Nothing has been
+        stored then.
 
     Examples
     --------

@@ -140,7 +140,7 @@ def create_array(
 
 
 def create(shape: ShapeLike, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
-    """Create an array, with the shape as the first argument; `options` as for `create_array`, with float64 as the default data type."""
+    """Create an array, shape first; `options` as for `create_array`, with float64 as the default data type."""
     return create_array(store, name=path or None, shape=shape, **{"dtype": "float64", **options})
 
 

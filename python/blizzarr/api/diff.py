@@ -28,10 +28,10 @@ def diff(
 ) -> Comparison:
     """Compare two arrays, or two groups with everything below them, whatever their formats and layouts.
 
-    Compared are which nodes there are, shapes, data types, fill values, attributes, dimension names, and every element,
-    part by part in bounded memory. Where both are laid out in the same way, chunks with the same bytes are not decoded;
-    where neither has stored anything, nothing is looked at. What cannot be read is told, and the rest compared.
-    Formats, chunks and codecs that are not the same are only noted.
+    What is compared: which nodes there are, their shapes, data types, fill values, attributes and dimension names, and
+    every element, part by part in bounded memory. Where both have the same layout, chunks with the same bytes are not
+    decoded; where neither has stored anything, there is nothing to look at. Anything that cannot be read is reported,
+    and the rest is still compared. Differences in formats, chunks and codecs are only noted.
 
     Parameters
     ----------
@@ -40,16 +40,16 @@ def diff(
     path_a, path_b
         The nodes in them; by default their roots.
     rtol, atol
-        Numbers are the same when they differ by no more than ``atol + rtol * abs(b)``. Not a number equals itself.
+        Numbers count as the same if they differ by no more than ``atol + rtol * abs(b)``. NaN equals NaN.
     shown
-        How many elements that differ are kept for each array, with their indices.
+        How many of the differing elements to keep for each array, with their indices.
     progress
-        Called with the bytes that are done, and how many there are.
+        Called with the bytes that are done, and the bytes in all.
 
     Returns
     -------
-    `same` says whether nothing differs, `differences` what does, `unreadable` what could not be compared, `notes` where
-    the same is stored in another way. Printed it is for people.
+    `same` says whether nothing differs, `differences` what does, `unreadable` what could not be compared, and `notes`
+    where the same elements are stored in another way. Print it for a readable version.
 
     Raises
     ------

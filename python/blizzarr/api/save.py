@@ -22,14 +22,14 @@ __all__ = ["load", "save", "save_array", "save_group"]
 
 
 def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: ZarrFormat = None, **named: Any) -> None:
-    """Store one array, or several in a group, in place of what is there.
+    """Store one array, or several in a group, replacing what is there.
 
     Parameters
     ----------
     store
         Where: a path, URL, store or mapping.
     *arrays
-        One array is stored by itself; several get the names ``arr_0``, ``arr_1``, ... in a group.
+        A single array is stored by itself; several are stored in a group, with the names ``arr_0``, ``arr_1``, ...
     path
         The path of the array or group in the store.
     zarr_format
@@ -54,7 +54,7 @@ def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: Zar
 
 
 def save_array(store: StoreLike, data: Any, *, path: str | None = "", **options: Any) -> None:
-    """Store one array in place of what is there; `options` as for `create_array`."""
+    """Store one array, replacing what is there; `options` as for `create_array`."""
     values = as_data(data, options.get("dtype"))
     found, place = resolve(store, "w", path)
     make_array(found, place, data=values, overwrite=True, **options)
@@ -64,7 +64,7 @@ def save_array(store: StoreLike, data: Any, *, path: str | None = "", **options:
 def save_group(
     store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: ZarrFormat = None, **named: Any
 ) -> None:
-    """Store arrays in a group, in place of what is there; see `save`."""
+    """Store arrays in a group, replacing what is there; see `save`."""
     if not arrays and not named:
         raise TypeError("expected at least one array to save, found none")
     members = {f"arr_{number}": data for number, data in enumerate(arrays)}

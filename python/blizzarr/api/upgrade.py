@@ -20,10 +20,10 @@ __all__ = ["upgrade"]
 def upgrade(store: StoreLike, *, to: ZarrFormat = "v3", dry_run: bool = False, progress: Told | None = None) -> Upgrade:
     """Give a whole hierarchy the metadata of another format, in place; the bytes of its chunks stay as they are.
 
-    Chunks of v1 and v2 keep their keys, which v3 can express. Those of the draft of v3 get others: a second link to the
-    same file on local file systems, elsewhere a copy; the old ones go at the end. Until the new document of the root is
-    stored, the old documents open as ever; what is interrupted is finished by calling again. Nobody should write to
-    the data in the meantime.
+    Chunks of v1 and v2 keep their keys, which v3 can express. Chunks of the draft of v3 get new keys: a second link to
+    the same file on local file systems, and a copy elsewhere; the old keys go at the end. Until the new document of the
+    root is stored, the old documents open as before. To finish an interrupted upgrade, call again. Nobody should write
+    to the data in the meantime.
 
     Parameters
     ----------
@@ -32,19 +32,19 @@ def upgrade(store: StoreLike, *, to: ZarrFormat = "v3", dry_run: bool = False, p
     to
         The format, see `create_array`.
     dry_run
-        Only find out what would happen; nothing is changed.
+        Only find out what would happen, and change nothing.
     progress
-        Called with the steps done and the steps in all.
+        Called with the number of steps done and of steps in all.
 
     Returns
     -------
-    What was done, or with `dry_run` what would be: `nodes`, `problems`; printed, it says what will not be the same.
+    What was done, or with `dry_run`, what would be: `nodes`, `problems`. Print it to see what will not be the same.
 
     Raises
     ------
     MetadataError
-        When the format cannot express something, or something cannot be read; with everything that stands against it
-        in any node. Nothing has been changed then. Not raised with `dry_run`.
+        When the format cannot express something, or something cannot be read; the error lists all obstacles, in every
+        node. Nothing has been changed then. Not raised with `dry_run`.
 
     Examples
     --------
