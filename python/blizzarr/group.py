@@ -31,11 +31,11 @@ __all__ = ["Group", "create_root", "node_of"]
 class Group(GroupMembers):
     """A group in a store: a mapping from names to arrays and groups.
 
-    Made by `create_group` and `open_group`. Members are looked up by name or by path (``group["a/b"]``).
+    Created by `create_group` and `open_group`. Members are looked up by name or by path (``group["a/b"]``).
 
-    When the group has consolidated metadata, its members are taken from there, as they were when it was consolidated.
-    Creating, removing or changing a node removes the consolidated metadata above it, so that nobody sees stale ones;
-    call `consolidate_metadata` again when everything is in place.
+    If the group has consolidated metadata, its members are those that it lists, as they were when it was made.
+    Creating, removing or changing a node removes the consolidated metadata above it, so that nobody sees stale
+    metadata; call `consolidate_metadata` again when everything is in place.
 
     Examples
     --------
@@ -54,17 +54,17 @@ class Group(GroupMembers):
 
     @property
     def metadata(self) -> GroupMeta:
-        """What its document says."""
+        """The content of the group's metadata document."""
         return self._metadata
 
     @property
     def attrs(self) -> Attributes:
-        """Its attributes; changes are stored at once."""
+        """The attributes of the group; changes are stored at once."""
         return Attributes(self)
 
     @property
     def info(self) -> GroupInfo:
-        """What there is to know about it, printed as a table."""
+        """What there is to know about the group; prints as a table."""
         children = self._children(0)
         arrays = sum(isinstance(child.meta, ArrayMeta) for child in children)
         groups = sum(isinstance(child.meta, GroupMeta) for child in children)
@@ -111,13 +111,13 @@ class Group(GroupMembers):
         self.close()
 
     def close(self) -> None:
-        """Close the store; only zip files need it, which are complete then."""
+        """Close the store. Only zip files need this: it is what makes them complete."""
         close = getattr(self._store, "close", None)
         if close is not None:
             close()
 
     def cached(self, pool: CachePool, *, recheck: Recheck = True) -> Self:
-        """The same group, of whose arrays a pool keeps the chunks that are read: see `blizzarr.Array.cached`.
+        """The same group, with a pool that keeps the chunks that are read from its arrays: see `blizzarr.Array.cached`.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class Group(GroupMembers):
         return type(self)(CachedStore(self._store, pool, recheck), self._path, self._metadata)
 
     def refresh(self) -> Self:
-        """Read the metadata again, as they are stored now."""
+        """Read the metadata again, as it is stored now."""
         self._adopt(_as_group(read_node(self._store, self._path), self._path))
         return self
 
@@ -147,7 +147,7 @@ class Group(GroupMembers):
         overwrite: bool = False,
         zarr_format: ZarrFormat = None,
     ) -> Group:
-        """Create a group; groups on the way to it are created too. It gets the format of this one."""
+        """Create a group, of the same format as this one; groups on the way to it are created, too."""
         path = join(self._path, member_path(name, self._metadata))
         metadata = describe_group(attributes, self._metadata.format if zarr_format is None else zarr_format)
         place_node(self._store, path, metadata, overwrite=overwrite)
@@ -155,7 +155,7 @@ class Group(GroupMembers):
         return Group(self._store, path, metadata)
 
     def require_group(self, name: str, **options: Any) -> Group:
-        """The group of this name, created if there is none."""
+        """Return the group of this name; it is created if there is none."""
         node = self._found(name)
         if node is None:
             return self.create_group(name, **options)
@@ -164,13 +164,13 @@ class Group(GroupMembers):
         return node
 
     def require_groups(self, *names: str) -> tuple[Group, ...]:
-        """The groups of these names, created where there are none."""
+        """Return the groups of these names; those that do not exist are created."""
         return tuple(self.require_group(name) for name in names)
 
     def create_array(
         self, name: str, *, shape: ShapeLike | None = None, dtype: Any = None, data: Any = None, **options: Any
     ) -> Array:
-        """Create an array, filled with `data` if given; groups on the way to it are created too.
+        """Create an array, filled with `data` if given; groups on the way to it are created, too.
 
         All other arguments are those of `blizzarr.create_array`.
 
@@ -191,17 +191,17 @@ class Group(GroupMembers):
     def require_array(
         self, name: str, *, shape: ShapeLike, dtype: Any = None, exact: bool = False, **options: Any
     ) -> Array:
-        """The array of this name, created if there is none.
+        """Return the array of this name; it is created if there is none.
 
         Parameters
         ----------
         name, shape, dtype
-            What is required. Raises `TypeError` when there is an array of another shape, or of a data type that `dtype`
-            cannot be cast to safely.
+            What is required. If there is an array of another shape, or of a data type that `dtype` cannot be cast to
+            safely, that is a `TypeError`.
         exact
             The data type must be the same.
         **options
-            As for `create_array`; not used when the array is there already.
+            As for `create_array`; they are ignored if the array is there already.
         """
         node = self._found(name)
         if node is None:

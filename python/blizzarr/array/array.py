@@ -39,18 +39,18 @@ _ITERATED_BYTES = 1 << 20
 
 
 class Array(ArrayFacts):
-    """An array of numbers in a store, cut into chunks; index it like a NumPy array.
+    """An array in a store, divided into chunks; index it like a NumPy array.
 
-    Made by `create_array` and `open_array`. ``array[key]`` reads and ``array[key] = value`` writes, with all that NumPy
-    allows as a key: integers, slices with any step, `...`, `newaxis`, masks and arrays of indices. Nothing is kept in
-    memory unless it is given a pool (`cached`): each read finds what is stored at that moment.
+    Created by `create_array` and `open_array`. ``array[key]`` reads and ``array[key] = value`` writes, with everything
+    that NumPy allows as a key: integers, slices with any step, `...`, `newaxis`, masks and arrays of indices. Nothing
+    is kept in memory, unless the array is given a pool (`cached`): each read returns what is stored at that moment.
 
     Parameters
     ----------
     store, path
         Where it is.
     metadata
-        What its document says.
+        The content of its metadata document.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Array(ArrayFacts):
 
     @property
     def oindex(self) -> Selector:
-        """Orthogonal selection: arrays and masks pick along their own axes, like an outer product.
+        """Orthogonal selection: arrays and masks each select along their own axis, like an outer product.
 
         Examples
         --------
@@ -109,7 +109,7 @@ class Array(ArrayFacts):
 
     @property
     def vindex(self) -> Selector:
-        """Selection of points: arrays and masks are broadcast together, and their dimensions come first.
+        """Select points: arrays and masks are broadcast together, and their dimensions come first.
 
         Examples
         --------
@@ -122,7 +122,7 @@ class Array(ArrayFacts):
 
     @property
     def lazy(self) -> LazyArray:
-        """A view of the array that reads nothing: indexing it gives other views.
+        """A view of the array. Indexing it reads nothing and gives another view; ``np.asarray`` or ``read()`` reads.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class Array(ArrayFacts):
 
     @property
     def blocks(self) -> Selector:
-        """Selection of whole chunks by their positions in the grid; of shards, where there are shards.
+        """Select whole chunks by their positions in the grid; whole shards, if there are shards.
 
         Examples
         --------
@@ -149,20 +149,20 @@ class Array(ArrayFacts):
         return Selector(self, partial(indexing.block, block_shape=self._metadata.write_shape))
 
     def get_basic_selection(self, selection: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any:
-        """Read what integers, slices, `...` and `newaxis` pick, into `out` if that is given.
+        """Read what integers, slices, `...` and `newaxis` select, into `out` if it is given.
 
         Parameters
         ----------
         selection
             As in ``array[selection]``.
         out
-            An array that the elements are decoded into. It may be a view with any strides, and must have the shape of
-            the result and the data type of the array. It is also what is returned.
+            An array that the elements are decoded into; it is also what is returned. It may be a view with any strides,
+            and must have the shape of the result and the data type of the array.
         """
         return self._get(indexing.basic, selection, out)
 
     def set_basic_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """Write to what integers, slices, `...` and `newaxis` pick."""
+        """Write to what integers, slices, `...` and `newaxis` select."""
         self._set(indexing.basic, selection, value)
 
     def get_orthogonal_selection(self, selection: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
@@ -178,7 +178,7 @@ class Array(ArrayFacts):
         return self._get(indexing.coordinate, selection, out)
 
     def set_coordinate_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """Write to the points at these coordinates; where one is named twice, the last value counts."""
+        """Write to the points at these coordinates; if a point is named twice, the last value wins."""
         self._set(indexing.coordinate, selection, value)
 
     def get_mask_selection(self, mask: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
@@ -228,24 +228,24 @@ class Array(ArrayFacts):
 
     @property
     def attrs(self) -> Attributes:
-        """Its attributes; changes are stored at once."""
+        """The attributes of the array; changes are stored at once."""
         # Attributes are changed through the hierarchy, whose modules know arrays.
         from blizzarr.attributes import Attributes
 
         return Attributes(self)
 
     def resize(self, new_shape: Any, *more: int) -> None:
-        """Change the length of axes. New elements read as fill value; those that are cut off are erased.
+        """Change the length of the axes. New elements read as the fill value; those that are cut off are erased.
 
         Parameters
         ----------
         new_shape, more
-            One length per axis, in a sequence or, as in NumPy, as so many arguments.
+            One length per axis: as a sequence or, as in NumPy, as separate arguments.
 
         Raises
         ------
         ConflictError
-            When somebody else has changed the shape since it was read here.
+            If somebody else has changed the shape since it was read here.
 
         Examples
         --------
@@ -260,26 +260,26 @@ class Array(ArrayFacts):
         self._adopt(resize(self._store, self._path, self._metadata, self._binding or self._bind(), shape))
 
     def append(self, data: npt.ArrayLike, axis: int = 0, *, at: int | None = None) -> tuple[int, ...]:
-        """Put elements behind the last along an axis, as it is stored now, and give the new shape.
+        """Append elements at the end of an axis, and return the new shape.
 
-        Nobody sees the array longer before the elements are there. Several threads, and on local directories several
-        processes, can append to one array at the same time.
+        The end is that of the array as it is stored now. Nobody sees the array grow before the elements are there.
+        Several threads and, on local directories, several processes can append to one array at the same time.
 
         Parameters
         ----------
         data
-            The elements; of the array's shape, but for the length along `axis`.
+            The elements; they must have the shape of the array, except for the length along `axis`.
         axis
             The axis along which the array grows.
         at
-            Where the elements belong, as an index along `axis`: the length that the array has before. Then an append
-            of which nobody knows whether it was done, as it was interrupted, can be repeated: if these elements are
-            there already, nothing happens.
+            The index along `axis` where the elements belong, which is the length of the array before the append. With
+            it, you can repeat an append that may or may not have been completed before it was interrupted: if these
+            elements are there already, nothing happens.
 
         Raises
         ------
         ConflictError
-            With `at`, when the array has another length, or ends with other elements.
+            With `at`, if the array has another length, or ends with other elements.
 
         Examples
         --------
@@ -299,17 +299,18 @@ class Array(ArrayFacts):
         return self
 
     def cached(self, pool: CachePool, *, recheck: Recheck = True) -> Self:
-        """The same array, of which a pool keeps the chunks that are read.
+        """The same array, with a pool that keeps the chunks that are read.
 
         Parameters
         ----------
         pool
-            What keeps them. Arrays that share one share its limit, and two handles of one array share their chunks.
+            The pool. Arrays that share a pool share its limit, and two handles of one array share their chunks.
         recheck
-            When a chunk that is kept must be checked again before it is used. True: before each read; that is a look
-            at the file, which is read again if it has changed. False: never. ``"open"``: once after the array was
-            opened. A number: when the last check is so many seconds ago. See `blizzarr.caching.Recheck`. What is
-            written in this process is seen at once in any case, and writes never build on what is kept.
+            When a chunk in the pool must be checked again before it is used. True: before each read; the check is a
+            look at the file, which is read again only if it has changed. False: never. ``"open"``: once after the array
+            was opened. A number: when the last check is longer ago than that many seconds. See
+            `blizzarr.caching.Recheck`. What this process writes is seen at once in any case, and writes never build on
+            the pool.
 
         Examples
         --------
@@ -326,7 +327,7 @@ class Array(ArrayFacts):
         return type(self)(store, self._path, self._metadata)
 
     def refresh(self) -> Self:
-        """Read the metadata again, as they are stored now: somebody else may have appended."""
+        """Read the metadata again, as it is stored now: somebody else may have appended."""
         self._adopt(as_array_meta(read_node(self._store, self._path), self._path))
         return self
 

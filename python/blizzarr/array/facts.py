@@ -37,7 +37,7 @@ class ArrayFacts(Node):
 
     @property
     def metadata(self) -> ArrayMeta:
-        """What its document says."""
+        """The content of the array's metadata document."""
         return self._metadata
 
     @property
@@ -62,44 +62,44 @@ class ArrayFacts(Node):
 
     @property
     def itemsize(self) -> int:
-        """Bytes per element in memory."""
+        """The size of an element in memory, in bytes."""
         return self._metadata.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements in memory."""
+        """The size of all elements in memory, in bytes."""
         return self.size * self.itemsize
 
     @property
     def fill_value(self) -> np.generic | None:
-        """What elements are that were never written; None where the format leaves it open, and they read as zeros."""
+        """The value of elements that were never written; None if the format leaves it open (they read as zeros)."""
         return None if self._metadata.fill_undefined else self._metadata.fill_value
 
     @property
     def order(self) -> str:
-        """``"F"`` when the elements of a chunk are stored first axis fastest, else ``"C"``. What is read is ``"C"``."""
+        """``"F"`` if chunks are stored first axis fastest, else ``"C"``. What is read is always in ``"C"`` order."""
         return self._metadata.order
 
     @property
     def dimension_names(self) -> tuple[str | None, ...] | None:
-        """The names of the axes, where they have any."""
+        """The names of the axes; None if they have none."""
         return self._metadata.dimension_names
 
     # How it is stored
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """The shape of a chunk: the smallest part that can be read by itself (in a shard: of an inner chunk)."""
+        """The shape of a chunk: the smallest part that can be read by itself. With shards, that of an inner chunk."""
         return self._metadata.chunk_shape
 
     @property
     def shards(self) -> tuple[int, ...] | None:
-        """The shape of a shard: of what is written as one object; None when chunks are stored one by one."""
+        """The shape of a shard, which is written as one object; None if chunks are stored one by one."""
         return self._metadata.shard_shape
 
     @property
     def storage_transformers(self) -> tuple[StorageTransformer, ...]:
-        """What stands between it and its store; the first is nearest to it."""
+        """The storage transformers between the array and its store; the first is nearest to the array."""
         return self._metadata.storage_transformers
 
     @property
@@ -109,7 +109,7 @@ class ArrayFacts(Node):
 
     @property
     def serializer(self) -> Codec:
-        """The codec that makes bytes of the elements of a chunk."""
+        """The codec that turns the elements of a chunk into bytes."""
         return self._chunk_codecs.serializer
 
     @property
@@ -134,7 +134,7 @@ class ArrayFacts(Node):
 
     @property
     def nchunks_initialized(self) -> int:
-        """The number of chunks that are stored, found by listing; a shard counts for all its chunks."""
+        """The number of chunks that are stored, found by listing. A stored shard counts for all of its chunks."""
         grid = self._metadata.chunk_grid.shape(self._shape)
         found = sum(
             all(index < count for index, count in zip(position, grid, strict=True))
@@ -143,18 +143,18 @@ class ArrayFacts(Node):
         return found * (prod(self.shards) // prod(self.chunks) if self.shards is not None else 1)
 
     def nbytes_stored(self) -> int:
-        """The bytes that the array takes in its store, documents included, found by listing."""
+        """The number of bytes that the array takes up in its store, documents included, found by listing."""
         return stored_bytes(self._store, self._path, self._metadata)
 
     @property
     def info(self) -> ArrayInfo:
-        """What its document says about it, printed as a table."""
+        """What the metadata says about the array; prints as a table."""
         from blizzarr.array.info import ArrayInfo
 
         return ArrayInfo.of(self._store, self._path, self._metadata)
 
     def info_complete(self) -> ArrayInfo:
-        """As `info`, and what is stored, for which all chunks are listed."""
+        """As `info`, plus what is stored, for which all chunks are listed."""
         from blizzarr.array.info import ArrayInfo
 
         return ArrayInfo.of(self._store, self._path, self._metadata, complete=True)
