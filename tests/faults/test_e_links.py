@@ -273,7 +273,7 @@ def test_row_071_loops_of_links_within(tmp_path: Path, canary: Canary) -> None:
     assert list(group.array_keys()) == []
     assert sorted(name for name, _ in group.members(max_depth=None)) == ["a", "a/b"]
     for name in ("self", "one"):
-        with pytest.raises(StoreError, match=f"key {name}/zarr.json: .*symbolic links"):
+        with pytest.raises(StoreError, match=f"key {name}/zarr.json in .*: .*symbolic links"):
             blizzarr.open(group.store, path=name, mode="r")
 
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blizzarr_core::cache::changes;
-use blizzarr_core::error::Result;
+use blizzarr_core::error::{Error, Result};
 use blizzarr_core::interrupt::never;
 use blizzarr_core::store::durability::{self, Level};
 use blizzarr_core::store::local::{Links, LocalOptions, LocalStore, Locking};
@@ -25,6 +25,8 @@ use crate::signals::watching_signals;
 #[pyclass(name = "NativeStore", module = "blizzarr._native", subclass, frozen)]
 pub struct NativeStore {
     store: Arc<dyn ListableStore>,
+    /// Where it is, for errors; `None` for memory, of which nobody knows more than that.
+    root: Option<String>,
 }
 
 /// A directory; see `blizzarr.stores.LocalStore`.
@@ -85,7 +87,8 @@ impl PyLocalStore {
             let options = LocalOptions { durability: durability.map(level).transpose()?, locking, links };
             let local = LocalStore::with(root, options).map_err(|error| raise(py, error, None))?;
             let local = Arc::new(local);
-            Ok(PyClassInitializer::from(NativeStore { store: local.clone() }).add_subclass(PyLocalStore { local }))
+            let native = NativeStore { store: local.clone(), root: Some(root.to_owned()) };
+            Ok(PyClassInitializer::from(native).add_subclass(PyLocalStore { local }))
         })
     }
 
@@ -116,7 +119,8 @@ impl PyMemoryStore {
     #[new]
     fn new() -> PyClassInitializer<Self> {
         let memory = Arc::new(MemoryStore::new());
-        PyClassInitializer::from(NativeStore { store: memory.clone() }).add_subclass(PyMemoryStore { memory })
+        PyClassInitializer::from(NativeStore { store: memory.clone(), root: None })
+            .add_subclass(PyMemoryStore { memory })
     }
 
     /// Makes many changes (`None`: delete) in one step, if all values that are expected are of these versions (`None`:
@@ -321,8 +325,21 @@ impl NativeStore {
 
     fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&dyn ListableStore) -> Result<R> + Send) -> PyResult<R> {
         let store = self.store.as_ref();
-        let done = || py.detach(|| work(store)).map_err(|error| raise(py, error, None));
+        let done = || py.detach(|| work(store)).map_err(|error| self.failed(py, error));
         entry(py, "ask a store", None, done)
+    }
+
+    /// The exception, which names this store.
+    fn failed(&self, py: Python<'_>, error: Error) -> PyErr {
+        let raised = raise(py, error, None);
+        if let Some(root) = &self.root {
+            let value = raised.value(py);
+            if value.getattr("store").is_ok_and(|store| store.is_none()) {
+                // What cannot be told must not hide what happened.
+                let _ = value.setattr("store", root);
+            }
+        }
+        raised
     }
 }
 

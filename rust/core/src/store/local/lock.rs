@@ -128,9 +128,12 @@ const SAY_SO: &str = "If no other process writes here, say so: LocalStore(root, 
 fn failed(lock_key: &str, cause: &io::Error) -> Error {
     let mut error =
         Error::io(lock_key, "lock the metadata document (writes lock it, so that none undoes another)", cause);
-    if matches!(cause.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) {
-        error.reason = format!("{}: it must be open for writing. {SAY_SO}", error.reason);
-    }
+    let advice = match cause.kind() {
+        io::ErrorKind::PermissionDenied => format!("it must be open for writing. {SAY_SO}"),
+        io::ErrorKind::ReadOnlyFilesystem => "nothing can be written there".to_owned(),
+        _ => return error,
+    };
+    error.reason = format!("{}: {advice}", error.reason);
     error
 }
 
