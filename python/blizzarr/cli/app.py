@@ -23,10 +23,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
     help="Zarr arrays and groups, from the shell.\n\n"
-    "A PATH is a directory or a zip file with the path of a node behind it: [bold]data.zarr/brain/t1[/bold]. "
-    "Where elements are read, a selection may follow, in quotes because of the shell: "
+    "A PATH is a directory or a zip file, followed by the path of a node in it: [bold]data.zarr/brain/t1[/bold]. "
+    "Where elements are read, a selection may follow; quote it because of the shell: "
     "[bold]'data.zarr/brain/t1\\[0:10, ::2]'[/bold].",
-    epilog="BLIZZARR_TRACEBACK=1 in the environment shows where in the code an error came from.",
+    epilog="With BLIZZARR_TRACEBACK=1 in the environment, errors show where in the code they came from.",
 )
 
 

@@ -37,13 +37,14 @@ def run(
     path: ArrayArgument,
     selection: Annotated[str | None, typer.Argument(metavar="[SELECTION]", help="Like 0:10,::2")] = None,
     form: Annotated[
-        Format | None, typer.Option("--format", "-f", help="By default what the file's name says, else text.")
+        Format | None,
+        typer.Option("--format", "-f", help="By default as the name of the output file says, otherwise text."),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file.")] = None,
 ) -> None:
     """Print elements of an array as text, CSV, JSON or .npy.
 
-    The array is read in parts: it may be larger than memory.
+    The array is read part by part, so it may be larger than memory.
     """
     place = Place.parse(path, selection)
     form = form or _named(output)

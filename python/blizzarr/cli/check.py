@@ -32,7 +32,9 @@ def run(
     fast: Annotated[
         bool, typer.Option("--fast", help="Look only at sizes and at the indices of shards, not at every byte.")
     ] = False,
-    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired; says what it did.")] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Repair what can be repaired, and say what was done.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", "-n", help="With --repair: only say what would be done.")
     ] = False,
@@ -44,32 +46,33 @@ def run(
         bool,
         typer.Option(
             "--quarantine-damaged",
-            help="With --repair: move chunks of which nothing can be saved away, too; they read as fill value then.",
+            help="With --repair: also move away chunks that cannot be saved; they then read as the fill value.",
         ),
     ] = False,
     record: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="When nothing is damaged, write checksums of everything to FILE."),
+        typer.Option(metavar="FILE", help="If nothing is damaged, write checksums of everything to FILE."),
     ] = None,
     against: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Compare everything with the checksums in FILE, too.")
+        str | None, typer.Option(metavar="FILE", help="Also compare everything with the checksums in FILE.")
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail for warnings and notes, too.")] = False,
-    limit: Annotated[int, typer.Option(min=1, help="How many findings of a kind to show for each node.")] = 10,
-    threads: Annotated[int, typer.Option(min=0, help="Threads that work; 0 means one per core.")] = 0,
+    strict: Annotated[bool, typer.Option("--strict", help="Let warnings and notes count as errors.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="How many findings of each kind to show for each node.")] = 10,
+    threads: Annotated[int, typer.Option(min=0, help="How many threads to use; 0 means one per core.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Check an array, or a group with everything below it.
 
-    Documents are held against their specification, every chunk is decoded, checksums are compared; chunks outside the
-    shape, stale consolidated metadata, leftovers of writers that died and files that are not Zarr's are listed.
+    Documents are compared with their specification, every chunk is decoded, and checksums are verified. Chunks outside
+    the shape, stale consolidated metadata, leftovers of writers that died, and files that are not Zarr's are listed.
 
-    Nothing is changed, unless --repair says so. Then leftovers of dead writers are removed, stale consolidated metadata
-    made anew, chunks outside the shape moved away, and of damaged shards the intact inner chunks saved. Whatever is
-    replaced or moved is kept in a directory beside the data first.
+    Nothing is changed without --repair. With it, leftovers of dead writers are removed, stale consolidated metadata is
+    made again, chunks outside the shape are moved away, and the intact inner chunks of damaged shards are saved.
+    Whatever is replaced or moved is first copied to a directory beside the data.
 
-    --record keeps SHA-256 of everything that is stored in a file, for --against to find what has changed since, also
-    where a flipped bit decodes to another value. With --fast chunks are not decoded, but their checksums are computed.
+    --record writes the SHA-256 of everything that is stored to a file, so that --against can find what has changed
+    since, even where a flipped bit decodes to another value. With --fast, chunks are not decoded, but their checksums
+    are still computed.
 
     The exit status is 1 if something is damaged and was not repaired without loss; warnings and notes count only with
     --strict.

@@ -37,10 +37,10 @@ def _known_format(text: str | None) -> str | None:
 
 ChunksOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--chunks", "-c", help="Lengths like 64,64,64 (-1: the whole axis), a size like 8MB, or auto."),
+    typer.Option("--chunks", "-c", help="Lengths like 64,64,64 (-1: the whole axis), a size like 8MB, or 'auto'."),
 ]
 ShardsOption: TypeAlias = Annotated[
-    str | None, typer.Option("--shards", "-s", help="The same for shards; 'none' for no shards.")
+    str | None, typer.Option("--shards", "-s", help="As for --chunks, or 'none' for no shards.")
 ]
 CodecOption: TypeAlias = Annotated[
     list[str] | None,
@@ -49,7 +49,7 @@ CodecOption: TypeAlias = Annotated[
         "--compressor",
         "-z",
         help="Like zstd:5, blosc:cname=zstd,clevel=3, transpose:order=2;1;0, none, or JSON; "
-        "several times for several, in the order of encoding.",
+        "repeat it for several codecs, in the order of encoding.",
     ),
 ]
 FormatOption: TypeAlias = Annotated[
@@ -57,7 +57,7 @@ FormatOption: TypeAlias = Annotated[
     typer.Option(
         "--format",
         "-f",
-        help=f"{_FORMATS} (the draft as zarr-python spelled it).",
+        help=f"{_FORMATS}. v3_draft_zarr_python is the draft as zarr-python spelled it.",
         callback=_known_format,
     ),
 ]

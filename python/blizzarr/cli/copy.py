@@ -33,28 +33,29 @@ INTERRUPTED = 130
 
 def run(
     source: Annotated[
-        str, typer.Argument(metavar="SRC", help="An array, a group, a .npy or a .npz.", autocompletion=complete_path)
+        str,
+        typer.Argument(metavar="SRC", help="An array, a group, or a .npy or .npz file.", autocompletion=complete_path),
     ],
     destination: Annotated[
-        str, typer.Argument(metavar="DST", help="Where the copy will be.", autocompletion=complete_path)
+        str, typer.Argument(metavar="DST", help="Where to put the copy.", autocompletion=complete_path)
     ],
     chunks: ChunksOption = None,
     shards: ShardsOption = None,
     codec: CodecOption = None,
     zarr_format: FormatOption = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Finish a copy that was interrupted.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted copy.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     keep_foreign: KeepForeignOption = False,
     memory: Annotated[
         str | None, typer.Option(help="How much of an array to hold in memory, like 512MB; 128MiB by default.")
     ] = None,
-    threads: Annotated[int, typer.Option(min=0, help="Threads that work; 0 means one per core.")] = 0,
+    threads: Annotated[int, typer.Option(min=0, help="How many threads to use; 0 means one per core.")] = 0,
 ) -> None:
     """Copy an array or a group, as it is or into other chunks, shards, codecs and formats.
 
-    Whatever its size, it is copied in parts, by all cores. What is not said stays as it is in the source.
+    Copies arrays of any size, part by part, on all cores. Whatever you leave out stays as it is in the source.
 
-    After Ctrl-C the same command with --resume goes on where it stopped.
+    After Ctrl-C, run the same command with --resume: it continues where it stopped.
     """
     if resume and overwrite:
         raise typer.BadParameter("expected --resume or --overwrite, found both", param_hint="--resume")

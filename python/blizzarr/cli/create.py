@@ -29,24 +29,25 @@ EXAMPLES = (
 def run(
     path: PathArgument,
     shape: Annotated[
-        str | None, typer.Option(help="Lengths like 100,200; () for a single element. Without it a group is made.")
+        str | None, typer.Option(help="Lengths like 100,200; () for a single element. Without it, a group is created.")
     ] = None,
     dtype: Annotated[str | None, typer.Option("--dtype", "-d", help="Like uint8, float32, bool, complex64.")] = None,
     chunks: ChunksOption = None,
     shards: ShardsOption = None,
     codec: CodecOption = None,
     fill_value: Annotated[
-        str | None, typer.Option(help="What elements are that were never written: 0, NaN, 0x7fc00001, ...")
+        str | None, typer.Option(help="The value of elements that were never written: 0, NaN, 0x7fc00001, ...")
     ] = None,
     dimension_names: Annotated[str | None, typer.Option(help="Like z,y,x")] = None,
     attribute: Annotated[
-        list[str] | None, typer.Option("--attribute", "-a", help="NAME=VALUE, a JSON value or text; several times.")
+        list[str] | None,
+        typer.Option("--attribute", "-a", help="NAME=VALUE, where VALUE is JSON or text; may be repeated."),
     ] = None,
     zarr_format: FormatOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     keep_foreign: KeepForeignOption = False,
 ) -> None:
-    """Create an array (with --shape and --dtype) or a group (without)."""
+    """Create an array (with --shape and --dtype) or a group (without them)."""
     place = Place.parse(path)
     attributes = dict(_attribute(text) for text in attribute or [])
     options: dict[str, Any] = {

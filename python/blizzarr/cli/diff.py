@@ -28,17 +28,21 @@ TROUBLE = 2
 def run(
     a: Annotated[str, typer.Argument(metavar="A", help="An array or a group.", autocompletion=complete_path)],
     b: Annotated[str, typer.Argument(metavar="B", help="Another one.", autocompletion=complete_path)],
-    rtol: Annotated[float, typer.Option(min=0, help="How far numbers may be apart, as a part of that of B.")] = 0.0,
-    atol: Annotated[float, typer.Option(min=0, help="How far numbers may be apart, besides.")] = 0.0,
-    limit: Annotated[int, typer.Option(min=1, help="How much to show for each node, and of its elements.")] = 10,
-    threads: Annotated[int, typer.Option(min=0, help="Threads that work; 0 means one per core.")] = 0,
+    rtol: Annotated[
+        float, typer.Option(min=0, help="How far numbers may differ, as a fraction of the number in B.")
+    ] = 0.0,
+    atol: Annotated[float, typer.Option(min=0, help="How far numbers may differ in addition, absolutely.")] = 0.0,
+    limit: Annotated[
+        int, typer.Option(min=1, help="How many differences to show for each node, and how many elements.")
+    ] = 10,
+    threads: Annotated[int, typer.Option(min=0, help="How many threads to use; 0 means one per core.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two arrays, or two groups with everything below them.
 
     Nodes, shapes, data types, fill values, attributes, dimension names and every element are compared, whatever the
-    formats. How they are stored makes no difference and is only noted. What cannot be read is told, and the rest
-    compared.
+    formats. Differences in how they are stored are only noted. Anything that cannot be read is reported, and the rest
+    is still compared.
 
     The exit status is 0 if they are the same, 1 if they differ, 2 if something could not be compared.
     """

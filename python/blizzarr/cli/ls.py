@@ -18,7 +18,7 @@ EXAMPLES = "Examples:  blizzarr ls data.zarr   |   blizzarr ls -l data.zarr/brai
 
 def run(
     path: PathArgument = ".",
-    long: Annotated[bool, typer.Option("-l", "--long", help="With type, shape, chunks and stored size.")] = False,
+    long: Annotated[bool, typer.Option("-l", "--long", help="Also show type, shape, chunks and stored size.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the arrays and groups that are directly in a group."""

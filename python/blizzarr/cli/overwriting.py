@@ -9,5 +9,5 @@ import typer
 __all__ = ["KeepForeignOption"]
 
 KeepForeignOption: TypeAlias = Annotated[
-    bool, typer.Option("--keep-foreign", help="Go on where files lie that are not ours; they stay where they are.")
+    bool, typer.Option("--keep-foreign", help="Go ahead even if files that are not Zarr's lie there; those files stay.")
 ]

@@ -27,7 +27,7 @@ PathArgument: TypeAlias = Annotated[
 ArrayArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
-        metavar="PATH[SELECTION]", help="An array, perhaps with a selection behind it.", autocompletion=complete_path
+        metavar="PATH[SELECTION]", help="An array, followed by a selection if you like.", autocompletion=complete_path
     ),
 ]
 

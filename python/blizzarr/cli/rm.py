@@ -22,8 +22,8 @@ def run(
 ) -> None:
     """Remove an array, or a group with everything in it.
 
-    Only what belongs to the nodes is removed. Where other files lie among it, nothing is, unless --keep-foreign says
-    that it may: they stay in any case.
+    Only files that belong to the array or group are removed. If other files lie among them, nothing is removed, unless
+    --keep-foreign is given; those files stay in any case.
     """
     place = Place.parse(path)
     node = open_node(place, mode="r+")

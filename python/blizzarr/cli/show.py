@@ -28,7 +28,7 @@ def run(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The PNG file; by default named after the array.")
     ] = None,
-    cmap: Annotated[str, typer.Option(help="viridis, magma, gray or rdbu; with _r the other way round.")] = "viridis",
+    cmap: Annotated[str, typer.Option(help="viridis, magma, gray or rdbu; add _r to reverse it.")] = "viridis",
     axis: Annotated[
         str | None, typer.Option(help="Show slices along this axis, given by number or name, on a sheet.")
     ] = None,
@@ -37,11 +37,11 @@ def run(
     ] = None,
     vmax: Annotated[str | None, typer.Option(help="The value of the last colour.")] = None,
     origin: Annotated[str, typer.Option(help="Whether row 0 is at the 'upper' or 'lower' edge.")] = "upper",
-    size: Annotated[int, typer.Option(min=64, max=8192, help="About how many pixels wide an image becomes.")] = 720,
+    size: Annotated[int, typer.Option(min=64, max=8192, help="The approximate width of the image in pixels.")] = 720,
 ) -> None:
     """Make a picture: a curve, an image, or slices of a volume.
 
-    Large arrays are sampled with strides, so a picture of a huge array needs a part of it only.
+    Large arrays are sampled with strides, so a picture of a huge array reads only a part of it.
     """
     if origin not in ("upper", "lower"):
         raise typer.BadParameter(f"expected 'upper' or 'lower', found {origin!r}", param_hint="--origin")

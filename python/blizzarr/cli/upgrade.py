@@ -23,15 +23,16 @@ def run(
     path: PathArgument,
     to: UpgradeOption = "v3",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", "-n", help="Only say what would happen; exit status 1 if it cannot.")
+        bool,
+        typer.Option("--dry-run", "-n", help="Only say what would happen; the exit status is 1 if it cannot be done."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Give a whole hierarchy the metadata of a newer format, in place.
 
-    No chunk is decoded or changed: metadata are written beside the old ones, and chunks that need another key get it by
-    a second link to the same file. Until the last step the old metadata open as ever. After Ctrl-C, or anything else
-    that stopped it, the same command goes on.
+    No chunk is decoded or changed: the new metadata is written beside the old, and chunks that need another key get it
+    through a second link to the same file. Until the last step, the old metadata opens as before. If the upgrade is
+    interrupted, by Ctrl-C or anything else, run the same command again to finish it.
     """
     place = Place.parse(path)
     if place.path:
