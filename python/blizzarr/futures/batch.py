@@ -17,7 +17,7 @@ T = TypeVar("T")
 class Batch:
     """Reads that wait for each other, so that what several of them need is read and decoded once.
 
-    They begin with `submit`, at the end of a ``with`` block, or when the batch is dropped.
+    They begin at `submit`, at the end of a ``with`` block, or when the batch is dropped.
 
     Examples
     --------

@@ -31,14 +31,14 @@ _PENDING, _RESULT, _ERROR, _CANCELLED = range(4)
 class Future(Generic[T]):
     """The result of something that runs elsewhere.
 
-    Await it, wait for it with `result`, or have a callback told with `add_done_callback`.
+    Await it, wait for it with `result`, or register a callback with `add_done_callback`.
 
     Parameters
     ----------
     future
-        A `Future`, which is returned as it is; a coroutine, which is run; or a result that is there already.
+        A `Future`, which is returned as it is; a coroutine, which is run; or a result that is already there.
     loop
-        The event loop that runs a coroutine; without it the one that runs in this thread.
+        The event loop that runs a coroutine; by default, the one that runs in this thread.
 
     Examples
     --------

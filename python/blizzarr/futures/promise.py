@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 
 class Promise(Generic[T]):
-    """What a result is given with, to whoever has the future that belongs to it.
+    """Sets the result of the future that belongs to it.
 
-    Made by `Promise.new`. A promise that is dropped without a result lets its future fail.
+    Made by `Promise.new`. If a promise is dropped without a result, its future fails.
 
     Examples
     --------

@@ -11,15 +11,15 @@ __all__ = ["WriteFutures"]
 
 
 class WriteFutures:
-    """The two futures of a write, and all that a future can do, which is asked of `commit`.
+    """The two futures of a write. Used as a future itself, it stands for `commit`.
 
     Attributes
     ----------
     copy
-        Done when the source is not looked at any more.
+        Done when the source is no longer needed.
     commit
-        Done when every read sees what was written, and it is as durable as was asked for; in a transaction: when reads
-        with the same transaction see it.
+        Done when every read sees what was written, and it is as durable as was asked for. In a transaction: done when
+        reads with the same transaction see it.
     """
 
     __slots__ = ("__weakref__", "commit", "copy")

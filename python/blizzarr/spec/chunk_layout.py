@@ -23,8 +23,9 @@ _order_json = as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)
 class ChunkLayout(LayoutConstraints):
     """The storage layout of an array, or constraints on it.
 
-    Constraints are hard, which must hold, or soft, which are wishes. There is one grid of chunks for writing, one for
-    reading, which divides it, and one that codecs work on; ``chunk`` and what begins with it is for the first two.
+    Constraints are either hard, which must hold, or soft, which are wishes. There are three grids of chunks: one for
+    writing, one for reading, which divides it, and one that codecs work on. ``chunk`` and names that begin with it
+    apply to the first two.
 
     Examples
     --------

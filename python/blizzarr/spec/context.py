@@ -194,17 +194,17 @@ ContextResource.__qualname__ = "Context.Resource"
 
 
 class Context:
-    """Resources, like caches and memory, that stores share.
+    """Resources that stores share, such as caches and memory.
 
-    Stores that are opened with the same context share what is in it; each call makes another context.
+    Stores opened with the same context share its resources. Every call makes a new context.
 
     Parameters
     ----------
     spec
-        The resources by their keys, ``kind`` or ``kind#tag``, as `Context.Spec` or as JSON; without it all have their
-        defaults.
+        The resources by their keys, ``kind`` or ``kind#tag``, as `Context.Spec` or as JSON. By default, all resources
+        have their default settings.
     parent
-        The context that has what this one does not say.
+        The context to take resources from that this one does not define.
 
     Examples
     --------

@@ -30,9 +30,9 @@ T = TypeVar("T")
 
 
 class KvStore:
-    """Values under keys, both of them bytes, in a place that a spec says.
+    """A key-value store, whose keys and values are bytes, in the place that a spec names.
 
-    Open one with `KvStore.open`. Texts are taken for bytes in UTF-8.
+    Open one with `KvStore.open`. Text is encoded as UTF-8.
 
     Examples
     --------

@@ -25,9 +25,9 @@ class OpenMode:
     delete_existing
         Remove what is there first; only with `create` and without `open`.
     assume_metadata
-        Neither read nor write metadata: they are what the spec says. Data are lost or damaged if that is wrong.
+        Neither read nor write metadata, but take what the spec says. If that is wrong, data is lost or damaged.
     assume_cached_metadata
-        Do not read metadata when opening, but when they are changed. As dangerous.
+        Read metadata only when it is changed, not when opening. Just as dangerous.
 
     Examples
     --------

@@ -35,7 +35,7 @@ __all__ = ["CHANGES", "Changes", "Spec", "change_of", "changed"]
 
 
 class Spec(Indexable):
-    """What to open or create as an array: JSON, taken apart.
+    """What to open or create as an array: parsed JSON.
 
     Indexing gives the spec of a view of the array.
 

@@ -20,7 +20,7 @@ S = TypeVar("S", TensorStore, Spec)
 
 
 def cast(base: S, dtype: DTypeLike) -> S:
-    """A view as another data type: elements are converted when they are read and written.
+    """A view with another data type: elements are converted when they are read and written.
 
     Parameters
     ----------
@@ -52,8 +52,9 @@ def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
     downsample_factors
         The lengths of blocks.
     method
-        How the elements are made: ``"stride"`` takes the one whose indices the factors divide, ``"mean"``, ``"min"``,
-        ``"max"``, ``"median"`` (the lower one of two) and ``"mode"``, the most frequent (the least of several).
+        How the elements are made: ``"stride"`` takes the element whose indices are multiples of the factors; the others
+        are ``"mean"``, ``"min"``, ``"max"``, ``"median"`` (of two, the lower one) and ``"mode"``, the most frequent
+        element (of several, the least).
 
     Examples
     --------

@@ -20,20 +20,21 @@ def array(
     copy: bool | None = None,
     write: bool | None = None,
 ) -> TensorStore:
-    """A store of an array in memory.
+    """Make a store of an array in memory.
 
     Parameters
     ----------
     array
-        An array, or whatever NumPy makes one of.
+        An array, or anything that NumPy can make into one.
     dtype
-        The data type of the elements; without it that of the array.
+        The data type of the elements; by default, that of the array.
     context
         What is shared with others.
     copy
-        Whether the store has elements of its own. None copies what must be converted; False fails then.
+        Whether the store gets a copy of the elements. None copies only what must be converted; False fails in that
+        case.
     write
-        Whether the store can be written. None does what the array allows; with True, a copy is made if need be.
+        Whether the store can be written. None allows what the array allows; with True, a copy is made if necessary.
 
     Examples
     --------

@@ -59,13 +59,13 @@ def open(
     spec
         A `Spec`, its JSON, or a URL.
     read, write
-        Whether it must be possible to read, and to write; with only one of them the other is not possible.
+        Whether reading, and writing, must be possible. If only one of them is given, the other is not possible.
     context
-        What is shared with other stores that are opened with it.
+        The context, which is shared with other stores that are opened with it.
     transaction
-        What gathers all that is written.
+        The transaction that gathers everything that is written.
     batch
-        What opening may wait for, to be done together with others.
+        A batch: opening may wait for it, to be done together with other work.
     **changes
         Everything that `Spec.update` takes.
 

@@ -40,7 +40,7 @@ def overlay(
     transaction: Transaction | None = None,
     **constraints: Any,
 ) -> TensorStore:
-    """Lay stores over each other: each element is that of the last store whose domain has it.
+    """Lay stores over each other: each element is that of the last store whose domain contains it.
 
     Parameters
     ----------

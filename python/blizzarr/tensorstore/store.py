@@ -40,8 +40,8 @@ _WRITING, _RESIZING = Pace(), Pace()
 class TensorStore(StoreFacts):
     """A view of an array: indexing it gives another view, and reads nothing.
 
-    Made by `open`, `array` and others. Indices are those of the domain: none counts from the end, and a slice keeps
-    its place. Reading and writing give futures.
+    Made by `open`, `array` and others. Indices are those of the domain: none counts from the end, and a slice keeps its
+    place. Reading and writing return futures.
 
     Examples
     --------

@@ -34,24 +34,24 @@ def virtual_chunked(
     transaction: Transaction | None = None,
     **constraints: Any,
 ) -> TensorStore:
-    """A store whose chunks functions make and take.
+    """Make a store whose chunks are produced, and consumed, by functions.
 
     Parameters
     ----------
     read_function
-        Called with the domain of a chunk, an array to be filled, and `VirtualChunkedReadParameters`; what it returns
-        is waited for if it is a future or coroutine. Without it the store cannot be read.
+        Called with the domain of a chunk, an array to fill, and `VirtualChunkedReadParameters`. If it returns a future
+        or coroutine, that is waited for. Without this function, the store cannot be read.
     write_function
-        Called with the domain of a chunk, its elements, and `VirtualChunkedWriteParameters`. Without it the store
-        cannot be written.
+        Called with the domain of a chunk, its elements, and `VirtualChunkedWriteParameters`. Without this function, the
+        store cannot be written.
     loop
-        The event loop that runs coroutines; without it that of this thread.
+        The event loop that runs coroutines; by default, that of this thread.
     context
         What is shared with others.
     transaction
-        What gathers what is written; the functions are called when it is committed.
+        The transaction that gathers what is written; the functions are called when it is committed.
     **constraints
-        What a `Schema` is made from: ``dtype`` and ``shape`` or ``domain`` must be among them, ``chunk_layout`` can.
+        The arguments of `Schema`: ``dtype``, and ``shape`` or ``domain``, are required; ``chunk_layout`` is optional.
 
     Examples
     --------

@@ -39,7 +39,7 @@ __all__ = ["VirtualChunkedReadParameters", "VirtualChunkedWriteParameters", "Vir
 
 @dataclass(frozen=True)
 class VirtualChunkedReadParameters:
-    """What a function that makes chunks is told besides where."""
+    """What a function that produces chunks is told, besides where."""
 
     if_not_equal: bytes = b""
     """The generation that is known already; nothing is cached here, so none is."""
@@ -51,7 +51,7 @@ class VirtualChunkedReadParameters:
 
 @dataclass(frozen=True)
 class VirtualChunkedWriteParameters:
-    """What a function that takes chunks is told besides where."""
+    """What a function that consumes chunks is told, besides where."""
 
     if_equal: bytes = b""
     """The generation that the chunk must still have; empty for any."""

@@ -36,20 +36,22 @@ class Hold:
 
 
 class Transaction:
-    """Changes that are kept in memory until they are stored together, or forgotten.
+    """Changes that are kept in memory until they are stored together, or discarded.
 
-    What is read through a store with a transaction sees them; nobody else does. As a context manager it is committed
-    at the end of the block, or aborted when that raises; if nobody has it any more, it is aborted.
+    Reads through a store with the transaction see the changes; nobody else does. Used in a ``with`` statement, the
+    transaction is committed at the end of the block, or aborted if the block raises. If nobody holds it any more, it is
+    aborted.
 
-    All changes of one store in memory are stored in one step. In other stores each value is; if one cannot be stored,
-    the others are, `stored` and `not_stored` tell which, and no value is ever half of one.
+    All changes to one store in memory are stored in one step. In other stores, each value is. If one value cannot be
+    stored, the others still are; `stored` and `not_stored` tell which is which, and no value is ever stored in part.
 
     Parameters
     ----------
     atomic
-        Whether it must never be seen half committed: a change that makes this impossible fails, and aborts it.
+        Whether others must never see it half committed: a change that makes this impossible fails, and aborts the
+        transaction.
     repeatable_read
-        Whether it fails if something that was read in it has been changed by others.
+        Whether the commit fails if others have changed something that was read in the transaction.
 
     Examples
     --------

@@ -18,8 +18,8 @@ _UNSET: Any = object()
 class Dim:
     """An interval of indices, with bounds that may be implicit, and a label.
 
-    Called with one integer, or `size`, it is that long and begins at `inclusive_min` or 0; with two integers, or
-    `exclusive_max` or `inclusive_max`, it has these bounds; else it is unbounded. Bounds that are not given are
+    With one integer (or `size`), it has that length and begins at `inclusive_min`, or at 0. With two integers (or
+    `exclusive_max` or `inclusive_max`), it has these bounds. Otherwise it is unbounded. Bounds that are not given are
     implicit, unless `implicit_lower` and `implicit_upper` say otherwise.
 
     Examples

@@ -25,12 +25,13 @@ __all__ = ["IndexDomain"]
 
 
 class IndexDomain(FormValue, Movable):
-    """The box of indices for which a view is defined: for each dimension an interval and perhaps a label.
+    """The box of indices for which a view is defined: for each dimension an interval, and perhaps a label.
 
-    Made of dimensions (`Dim`), of `json`, or of vectors: of `shape`, `exclusive_max` and `inclusive_max` at most one is
-    given. Bounds that are not given are infinite and implicit; the lower bounds of a shape are zero.
+    Made from dimensions (`Dim`), from `json`, or from vectors; at most one of `shape`, `exclusive_max` and
+    `inclusive_max` may be given. Bounds that are not given are infinite and implicit; with a shape, the lower bounds
+    are zero.
 
-    Domains do not change; indexing them gives new ones.
+    Domains are immutable; indexing them gives new ones.
 
     Examples
     --------

@@ -41,11 +41,11 @@ class OutputIndexMap:
     Parameters
     ----------
     offset
-        The index, if nothing else is given; else what is added.
+        The index, if nothing else is given; otherwise an offset that is added.
     input_dimension
-        The dimension of the position whose index counts, times `stride`.
+        The dimension of the position whose index is used, multiplied by `stride`.
     index_array
-        Indices by position, times `stride`; all have to be within `index_range`.
+        Indices by position, multiplied by `stride`; all must be within `index_range`.
 
     Examples
     --------

@@ -26,12 +26,12 @@ __all__ = ["IndexTransform"]
 
 
 class IndexTransform(FormValue, Indexed):
-    """A domain, and for each dimension of an array how its index follows from a position in the domain.
+    """A domain and, for each dimension of an array, how its index follows from a position in the domain.
 
-    Made of a domain or of the vectors that describe one (see `IndexDomain`) and of output maps, or of `json`. Without
-    output maps each position maps to itself.
+    Made from a domain, or from the vectors that describe one (see `IndexDomain`), and from output maps; or from `json`.
+    Without output maps, each position maps to itself.
 
-    Transforms do not change; indexing them gives new ones, which are views of what they map to.
+    Transforms are immutable; indexing them gives new ones, which are views of what they map to.
 
     Examples
     --------
