@@ -1,6 +1,6 @@
-"""blizzarr: every Zarr there has been, on one fast native engine.
+"""blizzarr: arrays and groups of every Zarr format there has been, on one fast native engine.
 
-Open data that is there, create arrays and groups, select like NumPy:
+Create and open arrays and groups, and index them like NumPy arrays:
 
 >>> import blizzarr
 >>> store = blizzarr.stores.MemoryStore()

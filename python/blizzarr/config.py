@@ -24,37 +24,38 @@ __all__ = ["Config", "config"]
 
 @dataclass(slots=True)
 class Config:
-    """The settings; change them with `set`, for good or for the length of a ``with`` block."""
+    """The settings of this process; change them with `set`, until it ends or for the length of a ``with`` block."""
 
     threads: int = 0
-    """Threads that read and write chunks; 0 means one per core."""
+    """How many threads read and write chunks; 0 means one per core."""
     write_empty_chunks: bool = False
     """Whether chunks that hold nothing but the fill value are stored."""
     chunk_bytes: int = 1 << 20
-    """What ``chunks="auto"`` aims at, before compression."""
+    """The chunk size that ``chunks="auto"`` aims at, before compression."""
     shard_bytes: int = 64 << 20
-    """What ``shards="auto"`` aims at, before compression."""
+    """The shard size that ``shards="auto"`` aims at, before compression."""
     copy_bytes: int = 128 << 20
-    """How much of an array `copy` holds in memory at a time, at most, unless a single shard is larger; about as much
+    """How much of an array `copy` holds in memory at a time, at most, unless a single shard is larger. About as much
     again is needed to encode it."""
     element_bytes: int = 64 << 20
-    """How long elements of a fixed length may be that are read or written: a document of a hundred bytes can ask for
-    elements of 2 GiB."""
+    """The longest elements of a fixed length that are read or written. Without a limit, a document of a hundred bytes
+    could ask for elements of 2 GiB."""
     allowed_codecs: tuple[str, ...] = ()
-    """Codecs that are only used when named here: ``("pickle",)``, whose data run the code of whoever wrote them."""
+    """Codecs that are used only if they are named here: ``("pickle",)``, because unpickling runs code of whoever wrote
+    the data."""
     locking: Literal["required", "threads"] = "required"
-    """Whom writers exclude in directories that are opened without saying so: see `blizzarr.stores.LocalStore`."""
+    """Whom a writer excludes, in directories that are opened without saying: see `blizzarr.stores.LocalStore`."""
     use_fallback_data_types: bool = True
-    """Whether arrays whose data type is not known are read as the one that their document offers instead, with a
-    warning; in the draft of Zarr v3. If not, they cannot be opened."""
+    """Whether an array of an unknown data type is read as the type that its document offers instead, with a warning
+    (only in the draft of Zarr v3). Otherwise it cannot be opened."""
     keep_foreign_files: bool = False
-    """Whether arrays and groups are removed and replaced though files that are not ours lie among theirs. They stay in
-    either case; but unless this is set, nothing is removed where there are any."""
+    """Whether arrays and groups may be removed or replaced although files that are not Zarr's lie among theirs. Those
+    files stay in any case; but unless this is set, nothing at all is removed if there are any."""
     durability: Durability = "none"
-    """What survives a power cut where neither a store nor `durable` says it; see `blizzarr.durable`."""
+    """What survives a power cut, unless a store or `durable` says otherwise; see `blizzarr.durable`."""
     v1_order_as_documented: bool = False
-    """Whether ``"order": "F"`` of Zarr v1 is taken at its word. zarr-python 1, which wrote about all there is of it,
-    followed it with Blosc only: with other compressors its chunks are in C order whatever their document says."""
+    """Whether ``"order": "F"`` of Zarr v1 is taken at its word. zarr-python 1, which wrote nearly all v1 data, followed
+    it with Blosc only: with other compressors, its chunks are in C order, whatever the document says."""
 
     def __post_init__(self) -> None:
         sizes = ("chunk_bytes", "shard_bytes", "copy_bytes", "element_bytes")
@@ -80,7 +81,7 @@ class Config:
         self.allowed_codecs = tuple(self.allowed_codecs)
 
     def set(self, settings: Mapping[str, Any] | None = None, /, **named: Any) -> _Restore:
-        """Change settings now, by name or all of a mapping; used in a ``with`` statement, they are put back at its end.
+        """Change settings by name, or those of a mapping; at the end of a ``with`` block, they are restored.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Caches: what was decoded is kept for the next read, within a limit, as long as it is known to be what is stored."""
+"""Caches: decoded chunks are kept for the next read, within a limit, as long as they are known to be up to date."""
 
 from blizzarr.caching.keeping import Keeping, keeping_of
 from blizzarr.caching.pool import CacheInfo, CachePool

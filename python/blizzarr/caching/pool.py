@@ -22,9 +22,9 @@ _arrived: deque[CachePool] = deque(maxlen=4)
 
 
 class CacheInfo(NamedTuple):
-    """What a pool holds, and what has come of what it was asked for.
+    """What a pool holds, and how it has been used.
 
-    A chunk, an inner chunk, the index of a shard and a chunk that is not there are entries alike.
+    Chunks, inner chunks, shard indices, and the fact that a chunk does not exist, all count as entries.
     """
 
     limit: int
@@ -46,16 +46,16 @@ class CacheInfo(NamedTuple):
 class CachePool:
     """Memory for decoded chunks and for the indices of shards, shared by all arrays that are given it.
 
-    What has not been used for longest goes first. All entries together never take more than the limit, the tables that
-    they are found by included; a chunk that is larger than the limit is read as if there were no pool.
+    Whatever has gone unused for longest is dropped first. All entries together, including the tables that they are
+    found by, never exceed the limit; a chunk larger than the limit is read as if there were no pool.
 
-    A forked process has what the pool held when it was forked. Pickled it is the same pool wherever it is
-    unpickled, empty at first: all arrays that a worker of dask is sent share one.
+    A forked process has a copy of what the pool held. Unpickled in another process, it is the same pool for all arrays
+    that arrive with it, empty at first: so all arrays that a Dask worker is sent share one.
 
     Parameters
     ----------
     limit
-        Bytes; 0 keeps nothing.
+        The limit in bytes; 0 keeps nothing.
 
     Examples
     --------

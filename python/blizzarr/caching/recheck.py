@@ -12,7 +12,7 @@ __all__ = ["Recheck", "Since", "check_recheck", "native_recheck"]
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """What was checked at this moment or later is used without another check.
+    """Use without another check what was checked at this moment or later.
 
     Examples
     --------
@@ -21,7 +21,7 @@ class Since:
     """
 
     seconds: float
-    """Since the epoch, as `time.time` tells them."""
+    """Seconds since 1970, like `time.time()`."""
 
     @classmethod
     def now(cls) -> Since:
@@ -30,8 +30,8 @@ class Since:
 
 
 Recheck: TypeAlias = bool | Literal["open"] | float | Since
-"""True: before each read. False: never. ``"open"``: once after the array was opened. A number: when the last check is
-so many seconds ago. `Since`: when it was before that moment."""
+"""When to check: True: before each read. False: never. ``"open"``: once after the array was opened. A number: when the
+last check is longer ago than that many seconds. `Since`: when it was before that moment."""
 
 
 def check_recheck(recheck: Recheck) -> Recheck:

@@ -1,4 +1,4 @@
-"""Codecs: their names and options, one file each, and the chain of them that an array has.
+"""Codecs: their names and options, one file each, and the codec chain of an array.
 
 To add a codec, write its file and add a row to the catalogue; the work itself is done by the engine, or by the
 codec as a step in Python.

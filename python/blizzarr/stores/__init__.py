@@ -1,4 +1,4 @@
-"""Stores: where values live under keys."""
+"""Stores: where values are kept under keys."""
 
 from __future__ import annotations
 

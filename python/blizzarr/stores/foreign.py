@@ -20,10 +20,10 @@ __all__ = ["ForeignStore"]
 
 
 class ForeignStore(BaseStore):
-    """Checks keys, names the place of what goes wrong, and makes up for methods that the object lacks.
+    """Wraps an object with the methods of a store: checks keys, adds the place to errors, and supplies missing methods.
 
-    Only `get` is required. Without `set` the store is read only; without `delete` it says so; without `list` (and
-    `list_dir`) it cannot say what is in it, though nodes whose path is known still open.
+    Only `get` is required. Without `set`, the store is read-only; without `delete`, it cannot delete, and says so;
+    without `list` (and `list_dir`), it cannot say what is in it, but nodes whose path is known can still be opened.
 
     Examples
     --------

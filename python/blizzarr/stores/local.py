@@ -28,8 +28,9 @@ Links = Literal["follow", "within-root"]
 class LocalStore(NativeStore):
     """A directory of the local file system; the key ``a/b`` is the file ``a/b`` below `root`.
 
-    A value is replaced as a whole: whoever reads, and whoever looks after a crash, finds the old or the new one.
-    Nothing is created before the first `set`, the directory itself included.
+    A value is always replaced as a whole: every reader, and anyone who looks after the death of a process, finds the
+    old value or the new one (for power cuts, see `durability`). Nothing is created before the first `set`, not even the
+    directory itself.
 
     Parameters
     ----------
@@ -38,18 +39,19 @@ class LocalStore(NativeStore):
     read_only
         Refuse `set` and `delete`.
     durability
-        What survives a power cut, for all that goes through this store: ``"none"``, ``"ordered"`` or ``"full"``; see
-        `blizzarr.durable`. By default what `config.durability` says at that moment.
+        What survives a power cut, for everything that goes through this store: ``"none"``, ``"ordered"`` or ``"full"``;
+        see `blizzarr.durable`. By default, what `config.durability` says when something is written.
     locking
-        Whom writers of one chunk, one document or one shape exclude, so that nobody undoes what another has written.
-        ``"required"``: every thread and process on this machine, and on others where the file system says so. A file
-        system that cannot lock is an error. ``"threads"``: only threads of this process, for whoever knows that no
-        other process writes to the same chunks. By default what `blizzarr.config` says, which is ``"required"``.
+        Whom a writer of a chunk, document or shape excludes meanwhile, so that nobody undoes what another has written.
+        ``"required"``: every thread and process on this machine, and on others where the file system supports it. A
+        file system that cannot lock is an error. ``"threads"``: only threads of this process, for when you know that no
+        other process writes to the same chunks. By default, what `blizzarr.config` says, which is ``"required"``.
     links
-        Where symbolic links below `root` may lead. ``"follow"``: anywhere, for directories that nobody writes whom you
-        do not trust. ``"within-root"``: not out of `root`, which may itself be a link. Nothing outside is read,
-        written, listed, locked or removed, whatever others put there meanwhile; what would is an error that names the
-        link. Links that stay are followed if they are relative. It needs Linux 5.6; elsewhere it is an error.
+        Where symbolic links below `root` may lead. ``"follow"``: anywhere; for directories that only people you trust
+        can write to. ``"within-root"``: not out of `root`, which may itself be a link. Nothing outside is read,
+        written, listed, locked or removed, whatever others put there meanwhile; anything that would lead out is an
+        error that names the link. Relative links that stay inside are followed. It needs Linux 5.6; on other systems it
+        is an error.
 
     Examples
     --------

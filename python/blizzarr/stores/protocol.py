@@ -32,12 +32,12 @@ class Listing(NamedTuple):
 
 @runtime_checkable
 class Store(Protocol):
-    """Six methods; anything that has them holds arrays.
+    """The six methods of a store; anything that has them can hold arrays.
 
-    A key is segments joined by ``/``: no slash at either end, no segment that is empty, ``.`` or ``..``, no NUL and no
-    backslash; other keys raise `PathError`. A prefix is a key, with or without a slash at its end, or ``""``
-    for everything. **A missing key is a value, not an error**: `get` and `get_ranges` answer None. Everything else
-    that goes wrong is a `StoreError`, because "not found" reads as fill value and nothing else may.
+    A key consists of segments joined by ``/``: no slash at either end; no segment that is empty, ``.`` or ``..``; no
+    NUL and no backslash. Other keys raise `PathError`. A prefix is a key, with or without a slash at its end, or ``""``
+    for everything. **A missing key is a value, not an error**: `get` and `get_ranges` return None. Everything else that
+    goes wrong is a `StoreError`, because "not found" reads as the fill value and nothing else may.
 
     A store may also have
 

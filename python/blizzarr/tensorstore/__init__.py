@@ -1,4 +1,4 @@
-"""TensorStore's interface to the same arrays: ``import blizzarr.tensorstore as ts``."""
+"""The interface of TensorStore's Python module, on the engine of blizzarr: ``import blizzarr.tensorstore as ts``."""
 
 from builtins import bool as _bool
 from contextlib import suppress as _suppress

@@ -1,1 +1,1 @@
-"""For those who test against blizzarr: contract suites and reference models."""
+"""Help for your own tests: contracts for stores, Hypothesis strategies, and a reference model of the engine."""

@@ -27,7 +27,8 @@ BAD_KEYS = ("", "/a", "a/", "a//b", ".", "..", "a/.", "a/../b", "../a", "a\0b", 
 
 
 class StoreContract:
-    """Tests of the promises in `blizzarr.stores.Store`, run once per subclass."""
+    """Tests of everything that `blizzarr.stores.Store` promises; derive a test class from it, with a `make` of your
+    own."""
 
     def make(self, tmp_path: Path) -> Store:
         """A new, empty, writable store."""

@@ -31,14 +31,17 @@ _numbers = count()
 
 
 class ZipStore(BaseStore):
-    """The entries of a zip file, stored or deflated; one writer, any number of readers.
+    """The entries of a zip file, stored or deflated; one writer at a time, any number of readers.
 
-    - A zip file cannot forget: `delete` of a key that is there raises `UnsupportedOperationError`, and setting a key
+    - Nothing is ever removed from the file. `delete` of a key that is there raises `UnsupportedOperationError`, and
+      setting a key again appends the new value, which counts from then on; the old one keeps its space in the file.
       again appends the new value, which is then the one that counts (the old one keeps its room in the file).
-    - What was set is in the file for others after `flush` or `close`, which write the directory at its end. A writer
+    - Others see what was set after `flush` or `close`, which write the directory at the end of the file. If a writer is
+      killed, the file has what the last `flush` listed; opening it again warns that there was more.
       that is killed leaves what the last `flush` listed; opening the file again says that there was more.
     - With mode ``"w"`` a file that is there already is replaced by the first `flush` or `close`, not before.
-    - Entries that could lead out of the store (``../x``, ``/x``, links, backslashes) are passed over with a warning.
+    - Entries that could lead out of the store (``../x``, ``/x``, links, backslashes) are skipped, with a warning.
+      Entries that cannot be read (encrypted, another compression, wrong size or checksum) are an error, never missing.
       Those that cannot be read (encrypted, another compression, wrong size or checksum) are an error, never missing.
     - Reading a range of an uncompressed entry reads only that range, and so cannot check the checksum of the entry.
 
@@ -49,7 +52,7 @@ class ZipStore(BaseStore):
     mode
         ``"r"`` to read, ``"a"`` to add (the file is made if missing), ``"w"`` to replace.
     compression
-        How new values are put into the file. Chunks are compressed already, hence ``"stored"``.
+        How new values are stored in the file. Chunks are compressed already, so the default is ``"stored"``.
     limit
         Deflated entries that claim to be larger than this many bytes are refused.
 
