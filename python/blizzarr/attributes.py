@@ -31,14 +31,15 @@ class HasAttributes(Protocol):
 
 
 class Attributes(MutableMapping[str, Any]):
-    """Names and JSON values that belong to a node.
+    """The attributes of a node: names and JSON values.
 
-    Each change is stored before the call returns, in one atomic step, and starts from what is stored at that moment:
-    two programs that set different attributes both succeed. For several changes at once use `update` or `put`. What
-    JSON cannot say is refused before anything changes. Lists and objects come as copies: changing one changes nothing
-    until it is set again.
+    Every change is stored before the call returns, in one atomic step, and starts from what is stored at that moment:
+    if two programs set different attributes, both succeed. For several changes at once use `update` or `put`. Anything
+    that JSON cannot express is refused before anything changes. Lists and objects are returned as copies: changing one
+    has no effect until it is set again.
 
-    Reading shows the attributes as they were when the node was opened or last changed here; `refresh` reads them again.
+    Reading shows the attributes as they were when the node was opened or last changed through this handle; `refresh`
+    reads them again.
 
     Examples
     --------
@@ -89,7 +90,7 @@ class Attributes(MutableMapping[str, Any]):
             self._change(lambda attributes: attributes | new)
 
     def put(self, attributes: Mapping[str, Any]) -> None:
-        """Replace all attributes by these in one step."""
+        """Replace all attributes with these, in one step."""
         new = check_attributes(attributes)
         self._change(lambda _: new)
 
@@ -98,7 +99,7 @@ class Attributes(MutableMapping[str, Any]):
         self.put({})
 
     def pop(self, name: str, *default: Any) -> Any:
-        """Remove an attribute and give its value."""
+        """Remove an attribute, and return its value as it was last read here."""
         if name not in self and default:
             return default[0]
         value = self[name]
@@ -106,13 +107,13 @@ class Attributes(MutableMapping[str, Any]):
         return value
 
     def setdefault(self, name: str, default: Any = None) -> Any:
-        """The attribute, which is set first if there is none."""
+        """Return the attribute; it is set first if there was none when the attributes were last read here."""
         if name not in self:
             self[name] = default
         return self[name]
 
     def asdict(self) -> dict[str, Any]:
-        """A copy as a plain dict."""
+        """Return a copy as a plain dict."""
         return deepcopy(dict(self._values()))
 
     def refresh(self) -> None:

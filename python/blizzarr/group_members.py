@@ -81,26 +81,26 @@ class GroupMembers(Node, ABC):
         return len(member_names(self._store, self._path, self._metadata))
 
     def keys(self) -> Iterator[str]:
-        """The names of the members, sorted; also of those that cannot be read."""
+        """The names of the members, sorted, including those that cannot be read."""
         return iter(self)
 
     def items(self) -> Iterator[tuple[str, Array | Group]]:
-        """The members with their names; those that cannot be read are left out, as `members` does."""
+        """The members with their names, without those that cannot be read; see `members`."""
         return iter(self.members())
 
     def values(self) -> Iterator[Array | Group]:
-        """The members; those that cannot be read are left out, as `members` does."""
+        """The members, without those that cannot be read; see `members`."""
         return (node for _, node in self.members())
 
     def members(self, max_depth: int | None = 0) -> tuple[tuple[str, Array | Group], ...]:
-        """The members with their names; with `max_depth` also those of the groups among them, by path.
+        """The members with their names; with `max_depth`, also the members of the groups among them, by path.
 
         Members that cannot be read are left out, with a warning that names them; `unreadable` has the reasons.
 
         Parameters
         ----------
         max_depth
-            How many levels below the members to go; None for all of them.
+            How many levels to go below the members; None for all of them.
         """
         return tuple((name, self._node(name, meta)) for name, meta in self._readable(max_depth))
 

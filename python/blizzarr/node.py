@@ -17,25 +17,25 @@ class Node:
 
     @property
     def store(self) -> Store:
-        """Where it is stored."""
+        """The store that the node is in."""
         return self._store
 
     @property
     def path(self) -> str:
-        """Its place in the store, like ``a/b``; empty for the root."""
+        """The path of the node in its store, like ``a/b``; empty for the root."""
         return self._path
 
     @property
     def name(self) -> str:
-        """Its path with a slash in front, like ``/a/b``."""
+        """The path with a slash in front, like ``/a/b``."""
         return "/" + self._path
 
     @property
     def basename(self) -> str:
-        """The last part of its path."""
+        """The last part of the path."""
         return self._path.rpartition("/")[2]
 
     @property
     def read_only(self) -> bool:
-        """Whether it was opened for reading only."""
+        """Whether the node was opened for reading only."""
         return bool(getattr(self._store, "read_only", False))

@@ -21,11 +21,11 @@ __all__ = ["LazyArray", "LazySelector"]
 
 
 class LazyArray:
-    """A view of an array in a store, as NumPy has views of arrays in memory: indexing it gives another one.
+    """A view of an array in a store, like NumPy's views of arrays in memory: indexing it gives another view.
 
-    Made by `Array.lazy`. All that NumPy allows as a key is allowed, each time for the shape that the view has then;
-    views of views become one selection, so that only what is wanted in the end is read. NumPy's functions and dask take
-    it for an array.
+    Made by `Array.lazy`. Every key that NumPy allows is allowed, at each step for the shape that the view has then.
+    Views of views are combined into one selection, so that only the elements wanted in the end are read. NumPy
+    functions and Dask accept a view as an array.
 
     Examples
     --------
