@@ -57,7 +57,7 @@ def _read(raw: bytes, key: str) -> tuple[dict[str, Any], Volume]:
     if known is not None:
         return known
     problems = Problems()
-    document = load(raw, problems)
+    document = load(raw, problems, marked=True)
     volume = None if document is None else volume_of(document, problems)
     problems.raise_any(key=key, document=document)
     assert document is not None, "as there are no problems"

@@ -7,6 +7,7 @@ Numbers are read as TensorStore does: integers may be written as ``64.0``, resol
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -27,6 +28,9 @@ _INT64: Final = (1 << 63) - 1
 _INT32: Final = (1 << 31) - 1
 _QUALITY: Final = 75
 _KEY_BITS: Final = 64
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_PLAIN: Final = re.compile(r"[^_\x80-\U0010ffff]*")
+"""Python has more ways to write a number."""
 
 Triple = tuple[int, int, int]
 
@@ -111,7 +115,7 @@ def _scale(item: Any, path: str, problems: Problems) -> Scale | None:
         problems.add(path, "an object", item)
         return None
     members = _Members(item, f"{path}.", problems)
-    key = members.take("key", _is_text, "a text")
+    key = members.take("key", _is_key, "a text")
     resolution = members.triple("resolution", number_of, "three numbers")
     encoding = members.take("encoding", lambda value: value in ENCODINGS, f"one of {', '.join(ENCODINGS)}")
     quality = level = None
@@ -170,9 +174,14 @@ def _is_text(value: Any) -> bool:
     return type(value) is str
 
 
+def _is_key(value: Any) -> bool:
+    """Whether it can be part of a name: JSON can say halves of characters, which cannot."""
+    return _is_text(value) and not _HALF.search(value)
+
+
 def number_of(value: Any) -> float | None:
     """A number, also one that is written as a text."""
-    if type(value) not in (int, float, str):
+    if type(value) not in (int, float, str) or (type(value) is str and not _PLAIN.fullmatch(value)):
         return None
     try:
         return float(value)

@@ -85,7 +85,7 @@ def _decoded(place: StoredPlace, before: bytes | None, assumed: bool = False) ->
 
 def _existing(raw: bytes, place: StoredPlace) -> Existing:
     problems = Problems()
-    document = load(raw, problems)
+    document = load(raw, problems, marked=True)
     volume = None if document is None else volume_of(document, problems)
     problems.raise_any(key=_key(place), document=document)
     assert document is not None
@@ -116,7 +116,7 @@ def _delete_below(store: Store, prefix: str) -> None:
 
 
 def _scales(raw: bytes) -> list[str]:
-    document: Any = load(raw, Problems()) or {}
+    document: Any = load(raw, Problems(), marked=True) or {}
     volume: Volume | None = volume_of(document, Problems())
     return [] if volume is None else [scale.key for scale in volume.scales]
 

@@ -67,8 +67,11 @@ BROKEN: list[tuple[Any, str]] = [
     (scale(key=5), r"scales\[0\].key: expected a text"),
     (scale(key=None), r"scales\[0\].key: expected a text, found nothing"),
     (scale(key="../../a"), "a place within the store"),
+    (scale(key="\ud800"), r"scales\[0\].key: expected a text"),
     (scale(resolution=[8, 8]), "resolution: expected three numbers"),
     (scale(resolution=[8, 8, "x"]), "resolution: expected three numbers"),
+    (scale(resolution=[8, 8, "1_0"]), "resolution: expected three numbers"),
+    (scale(resolution=[8, 8, "\u0663"]), "resolution: expected three numbers"),
     (scale(size=[1, 2, 3.5]), "size: expected three integers"),
     (scale(size=[1, 2, -3]), "size: expected with voxel_offset a valid region"),
     (scale(size=[2**61, 2**61, 2**61]), r"size: expected fewer than 2\^63 elements"),
@@ -152,6 +155,7 @@ def test_where_it_lies() -> None:
 
 
 def test_documents_stay_as_they_are() -> None:
-    """What was read is written again, byte by byte."""
-    raw = json.dumps(INFO, indent=3).encode()
-    assert encode(decoded(raw), "v") == {"v/info": raw}
+    """What was read is written again, byte by byte, a byte order mark, too."""
+    for mark in (b"", b"\xef\xbb\xbf"):
+        raw = mark + json.dumps(INFO, indent=3).encode()
+        assert encode(decoded(raw), "v") == {"v/info": raw}
