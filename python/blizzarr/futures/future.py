@@ -189,7 +189,7 @@ class Future(Generic[T]):
     # For whoever waits
 
     def force(self) -> None:
-        """See to it that the work is begun; nothing is left to be done, as it always is."""
+        """Make sure that the work is begun. It always is already, so this does nothing."""
         if self._state == _PENDING and self._work:
             # Work that is deferred: a batch that was not submitted.
             from blizzarr.futures.pool import POOL
@@ -197,17 +197,17 @@ class Future(Generic[T]):
             POOL.put(self)
 
     def done(self) -> bool:
-        """Whether it has a result, has failed or was cancelled."""
+        """Whether the future has a result, has failed, or was cancelled."""
         return self._state != _PENDING
 
     def cancelled(self) -> bool:
-        """Whether it was cancelled."""
+        """Whether the future was cancelled."""
         return self._state == _CANCELLED
 
     def cancel(self) -> bool:
-        """Do without the result, which fails with `asyncio.CancelledError`; whether there was none yet.
+        """Give up the result, which fails with `asyncio.CancelledError`; return whether there was none yet.
 
-        What has not begun is not done; what has begun goes on, and nobody sees its result.
+        Work that has not begun is not done; work that has begun goes on, but nobody sees its result.
 
         Examples
         --------
@@ -223,12 +223,12 @@ class Future(Generic[T]):
         return True
 
     def result(self, timeout: float | None = None, deadline: float | None = None) -> T:
-        """Wait for the result, and return it or raise what it failed with.
+        """Wait for the result, and return it, or raise what the future failed with.
 
         Parameters
         ----------
         timeout
-            The most seconds to wait.
+            How many seconds to wait at most.
         deadline
             When to stop waiting, in seconds since 1970.
 
@@ -252,7 +252,7 @@ class Future(Generic[T]):
             del self
 
     def exception(self, timeout: float | None = None, deadline: float | None = None) -> BaseException | None:
-        """Wait, and return what it failed with, or None; the parameters are those of `result`."""
+        """Wait, and return the exception that the future failed with, or None; the parameters are those of `result`."""
         if self._state == _PENDING:
             self._wait(timeout, deadline)
         if self._state == _CANCELLED:
@@ -279,7 +279,7 @@ class Future(Generic[T]):
                 raise TimeoutError
 
     def add_done_callback(self, callback: Callable[[Future[T]], object]) -> None:
-        """Have `callback` called with this future when it is done, in whatever thread; at once if it is."""
+        """Call `callback` with this future when it is done, in any thread; immediately if it is done already."""
         if self._state != _PENDING:
             callback(self)
             return
@@ -291,7 +291,7 @@ class Future(Generic[T]):
             self._tell()
 
     def remove_done_callback(self, callback: Callable[[Future[T]], object]) -> int:
-        """Forget a callback; how often it was there."""
+        """Remove a callback, and return how many times it was registered."""
         count = 0
         while self._state == _PENDING:
             try:

@@ -76,9 +76,9 @@ class KvStore:
         spec
             A spec, JSON or URL.
         context
-            What is shared with others that are opened with it.
+            The context, which is shared with others that are opened with it.
         transaction
-            What gathers what is written.
+            The transaction that gathers what is written.
 
         Examples
         --------
@@ -100,7 +100,7 @@ class KvStore:
 
     @property
     def path(self) -> str:
-        """What every key is put behind."""
+        """The prefix of every key."""
         return path_of(self._node)
 
     @path.setter
@@ -110,7 +110,7 @@ class KvStore:
 
     @property
     def url(self) -> str:
-        """The place as a URL."""
+        """The location as a URL."""
         return kvstore_url(self._node)
 
     @property
@@ -120,7 +120,7 @@ class KvStore:
 
     @property
     def transaction(self) -> Transaction | None:
-        """What gathers what is written through this store; None if it is written at once."""
+        """The transaction that gathers what is written through this store; None if writes are stored directly."""
         return self._transaction
 
     @transaction.setter
@@ -133,7 +133,7 @@ class KvStore:
         return self._node
 
     def with_transaction(self, transaction: Transaction | None) -> KvStore:
-        """The same place, with a transaction that gathers what is written.
+        """The same store, with a transaction that gathers what is written.
 
         Raises
         ------
@@ -145,7 +145,7 @@ class KvStore:
         return KvStore.of(self._node, transaction)
 
     def spec(self, *, retain_context: bool | None = None, unbind_context: bool | None = None) -> KvStoreSpec:
-        """What opens this place again.
+        """The spec that opens this store again.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class KvStore:
         return KvStoreSpec.of(self._node if retain_context else strip(self._node))
 
     def copy(self) -> KvStore:
-        """A handle of its own for the same place."""
+        """A separate handle for the same place."""
         return KvStore.of(self._node, self._transaction)
 
     def __add__(self, suffix: str | bytes) -> KvStore:
@@ -190,20 +190,20 @@ class KvStore:
         batch: Any = None,
         byte_range: slice | None = None,
     ) -> Future[values.ReadResult]:
-        """Read the value of a key; that it is missing is no error.
+        """Read the value of a key; a missing key is not an error.
 
         Parameters
         ----------
         key
             The key, which is put behind `path`.
         if_not_equal
-            Do not read the value if it is of this generation.
+            Do not read the value if it has this generation.
         staleness_bound
             What is known at this time is new enough; here values are always read anew.
         batch
-            What the request may be put together with; here it is done at once.
+            A batch to join; here, the request is made at once.
         byte_range
-            Which bytes of the value, as a slice without step.
+            Which bytes of the value to read, as a slice without step.
 
         Examples
         --------
@@ -228,7 +228,7 @@ class KvStore:
         value
             The value; None deletes it.
         if_equal
-            Only if the value still is of this generation; otherwise the generation of the result is empty.
+            Write only if the value still has this generation; otherwise the generation of the result is empty.
         """
         text, new = text_of(key), None if value is None else bytes_of(value)
         known = None if if_equal is None else bytes_of(if_equal)

@@ -108,7 +108,7 @@ class Spec(Indexable):
 
     @property
     def open_mode(self) -> OpenMode:
-        """What opening may do."""
+        """The open mode: what opening may do."""
         return self._driver.open_mode(self.node)
 
     @property
@@ -123,18 +123,18 @@ class Spec(Indexable):
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """The layout, as far as it is known."""
+        """The chunk layout, as far as it is known."""
         layout = self._driver.chunk_layout(self.node)
         return layout if self.node.transform is None else layout_seen(layout, self.node.transform._form)
 
     @property
     def codec(self) -> CodecSpec | None:
-        """How elements become bytes, as far as it is known."""
+        """The codec that turns elements into bytes, as far as it is known."""
         return self._driver.codec(self.node)
 
     @property
     def fill_value(self) -> np.ndarray[Any, Any] | None:
-        """What elements are that nobody has written, if it is known."""
+        """The value of elements that were never written, if it is known."""
         fill = self._driver.fill_value(self.node)
         if fill is None:
             return None
@@ -162,7 +162,7 @@ class Spec(Indexable):
 
     @property
     def base(self) -> Spec | None:
-        """The array that this one is made from, if there is one."""
+        """The spec of the array that this one is made from, if there is one."""
         node = self._driver.base(self.node)
         return None if node is None else Spec.of(node)
 
@@ -194,12 +194,12 @@ class Spec(Indexable):
         Parameters
         ----------
         include_defaults
-            Whether members that are as they are by default are shown, too.
+            Whether members with default values are shown, too.
         """
         return spec_json(unbind(self.node), include_defaults)
 
     def copy(self) -> Spec:
-        """A spec that says the same and can be changed alone."""
+        """An independent copy of the spec."""
         return Spec.of(self.node)
 
     def __eq__(self, other: object) -> bool:

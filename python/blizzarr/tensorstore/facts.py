@@ -56,7 +56,7 @@ class StoreFacts(Indexable):
 
     @property
     def domain(self) -> IndexDomain:
-        """The indices of the view."""
+        """The domain of the view: its indices."""
         return IndexDomain._of(self._bare.domain)
 
     @property
@@ -66,7 +66,7 @@ class StoreFacts(Indexable):
 
     @property
     def ndim(self) -> int:
-        """The number of dimensions, as NumPy calls it."""
+        """The number of dimensions, under NumPy's name."""
         return len(self._bare.lower)
 
     @property
@@ -91,7 +91,7 @@ class StoreFacts(Indexable):
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """How its elements are stored, and in which pieces they are best read and written.
+        """The layout in which the elements are stored, and the pieces in which they are best read and written.
 
         Examples
         --------
@@ -103,12 +103,12 @@ class StoreFacts(Indexable):
 
     @property
     def codec(self) -> CodecSpec | None:
-        """How elements become bytes; None if they do not."""
+        """The codec that turns elements into bytes; None if there is none."""
         return self.driver.codec
 
     @property
     def fill_value(self) -> npt.NDArray[Any] | None:
-        """What elements are that nobody has written; None if there are none."""
+        """The value of elements that were never written; None if there is no such value."""
         fill = self.driver.fill_value
         return None if fill is None else fill_seen(fill, self._bare, self.driver.domain)
 
@@ -119,7 +119,7 @@ class StoreFacts(Indexable):
 
     @property
     def schema(self) -> Schema:
-        """All of these together."""
+        """The schema: data type, domain, layout, codec, fill value and units together."""
         fill = self.fill_value
         if fill is not None:
             fill = unbroadcast(fill)
@@ -127,23 +127,23 @@ class StoreFacts(Indexable):
 
     @property
     def kvstore(self) -> KvStore | None:
-        """Where it is stored; None if nowhere."""
+        """The key-value store that the elements are in; None if there is none."""
         return self.driver.kvstore
 
     @property
     def base(self) -> Self | None:
-        """What it is made from, if that is one other store."""
+        """The store that this one was made from, if it was made from exactly one other store."""
         found = self.driver.base(self)
         return None if found is None else self._made(found[0], found[1]._form)
 
     @property
     def url(self) -> str:
-        """The place as a URL."""
+        """The location as a URL."""
         return self.spec(minimal_spec=True).url
 
     @property
     def transaction(self) -> Transaction | None:
-        """What gathers what is written; None if it is written at once."""
+        """The transaction that gathers what is written; None if writes are stored directly."""
         return self.driver.transaction
 
     def spec(
@@ -154,16 +154,16 @@ class StoreFacts(Indexable):
         unbind_context: bool | None = None,
         **changes: Any,
     ) -> Spec:
-        """What opens this view again, or creates it anew.
+        """The spec that opens this view again, or creates it afresh.
 
         Parameters
         ----------
         minimal_spec
-            Without the metadata, which are where it is stored.
+            Leave out the metadata, which is stored with the array anyway.
         retain_context
-            With the very resources that it uses, in this process.
+            Keep the very resources that the view uses; for use in this process.
         unbind_context
-            With all that says which resources it uses.
+            Spell out which resources the view uses.
         **changes
             Open modes and bounds of caches, as for `Spec.update`.
 

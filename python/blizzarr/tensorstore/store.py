@@ -86,7 +86,7 @@ class TensorStore(StoreFacts):
 
     @property
     def oindex(self) -> Subscript[TensorStore]:
-        """Indexing where arrays of indices are independent of each other; can be assigned to."""
+        """Indexing in which arrays of indices are independent of each other; can be assigned to."""
         return _Assignable(
             self,
             "oindex",
@@ -95,18 +95,18 @@ class TensorStore(StoreFacts):
 
     @property
     def vindex(self) -> Subscript[TensorStore]:
-        """Indexing where arrays of indices pick points, whose dimensions come first; can be assigned to."""
+        """Indexing in which arrays of indices select points, whose dimensions come first; can be assigned to."""
         return _Assignable(self, "vindex", lambda key: self._with_form(index_direct(self._bare, key, Mode.VINDEX)))
 
     # Elements
 
     def read(self, *, order: Literal["C", "F"] = "C", batch: Batch | None = None) -> Future[npt.NDArray[Any]]:
-        """The elements of the view.
+        """Read the elements of the view.
 
         Parameters
         ----------
         order
-            How they are to lie in memory.
+            The memory layout of the result.
         batch
             Reads that are begun together; the future has no result before the batch is submitted.
 
@@ -147,17 +147,18 @@ class TensorStore(StoreFacts):
     def write(
         self, source: Any, *, batch: Batch | None = None, can_reference_source_data_indefinitely: bool | None = None
     ) -> WriteFutures:
-        """Replace the elements of the view.
+        """Write the elements of the view.
 
         Parameters
         ----------
         source
-            An array, whatever NumPy makes one of, or another store; it is repeated as NumPy does, dimensions of stores
-            with labels are matched by these. Only what keeps every value is converted; see `cast`.
+            An array, anything that NumPy can make into one, or another store. It is broadcast as in NumPy; the
+            dimensions of stores with labels are matched by label. It is converted only if every value is kept;
+            otherwise see `cast`.
         batch
             As for `read`, where the source is a store.
         can_reference_source_data_indefinitely
-            The source will not change; nothing here depends on it.
+            A promise that the source will not change; nothing here depends on it.
 
         Examples
         --------
@@ -238,12 +239,12 @@ class TensorStore(StoreFacts):
     # Changing it
 
     def resolve(self, fix_resizable_bounds: bool = False, batch: Batch | None = None) -> Future[TensorStore]:
-        """The same with the bounds that are stored now, where the view leaves them open.
+        """The same view with the bounds that are stored now, where the view leaves them open.
 
         Parameters
         ----------
         fix_resizable_bounds
-            Whether bounds are explicit from now on, so that later changes of the stored shape do not matter.
+            Whether bounds are explicit from now on, so that later changes of the stored shape have no effect.
         batch
             As for `read`.
         """
@@ -275,18 +276,18 @@ class TensorStore(StoreFacts):
         expand_only: bool = False,
         shrink_only: bool = False,
     ) -> Future[TensorStore]:
-        """Change bounds that are stored; the future gives the store with the new ones.
+        """Change the stored bounds; the future gives the store with the new ones.
 
         Parameters
         ----------
         inclusive_min, exclusive_max
-            The new bounds, as indices of the view; None leaves one as it is.
+            The new bounds, as indices of the view; None leaves a bound as it is.
         resize_metadata_only
-            Do not delete chunks that are outside of the new bounds.
+            Do not delete chunks outside the new bounds.
         resize_tied_bounds
-            Also if bounds must be changed that belong together with those that are given.
+            Go ahead even if other bounds, tied to these, have to change with them.
         expand_only, shrink_only
-            Fail rather than make a dimension shorter, or longer.
+            Fail rather than make a dimension shorter (or longer).
         """
         lower = None if inclusive_min is None else tuple(inclusive_min)
         upper = None if exclusive_max is None else tuple(exclusive_max)
@@ -313,7 +314,7 @@ class TensorStore(StoreFacts):
     def storage_statistics(
         self, *, query_not_stored: bool = False, query_fully_stored: bool = False
     ) -> Future[Statistics]:
-        """Whether nothing, and whether everything, of the view is stored: whole chunks count, of shards the inner ones.
+        """Find out whether nothing, and whether everything, of the view is stored, in chunks (of shards, inner chunks).
 
         Parameters
         ----------
@@ -330,16 +331,16 @@ class TensorStore(StoreFacts):
         return submit(self._held(work))
 
     def astype(self, dtype: DTypeLike) -> TensorStore:
-        """A view as another data type; see `blizzarr.tensorstore.cast`."""
+        """The same view with another data type; see `blizzarr.tensorstore.cast`."""
         return self._with_driver(cast_driver(self.driver, as_dtype(dtype)))
 
     def with_transaction(self, transaction: Transaction | None) -> TensorStore:
-        """A view whose writes a transaction gathers.
+        """The same view, whose writes are gathered by a transaction.
 
         Raises
         ------
         SpecError
-            When it has a transaction that is not committed.
+            If it already has a transaction that is not committed.
         """
         if transaction is not None and not isinstance(transaction, Transaction):
             raise TypeError(f"expected a Transaction or None, found {type(transaction).__name__}")

@@ -94,42 +94,42 @@ class Transaction:
 
     @property
     def atomic(self) -> bool:
-        """Whether it must never be seen half committed."""
+        """Whether others must never see the transaction half committed."""
         return self._atomic
 
     @property
     def repeatable_read(self) -> bool:
-        """Whether what was read in it must not have been changed by others."""
+        """Whether the commit fails if others have changed something that was read in the transaction."""
         return self._repeatable_read
 
     @property
     def open(self) -> bool:
-        """Whether changes can be added."""
+        """Whether changes can still be added."""
         return not (self._started or self.aborted)
 
     @property
     def commit_started(self) -> bool:
-        """Whether it is, or was, committed."""
+        """Whether committing has begun or is complete."""
         return self._started
 
     @property
     def aborted(self) -> bool:
-        """Whether it was aborted."""
+        """Whether the transaction was aborted."""
         return self._abort_error is not None
 
     @property
     def stored(self) -> tuple[str, ...]:
-        """The values that committing has stored, or deleted."""
+        """The values that were stored, or deleted, when the transaction was committed."""
         return tuple(self._outcome.stored)
 
     @property
     def not_stored(self) -> tuple[str, ...]:
-        """The values that committing has not stored, as something went wrong."""
+        """The values that could not be stored when the transaction was committed, because something went wrong."""
         return tuple(self._outcome.not_stored)
 
     @property
     def future(self) -> Future[None]:
-        """Done when it is committed or aborted.
+        """A future that is done when the transaction is committed or aborted.
 
         Waiting for the future commits the transaction; cancelling the future does not abort it.
 
@@ -227,7 +227,7 @@ class Transaction:
     # Its end
 
     def abort(self) -> None:
-        """Forget all changes; without effect when that was done, or committing has begun."""
+        """Discard all changes; no effect if that was done before, or if committing has begun."""
         with self._lock:
             if not self.open:
                 return
@@ -244,9 +244,9 @@ class Transaction:
         self._done.fail(self._abort_error)
 
     def commit_async(self) -> Future[None]:
-        """Begin to store all changes, unless that was done or it was aborted; the future tells when it is done.
+        """Begin to store all changes, unless that was done or the transaction was aborted; return a future of the end.
 
-        What has begun in it before is waited for.
+        Work that was begun in the transaction is waited for first.
         """
         parts = self._begin()
         if parts:
@@ -256,7 +256,7 @@ class Transaction:
         return self.future
 
     def commit_sync(self) -> None:
-        """Store all changes."""
+        """Store all changes, and wait until that is done."""
         parts = self._begin()
         if parts is not None:
             self._commit(parts)
