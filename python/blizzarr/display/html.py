@@ -96,6 +96,8 @@ def group_html(store: Store, path: str, meta: GroupMeta) -> str:
 
 
 def _page(content: str) -> str:
+    # Halves of characters, which JSON can say, are nothing that can be shown.
+    content = content.encode("utf-8", "backslashreplace").decode()
     return f'<div class="bzr">{_STYLE}<div class="bzr-box">{content}</div></div>'
 
 

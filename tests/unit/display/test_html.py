@@ -113,6 +113,16 @@ def test_names_and_attributes_are_escaped() -> None:
         assert "&lt;script&gt;" in html
 
 
+def test_halves_of_characters_are_spelled_out() -> None:
+    """JSON can say them, and no page can hold them."""
+    store = MemoryStore()
+    make(store, "x", shape=(4,), dtype="int8", attributes={"half": "?"}, dimension_names=["?"])
+    store.set("x/zarr.json", store.get("x/zarr.json").replace(b'"?"', b'"\\ud800"'))
+    array = blizzarr.open_array(store, path="x")
+    assert array.attrs["half"] == "\ud800"
+    assert b"\\ud800" in array._repr_html_().encode()
+
+
 def test_tree_of_a_group() -> None:
     store = MemoryStore()
     make(store, "a/b/x", shape=(2, 3), dtype="int16")
