@@ -41,6 +41,9 @@ class Handle(Protocol):
     def resized(self, shape: tuple[int, ...], /) -> Handle:
         """The same chunks under another shape."""
 
+    def without_pool(self) -> Handle:
+        """The same chunks, read from the store whatever a pool has of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Binding:
@@ -61,6 +64,10 @@ class Binding:
         handle = self.handle.resized(shape)
         element = None if self.element is None else getattr(handle, "element", None)
         return Binding(handle, self.dtype, self.write_empty, element, self.lifetime)
+
+    def without_pool(self) -> Binding:
+        """The same for reads that decide what is written or erased: a pool may have what others have replaced since."""
+        return Binding(self.handle.without_pool(), self.dtype, self.write_empty)
 
 
 def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> Any:

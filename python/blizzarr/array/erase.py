@@ -105,7 +105,7 @@ def _fill_outside(
         start = [*low[:axis], border[axis], *low[axis + 1 :]]
         stop = [*border[:axis], *high[axis:]]
         shape = tuple(map(int, np.subtract(stop, start)))
-        if prod(shape) and not _is_fill(whole, element, start, shape):
+        if prod(shape) and not _is_fill(whole.without_pool(), element, start, shape):
             _, axes, _ = _box(start, shape)
             whole.handle.write(np.broadcast_to(element, shape), axes, write_empty)
 

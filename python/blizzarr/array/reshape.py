@@ -118,7 +118,7 @@ def append(
         old = stored.shape
         _check_added(added.shape, old, axis)
         if at is not None and operator.index(at) != old[axis]:
-            _check_appended(binding.resized(old), old, added, axis, operator.index(at), path)
+            _check_appended(binding.without_pool().resized(old), old, added, axis, operator.index(at), path)
             return stored
         new = (*old[:axis], old[axis] + added.shape[axis], *old[axis + 1 :])
         region = tuple((dim, old[axis] if dim == axis else 0, 1) for dim in range(rank))

@@ -246,6 +246,18 @@ impl ArrayHandle {
         })
     }
 
+    /// The same array without its pool: what is read is what is stored.
+    fn without_pool(&self, py: Python<'_>) -> PyResult<Self> {
+        entry(py, "read an array without a pool", Some(&self.place), || {
+            let Array { store, keys, lock_key, shape, chain, edges, shards, .. } = &self.array;
+            let made = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape.clone(), Arc::clone(chain));
+            let mut array = made.map_err(|error| raise(py, error, Some(&self.place)))?;
+            array.edges.clone_from(edges);
+            array.shards.clone_from(shards);
+            Ok(ArrayHandle { array, place: self.place.clone_ref(py), scalar: None })
+        })
+    }
+
     /// The same array with another shape, sharing everything else.
     fn resized(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
         entry(py, "resize", Some(&self.place), || {
