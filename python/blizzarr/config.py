@@ -12,9 +12,9 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from blizzarr import _native
 from blizzarr.durability import LEVELS, Durability
@@ -24,7 +24,13 @@ __all__ = ["Config", "config"]
 
 @dataclass(slots=True)
 class Config:
-    """The settings of this process; change them with `set`, until it ends or for the length of a ``with`` block."""
+    """The settings of this process: change them by assignment, or with `set`, for the length of a ``with`` block too.
+
+    Raises
+    ------
+    ValueError
+        When a setting cannot have that value; nothing has changed then.
+    """
 
     threads: int = 0
     """How many threads read and write chunks; 0 means one per core."""
@@ -78,10 +84,17 @@ class Config:
             raise ValueError(f"expected locking to be 'required' or 'threads', found {self.locking!r}")
         if isinstance(self.allowed_codecs, str) or not all(isinstance(name, str) for name in self.allowed_codecs):
             raise ValueError(f"expected allowed_codecs to be names like ('pickle',), found {self.allowed_codecs!r}")
-        self.allowed_codecs = tuple(self.allowed_codecs)
+        object.__setattr__(self, "allowed_codecs", tuple(self.allowed_codecs))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if hasattr(self, _LAST):
+            self.set({name: value})
+        else:
+            # It is being made.
+            object.__setattr__(self, name, value)
 
     def set(self, settings: Mapping[str, Any] | None = None, /, **named: Any) -> _Restore:
-        """Change settings by name, or those of a mapping; at the end of a ``with`` block, they are restored.
+        """Change settings by name, or those of a mapping; at the end of a ``with`` block, these are restored.
 
         Examples
         --------
@@ -94,23 +107,33 @@ class Config:
         for name in values:
             if name not in names:
                 raise ValueError(f"expected one of the settings {', '.join(names)}, found {name!r}")
-        before = replace(self)
-        self._take(replace(self, **values))
+        before = {name: getattr(self, name) for name in values}
+        self._take(values)
         return _Restore(self, before)
 
-    def _take(self, other: Config) -> None:
-        if other.threads != self.threads:
-            _native.threads_set(other.threads)
-        if other.durability != self.durability:
-            _native.durability_set(other.durability)
-        for field in fields(self):
-            setattr(self, field.name, getattr(other, field.name))
+    def _take(self, values: Mapping[str, Any]) -> None:
+        checked = replace(self, **values)
+        for name in values:
+            value = getattr(checked, name)
+            if name in _ENGINE and value != getattr(self, name):
+                _ENGINE[name](value)
+            object.__setattr__(self, name, value)
+
+
+_LAST: Final = fields(Config)[-1].name
+"""The setting that is made last."""
+
+_ENGINE: Final[dict[str, Callable[[Any], None]]] = {
+    "threads": _native.threads_set,
+    "durability": _native.durability_set,
+}
+"""What tells the engine of a setting that it has, too."""
 
 
 class _Restore:
-    """Puts settings back at the end of a ``with`` block."""
+    """Puts back, at the end of a ``with`` block, the settings that were changed for it."""
 
-    def __init__(self, changed: Config, before: Config) -> None:
+    def __init__(self, changed: Config, before: Mapping[str, Any]) -> None:
         self._changed = changed
         self._before = before
 
