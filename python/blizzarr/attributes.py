@@ -99,17 +99,27 @@ class Attributes(MutableMapping[str, Any]):
         self.put({})
 
     def pop(self, name: str, *default: Any) -> Any:
-        """Remove an attribute, and return its value as it was last read here."""
-        if name not in self and default:
-            return default[0]
-        value = self[name]
-        del self[name]
-        return value
+        """Remove an attribute, and return the value that was stored."""
+        if name not in self:
+            if default:
+                return default[0]
+            raise KeyError(name)
+        taken: list[Any] = []
+
+        def without(attributes: dict[str, Any]) -> dict[str, Any]:
+            taken[:] = [attributes.pop(name)] if name in attributes else list(default[:1])
+            if not taken:
+                raise KeyError(name)
+            return attributes
+
+        self._change(without)
+        return deepcopy(taken[0])
 
     def setdefault(self, name: str, default: Any = None) -> Any:
-        """Return the attribute; it is set first if there was none when the attributes were last read here."""
+        """Return the attribute; it is set first if there is none, neither here nor in the store."""
         if name not in self:
-            self[name] = default
+            new = check_attributes({name: default})
+            self._change(lambda attributes: attributes if name in attributes else attributes | new)
         return self[name]
 
     def asdict(self) -> dict[str, Any]:

@@ -131,6 +131,30 @@ def test_two_handles_do_not_undo_each_other() -> None:
     assert one.attrs == {"a": 1, "b": 2}
 
 
+def test_what_another_handle_has_set_is_not_undone() -> None:
+    """`pop` returns what it removes from the store, `setdefault` sets only what is not there either."""
+    store: dict[str, bytes] = {}
+    mine, yours = api.create_group(store, attributes={"a": 1}), api.open_group(store)
+    yours.attrs.update(a=2, b=[3])
+    assert mine.attrs.setdefault("b", 0) == [3]
+    assert (mine.attrs.setdefault("c", 4), mine.attrs.setdefault("c", 5)) == (4, 4)
+    assert yours.attrs.pop("a") == 2
+    with pytest.raises(KeyError, match="a"):
+        mine.attrs.__delitem__("a")
+    assert api.open_group(store).attrs.asdict() == {"b": [3], "c": 4}
+    stale = api.open_group(store)
+    api.open_group(store).attrs.update(b=6)
+    assert stale.attrs.pop("b") == 6
+    stale = api.open_group(store)
+    del api.open_group(store).attrs["c"]
+    assert stale.attrs.pop("c", "gone") == "gone"
+    stale = api.open_group(store)
+    assert stale.attrs.pop("c", None) is None
+    with pytest.raises(KeyError, match="c"):
+        stale.attrs.pop("c")
+    assert api.open_group(store).attrs.asdict() == {}
+
+
 def test_an_attribute_and_the_shape() -> None:
     """A change of attributes through an old handle does not bring the old shape back."""
     values: dict[str, bytes] = {}
