@@ -40,7 +40,7 @@ FLOORS: list[set[str]] = [
     {"display"},
     {"api"},
     {"tensorstore"},
-    {"cli", "testing", "integrations"},
+    {"cli", "testing"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 

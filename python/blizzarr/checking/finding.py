@@ -70,7 +70,7 @@ KINDS: Final[dict[str, Kind]] = {
         "compare the chunk key encoding in the document with the names of the chunks",
     ),
     "consolidated": Kind(
-        Severity.ERROR, "consolidated metadata that are wrong", "repair: they are made anew from the documents", True
+        Severity.ERROR, "consolidated metadata that are wrong", "repair: they are rebuilt from the documents", True
     ),
     "two-formats": Kind(Severity.WARNING, "nodes in two formats", "remove the documents that are out of date"),
     "document-warning": Kind(Severity.WARNING, "documents to look at", "correct the document"),

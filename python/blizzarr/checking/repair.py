@@ -90,7 +90,7 @@ def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Findin
     except BlizzarrError as error:
         return Repair(finding.kind, path, key, error.reason or str(error), False)
     said = {
-        "rebuilt": f"made anew of {_some(count, 'intact inner chunk')}, {_some(len(lost), 'inner chunk')} lost",
+        "rebuilt": f"rebuilt from {_some(count, 'intact inner chunk')}, {_some(len(lost), 'inner chunk')} lost",
         "removed": "moved away, as nothing of it can be saved; it reads as fill value",
         "hopeless": "nothing of it can be saved, so it stays; --quarantine-damaged moves it away",
         "intact": "nothing is wrong with it by now",
@@ -152,9 +152,9 @@ def _consolidated(store: Store, report: Report, how: Repairs) -> Iterator[Repair
             if not how.dry_run:
                 consolidate(store, path, group)
         except BlizzarrError as error:
-            yield Repair("consolidated", named(path), key, f"cannot be made anew: {error.line}", False)
+            yield Repair("consolidated", named(path), key, f"cannot be rebuilt: {error.line}", False)
         else:
-            yield Repair("consolidated", named(path), key, "made anew from the documents", True)
+            yield Repair("consolidated", named(path), key, "rebuilt from the documents", True)
 
 
 def _leftovers(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:

@@ -48,7 +48,7 @@ def test_intact_inner_chunks_are_saved(layout: str, store: str, tmp_path: Path) 
     report = blizzarr.check(damaged.store, repair=True, quarantine=quarantine)
     (repair,) = report.repairs
     assert (repair.kind, repair.key, repair.done) == ("inner-chunk", damaged.key, True)
-    assert repair.message == "made anew of 3 intact inner chunks, 1 inner chunk lost"
+    assert repair.message == "rebuilt from 3 intact inner chunks, 1 inner chunk lost"
     assert repair.lost[0][:2] == (0, 0)
     assert len(repair.lost) == 1
     assert not report.repaired
@@ -158,7 +158,7 @@ def test_an_index_with_a_wrong_checksum(codecs: str) -> None:
     damaged.store.set(damaged.key, damaged.shard[:-1] + bytes([damaged.shard[-1] ^ 1]))
     (repair,) = blizzarr.check(damaged.store, repair=True, quarantine=MemoryStore()).repairs
     if codecs == "zstd":
-        assert repair.message == "made anew of 4 intact inner chunks, 0 inner chunks lost"
+        assert repair.message == "rebuilt from 4 intact inner chunks, 0 inner chunks lost"
         assert np.array_equal(damaged.array[...], DATA)
     else:
         # Nothing would tell a wrong entry from a right one.
@@ -337,7 +337,7 @@ def test_what_cannot_be_read_cannot_be_consolidated() -> None:
     assert [finding.kind for finding in report.findings] == ["document", "consolidated"]
     (repair,) = report.repairs
     assert not repair.done
-    assert repair.message.startswith("cannot be made anew: b/zarr.json does not conform")
+    assert repair.message.startswith("cannot be rebuilt: b/zarr.json does not conform")
     assert memory == before
 
 

@@ -104,11 +104,11 @@ def test_repair_says_what_it_did_and_where_the_old_bytes_are(run: Run, stored: P
     damage(stored)
     thought = run("check", "--repair", "--dry-run", stored)
     assert thought[0] == 1
-    assert "would be repaired  s/c/0/0: made anew of 3 intact inner chunks, 1 inner chunk lost" in thought[1]
+    assert "would be repaired  s/c/0/0: rebuilt from 3 intact inner chunks, 1 inner chunk lost" in thought[1]
     assert not stored.with_name("d.zarr.quarantine").exists()
     code, out, _, _ = run("check", "--repair", stored)
     assert code == 1
-    assert "repaired  s/c/0/0: made anew of 3 intact inner chunks, 1 inner chunk lost" in out
+    assert "repaired  s/c/0/0: rebuilt from 3 intact inner chunks, 1 inner chunk lost" in out
     assert "lost: inner chunk [0, 0]" in out
     (kept,) = stored.with_name("d.zarr.quarantine").glob("*/s/c/0/0")
     assert f"kept: {kept}" in out
