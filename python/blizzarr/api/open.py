@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from blizzarr.array import Array
-from blizzarr.creation.describe import ZarrFormat, describe_group
+from blizzarr.creation.describe import ZarrFormat, check_option_names, describe_group
 from blizzarr.creation.make import choose_format, make_array
 from blizzarr.errors import MetadataError, NodeNotFoundError, NodeTypeError, Problem
 from blizzarr.formats import detect, format_named, read_node
@@ -83,8 +83,7 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
         metadata = read_node(found, place)
     if metadata is None:
         return make_array(found, place, overwrite=mode == "w", **options)
-    if mode in ("r", "r+"):
-        _refuse_options(mode, options)
+    _refuse_options(mode, options)
     if not isinstance(metadata, ArrayMeta):
         raise NodeTypeError("expected an array, found a group; use open_group", array=f"/{place}", store=str(found))
     return Array(found, place, metadata)
@@ -162,7 +161,11 @@ def _make_group(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat = N
 
 
 def _refuse_options(mode: Mode, options: dict[str, Any]) -> None:
-    """Options say what to make, and nothing is made; but the format of what is there may be said."""
+    """Options say what to make, and nothing is made; but the format of what is there may be said.
+
+    In mode ``"a"`` they are for the next time, when nothing may be there: then they must be options.
+    """
     given = sorted(options.keys() - {"zarr_format"})
     if given and mode in ("r", "r+"):
         raise TypeError(f"mode {mode!r} opens what is there; {', '.join(given)} would be for making something new")
+    check_option_names(given, ("data",))

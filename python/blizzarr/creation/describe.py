@@ -21,7 +21,15 @@ from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, GroupMeta, RegularGri
 if TYPE_CHECKING:
     from blizzarr.transformers import StorageTransformer
 
-__all__ = ["ChunkKeysLike", "ShapeLike", "ZarrFormat", "describe_array", "describe_group", "lengths_of"]
+__all__ = [
+    "ChunkKeysLike",
+    "ShapeLike",
+    "ZarrFormat",
+    "check_option_names",
+    "describe_array",
+    "describe_group",
+    "lengths_of",
+]
 
 ShapeLike: TypeAlias = int | Sequence[int]
 ChunkKeysLike: TypeAlias = ChunkKeys | str | Sequence[str] | Mapping[str, Any] | None
@@ -60,8 +68,7 @@ def describe_array(
     >>> meta.chunk_shape, meta.shard_shape, meta.order
     ((100, 1000), (500, 1000), 'F')
     """
-    for name in unknown:
-        raise TypeError(_no_option(name))
+    check_option_names(unknown)
     form = format_named(zarr_format)
     if codecs is not None:
         _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
@@ -103,15 +110,26 @@ def _transformers(given: Any, rank: int) -> tuple[StorageTransformer, ...]:
     return transformers_of(given, rank)
 
 
-def _no_option(name: str) -> str:
-    """What to say of an option that there is not; often it is one of zarr-python 2, or mistyped."""
-    from difflib import get_close_matches
+def check_option_names(names: Iterable[str], more: Iterable[str] = ()) -> None:
+    """Refuse options that arrays do not have, and that are none of `more`; often zarr-python 2 has them, or a typo.
 
-    there = [option for option, how in signature(describe_array).parameters.items() if how.kind is how.KEYWORD_ONLY]
-    close = get_close_matches(name, there, 1)
-    return f"there is no option {name!r} for arrays; " + (
-        f"did you mean {close[0]!r}?" if close else f"expected some of {', '.join(there)}"
-    )
+    Examples
+    --------
+    >>> check_option_names(["chunk"])
+    Traceback (most recent call last):
+    ...
+    TypeError: there is no option 'chunk' for arrays; did you mean 'chunks'?
+    """
+    for name in names:
+        rows = signature(describe_array).parameters.items()
+        there = [option for option, how in rows if how.kind is how.KEYWORD_ONLY]
+        if name in there or name in more:
+            continue
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, there, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"expected some of {', '.join(there)}"
+        raise TypeError(f"there is no option {name!r} for arrays; {hint}")
 
 
 def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: ZarrFormat = None) -> GroupMeta:

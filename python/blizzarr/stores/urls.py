@@ -30,7 +30,7 @@ MODES = ("r", "r+", "a", "w", "w-")
 # Two letters at least: C: is a drive.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(?:::|://)")
 
-_shared_memory: MemoryStore | None = None
+_shared_memory: dict[str, MemoryStore] = {}
 
 
 def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -> tuple[Store, str]:
@@ -140,7 +140,5 @@ def _split_zip(text: str) -> tuple[Path | None, str]:
 
 
 def _memory() -> MemoryStore:
-    global _shared_memory
-    if _shared_memory is None:
-        _shared_memory = MemoryStore()
-    return _shared_memory
+    # In one step: of two threads that ask first, none may be left with a memory of its own.
+    return _shared_memory.get("memory") or _shared_memory.setdefault("memory", MemoryStore())
