@@ -67,8 +67,8 @@ class Shards:
     ...                 gzip_index=True)
     >>> places.parts((3, 1, 2, 0)), places.native
     (['000000000000002b'], (0, 3, 3, False, True))
-    >>> places.shard((3, 1, 2, 0))
-    5
+    >>> places.stored_in((3, 1, 2, 0))
+    '5.shard'
     """
 
     starts: tuple[int, ...]
@@ -95,10 +95,11 @@ class Shards:
                     place += 1
         return [f"{number:016x}"]
 
-    def shard(self, indices: tuple[int, ...]) -> int:
-        """The number of the shard that a chunk is in."""
+    def stored_in(self, indices: tuple[int, ...]) -> str:
+        """The key of the shard that a chunk is in."""
         shifted = int(self.parts(indices)[0], 16) >> self.shifted
-        return (murmur(shifted) if self.murmur else shifted) >> self.minishards & (1 << self.shards) - 1
+        shard = (murmur(shifted) if self.murmur else shifted) >> self.minishards & (1 << self.shards) - 1
+        return f"{shard:0{-(-self.shards // 4)}x}.shard"
 
     @property
     def native(self) -> tuple[int, int, int, bool, bool]:

@@ -170,26 +170,33 @@ class Staged:
         self._gathered.write(lowered, source)
         self._changes.touched(self, self._store)
 
-    def names(self) -> dict[str, tuple[int, ...]]:
-        """The names of the chunks, as far as keys tell them, and their positions."""
+    def names(self) -> dict[str, list[tuple[int, ...]]]:
+        """The names of the stored values, as far as keys tell them, and the positions of the chunks in each."""
         prefix = self._prefix + chunk_prefix(self._path, self._meta)
-        key, rank = self._meta.chunk_keys.key, len(self._meta.shape)
-        return {prefix + key(position[:rank]): position for position in list(self._gathered.cells)}
+        places, rank = self._meta.chunk_keys.places, len(self._meta.shape)
+        key = places.stored_in if isinstance(places, Shards) else self._meta.chunk_keys.key
+        found: dict[str, list[tuple[int, ...]]] = {}
+        for position in list(self._gathered.cells):
+            found.setdefault(prefix + key(position[:rank]), []).append(position)
+        return found
 
     def made(self, name: str) -> tuple[bytes | None] | None:
-        """A chunk as it is to be."""
-        position = self.names().get(name)
-        if position is None:
+        """A stored value as it is to be."""
+        if not name.startswith(self._prefix + chunk_prefix(self._path, self._meta)):
+            return None
+        positions = self.names().get(name)
+        if positions is None:
             return None
         overlay = Overlay()
-        self._put(self._changes.view(self._store, elements=False), overlay, [position])
+        self._put(self._changes.view(self._store, elements=False), overlay, positions)
         return None if name not in overlay.values else (overlay.values[name],)
 
     def forget(self, least: str, end: str) -> None:
-        """Leave out chunks."""
-        for name, position in self.names().items():
+        """Leave out the chunks of some values."""
+        for name, positions in self.names().items():
             if in_range(name, least, end):
-                del self._gathered.cells[position]
+                for position in positions:
+                    del self._gathered.cells[position]
 
     def put(self, store: Store, into: MemoryStore) -> list[str]:
         """Make all chunks over what is at the same place: those with these names in another memory."""
@@ -200,12 +207,12 @@ class Staged:
         self._check_current(store)
         if chunk_store(into, self._path, self._meta) is not into or self._is_sharded:
             # Who renames keys tells nobody which they are.
-            self._put(store, store.overlay, list(names.values()))
+            self._put(store, store.overlay, list(self._gathered.cells))
             return []
         # Writers want the document that they lock; it is not taken along.
         into.set(lock_key(self._path, self._meta), b"")
         binding = self._written_to(into)
-        left = [(name, position) for name, position in names.items() if name not in self._final]
+        left = [(name, position) for name, (position,) in names.items() if name not in self._final]
         for first in range(0, len(left), _TOGETHER):
             some = left[first : first + _TOGETHER]
             for name, position in some:
@@ -244,7 +251,7 @@ class Staged:
 
     @property
     def _is_sharded(self) -> bool:
-        """Whether several chunks are one stored value, which no key of theirs tells."""
+        """Whether several chunks are one stored value."""
         return isinstance(self._meta.chunk_keys.places, Shards)
 
     def _write_together(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
@@ -273,25 +280,14 @@ class Staged:
             return
         binding = self._written_to(self._store)
         futures = [
-            (list(together), submit(partial(self._move_together, binding, list(together.values()))))
-            for together in self._together(names)
+            (name, submit(partial(self._move_together, binding, positions))) for name, positions in names.items()
         ]
-        for shown, future in futures:
+        for name, future in futures:
             failure = future.exception()
             if failure is None:
-                outcome.stored += shown
+                outcome.stored.append(name)
             else:
-                outcome.fail(shown, failure)
-
-    def _together(self, names: dict[str, tuple[int, ...]]) -> list[dict[str, tuple[int, ...]]]:
-        """The chunks of each stored value, by their names."""
-        places = self._meta.chunk_keys.places
-        if not isinstance(places, Shards):
-            return [{name: position} for name, position in names.items()]
-        found: dict[int, dict[str, tuple[int, ...]]] = {}
-        for name, position in names.items():
-            found.setdefault(places.shard(position), {})[name] = position
-        return list(found.values())
+                outcome.fail([name], failure)
 
     def _move_together(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
         """Write the chunks of one stored value to where their elements are kept from now on."""
