@@ -47,6 +47,9 @@ def staged_in(
     """What this transaction has for an array, which is stored in `store`."""
     changes = changes_in(transaction, store)
     name = place_in(store)[1] + array.path + ("/bytes of elements" if by_bytes else "")
+    if array.metadata.chunk_keys.places is not None:
+        # A volume has several arrays: its scales, in chunks of several sizes.
+        name += f"/{chunk_prefix(array.path, array.metadata)}{array.metadata.chunk_shape}"
 
     def make() -> Staged:
         return Staged(changes, store, array, assumed=assumed, by_bytes=by_bytes, repeatable=transaction.repeatable_read)

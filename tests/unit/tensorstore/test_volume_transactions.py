@@ -113,3 +113,42 @@ def test_what_is_one_value(tmp_path: Path) -> None:
         volume.with_transaction(txn)[::2] = 6
     assert txn.aborted
     assert (volume.read().result() == expected).all()
+
+
+@pytest.mark.parametrize("place", ["memory", "file"])
+@pytest.mark.parametrize("more", [{}, {"chunk_size": [4, 4, 4]}, {"size": [4, 4, 4]}, {"sharding": None}], ids=repr)
+def test_several_scales(more: dict[str, Any], place: str, tmp_path: Path) -> None:
+    """What is written to one does not matter to another, however alike they are; all of it goes when all of them go."""
+
+    def seen(library: Any) -> Any:
+        context = library.Context()
+        sharding = {"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity"}
+        sharding |= {"preshift_bits": 0, "minishard_bits": 0, "shard_bits": 1}
+        scale = {"size": [8, 8, 8], "chunk_size": [2, 2, 2], "sharding": sharding, "resolution": [4, 4, 4]}
+        scales = [scale, {**scale, **more, "resolution": [8, 8, 8]}]
+        where = "memory://a/" if place == "memory" else f"file://{tmp_path}/{library.__name__}/"
+
+        def opened(number: int, **mode: Any) -> Any:
+            of_all = {"data_type": "uint8", "num_channels": 1, "type": "image"}
+            said = {"driver": DRIVER, "kvstore": where, "multiscale_metadata": of_all}
+            return library.open({**said, "scale_metadata": scales[number]}, context=context, **mode).result()
+
+        first, second = opened(0, create=True), opened(1, create=True)
+        found = []
+        with library.Transaction() as txn:
+            inside = [volume.with_transaction(txn) for volume in (first, second)]
+            inside[0][0] = 1
+            inside[1][1] = 2
+            inside[0][2] = 3
+            found += [volume[:3, 0, 0].read().result().tolist() for volume in inside]
+        found += [volume[:3, 0, 0].read().result().tolist() for volume in (first, second)]
+        with library.Transaction() as txn:
+            first.with_transaction(txn)[0] = 5
+            second.with_transaction(txn)[0] = 6
+            anew = opened(0, create=True, delete_existing=True, transaction=txn)
+            anew[1] = 7
+        found.append(opened(0, open=True)[:3, 0, 0].read().result().tolist())
+        found.append(sorted(name.split(b"/")[0] for name in first.kvstore.list().result()))
+        return repr(found)
+
+    same(seen)
