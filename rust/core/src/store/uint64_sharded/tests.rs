@@ -171,3 +171,45 @@ fn damaged_shards_are_not_laid_down_anew() {
         assert!(error.to_string().contains(said), "{error}");
     }
 }
+
+/// A shard whose chunks, of so many, are these bytes of it.
+fn sharing(ranges: &[(u64, u64)], length: usize) -> Vec<u8> {
+    let base = SHARDING.base();
+    let entries: Vec<_> = (0u64..)
+        .filter(|&chunk| SHARDING.place(chunk) == (0, 0))
+        .zip(ranges)
+        .map(|(chunk, &(start, end))| Entry { chunk, start: base + start, end: base + end })
+        .collect();
+    let mut body = vec![7; length];
+    encode(&entries, SHARDING.gzip_index, base, &mut body).unwrap();
+    let mut shard = vec![0; base as usize];
+    shard[..8].copy_from_slice(&(length as u64).to_le_bytes());
+    shard[8..16].copy_from_slice(&(body.len() as u64).to_le_bytes());
+    shard.extend(body);
+    shard
+}
+
+#[test]
+fn chunks_that_are_the_same_bytes_stay_so() {
+    let memory = Arc::new(MemoryStore::new());
+    let before = sharing(&[(0, 1000), (0, 1000), (0, 1000)], 1000);
+    memory.set("a/00.shard", &[&before]).unwrap();
+    let store = store(&memory, SHARDING);
+    let chunks: Vec<u64> = (0..).filter(|&chunk| SHARDING.place(chunk) == (0, 0)).take(4).collect();
+    let changes = [(chunks[1], None), (chunks[3], Some(vec![9; 5]))].into_iter().collect();
+    store.store_whole(store.whole(0).unwrap(), &changes).unwrap();
+    assert!(memory.get("a/00.shard").unwrap().unwrap().len() < before.len() + 100);
+    let expected = [Some(vec![7; 1000]), None, Some(vec![7; 1000]), Some(vec![9; 5])];
+    for (chunk, expected) in chunks.iter().zip(expected) {
+        assert_eq!(store.get(&format!("a/{chunk:016x}")).unwrap(), expected);
+    }
+}
+
+#[test]
+fn chunks_that_overlap_are_not_laid_down_anew() {
+    let memory = Arc::new(MemoryStore::new());
+    memory.set("a/00.shard", &[&sharing(&[(0, 1000), (1, 1000), (2, 1000)], 1000)]).unwrap();
+    let store = store(&memory, SHARDING);
+    let error = store.whole(0).err().expect("damaged");
+    assert!(error.to_string().contains("chunks overlap: 2997 bytes of a shard of"), "{error}");
+}

@@ -1,6 +1,6 @@
 //! A whole shard: taken apart, and laid down anew with some of its chunks replaced.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::index::{self, damaged, Entry};
@@ -10,6 +10,13 @@ use crate::scratch;
 
 /// What is known of the chunks of one shard, by minishard and number.
 type Chunks = BTreeMap<(u64, u64), Range<usize>>;
+
+/// What a shard is to have of a chunk.
+enum Chunk<'a> {
+    /// These bytes of the shard before.
+    Kept(&'a Range<usize>),
+    New(&'a [u8]),
+}
 
 /// A shard as it is stored; without bytes if it is not.
 pub struct Shard {
@@ -33,7 +40,7 @@ impl ShardedStore {
         Ok((self.sharding.place(chunk).0, chunk))
     }
 
-    /// All of a shard.
+    /// All of a shard, for whoever is to lay it down anew.
     pub fn whole(&self, number: u64) -> Result<Shard> {
         let key = self.shard_key(number);
         let bytes = self.store.get(&key)?;
@@ -72,18 +79,25 @@ impl ShardedStore {
                 }
             }
         }
+        let distinct: BTreeSet<_> = chunks.values().map(|range| (range.start, range.end)).collect();
+        let length = distinct.into_iter().fold(0, |sum: usize, (start, end)| sum.saturating_add(end - start));
+        if length > bytes.len() {
+            return Err(damaged(format!("chunks overlap: {length} bytes of a shard of {}", bytes.len())));
+        }
         Ok(chunks)
     }
 
     /// Stores a shard with some chunks replaced, or removed, where there is `None`.
+    ///
+    /// Chunks that are the same bytes of the shard stay so: laid down one by one, those of a small shard could fill a disk.
     pub fn store_whole(&self, shard: Shard, changes: &BTreeMap<u64, Option<Vec<u8>>>) -> Result<()> {
         let key = self.shard_key(shard.number);
-        let mut chunks: BTreeMap<(u64, u64), &[u8]> =
-            shard.chunks.iter().map(|(&place, range)| (place, &shard.bytes[range.clone()])).collect();
+        let mut chunks: BTreeMap<(u64, u64), Chunk<'_>> =
+            shard.chunks.iter().map(|(&place, range)| (place, Chunk::Kept(range))).collect();
         for (&chunk, value) in changes {
             let place = (self.sharding.place(chunk).1, chunk);
             match value {
-                Some(value) => chunks.insert(place, value),
+                Some(value) => chunks.insert(place, Chunk::New(value)),
                 None => chunks.remove(&place),
             };
         }
@@ -97,13 +111,35 @@ impl ShardedStore {
         let mut first = Vec::new();
         scratch::reserve(&mut first, base as usize)?;
         first.resize(base as usize, 0);
+        let mut kept = BTreeSet::new();
+        let length = chunks.values().map(|chunk| match chunk {
+            Chunk::Kept(range) => {
+                if kept.insert((range.start, range.end)) {
+                    range.len()
+                } else {
+                    0
+                }
+            }
+            Chunk::New(bytes) => bytes.len(),
+        });
         let mut body = Vec::new();
-        scratch::reserve(&mut body, chunks.values().map(|bytes| bytes.len()).sum())?;
+        scratch::reserve(&mut body, length.sum())?;
+        // Where the bytes of the shard that are kept come to lie.
+        let mut laid: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         let mut entries: Vec<Entry> = Vec::new();
         let mut chunks = chunks.into_iter().peekable();
-        while let Some(((minishard, chunk), bytes)) = chunks.next() {
-            let start = base + body.len() as u64;
-            body.extend_from_slice(bytes);
+        while let Some(((minishard, chunk), value)) = chunks.next() {
+            let next = base + body.len() as u64;
+            let (start, bytes) = match value {
+                Chunk::Kept(range) => {
+                    let start = *laid.entry((range.start, range.end)).or_insert(next);
+                    (start, &shard.bytes[range.clone()])
+                }
+                Chunk::New(bytes) => (next, bytes),
+            };
+            if start == next {
+                body.extend_from_slice(bytes);
+            }
             scratch::push(&mut entries, Entry { chunk, start, end: start + bytes.len() as u64 })?;
             if chunks.peek().is_some_and(|((next, _), _)| *next == minishard) {
                 continue;
