@@ -69,7 +69,7 @@ def test_other_ways_to_the_same_chunk(tmp_path: Path) -> None:
     ways = {
         root: [
             lambda: blizzarr.open(read_only(LocalStore(root)))[:],
-            lambda: blizzarr.open(root, cache="1 MB")[:],
+            lambda: blizzarr.open_array(root, mode="r").cached(blizzarr.CachePool(1 << 20))[:],
             lambda: blizzarr.open(root)[0],
             lambda: asyncio.run(awaited(opened)),
             lambda: opened.read().result(),
