@@ -249,11 +249,7 @@ impl ArrayHandle {
     /// The same array without its pool: what is read is what is stored.
     fn without_pool(&self, py: Python<'_>) -> PyResult<Self> {
         entry(py, "read an array without a pool", Some(&self.place), || {
-            let Array { store, keys, lock_key, shape, chain, edges, shards, .. } = &self.array;
-            let made = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape.clone(), Arc::clone(chain));
-            let mut array = made.map_err(|error| raise(py, error, Some(&self.place)))?;
-            array.edges.clone_from(edges);
-            array.shards.clone_from(shards);
+            let array = self.shaped(py, self.array.shape.clone())?;
             Ok(ArrayHandle { array, place: self.place.clone_ref(py), scalar: None })
         })
     }
@@ -261,12 +257,8 @@ impl ArrayHandle {
     /// The same array with another shape, sharing everything else.
     fn resized(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
         entry(py, "resize", Some(&self.place), || {
-            let Array { store, keys, lock_key, chain, cache, edges, shards, .. } = &self.array;
-            let mut array = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape, Arc::clone(chain))
-                .map_err(|error| raise(py, error, Some(&self.place)))?;
-            array.cache.clone_from(cache);
-            array.edges.clone_from(edges);
-            array.shards.clone_from(shards);
+            let mut array = self.shaped(py, shape)?;
+            array.cache.clone_from(&self.array.cache);
             let scalar = self.scalar.as_ref().map(|scalar| scalar.clone_ref(py));
             Ok(ArrayHandle { array, place: self.place.clone_ref(py), scalar })
         })
@@ -288,6 +280,16 @@ fn sharded(array: Array, given: Shards) -> Result<Array> {
 }
 
 impl ArrayHandle {
+    /// The chunks of this array under a shape, without a pool.
+    fn shaped(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Array> {
+        let Array { store, keys, lock_key, chain, edges, shards, .. } = &self.array;
+        let made = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape, Arc::clone(chain));
+        let mut array = made.map_err(|error| raise(py, error, Some(&self.place)))?;
+        array.edges.clone_from(edges);
+        array.shards.clone_from(shards);
+        Ok(array)
+    }
+
     fn region(&self, axes: &Bound<'_, PyTuple>, buffer: &Buffer) -> PyResult<Region> {
         let itemsize = self.array.chain.elements.itemsize;
         if buffer.itemsize != itemsize {
