@@ -147,7 +147,7 @@ def write_parts(binding: Binding, parts: Sequence[tuple[Lowered, npt.NDArray[Any
     Chunks that are stored together (in shards of Neuroglancer) are gathered from all of them, and replaced once. If
     selections share elements, the last one counts.
     """
-    pairs = [(source, axes) for (_, axes, _), source in parts]
+    pairs = [(as_source(source, shape, binding.dtype), axes) for (shape, axes, _), source in parts]
     binding.handle.write_parts(pairs, binding.write_empty or config.write_empty_chunks)
 
 

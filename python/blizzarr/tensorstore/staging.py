@@ -208,7 +208,8 @@ class Staged:
         if not names:
             return []
         self._check_current(store)
-        if chunk_store(into, self._path, self._meta) is not into or self._is_sharded:
+        is_sharded = isinstance(self._meta.chunk_keys.places, Shards)
+        if chunk_store(into, self._path, self._meta) is not into or is_sharded:
             # Who renames keys tells nobody which they are.
             self._put(store, store.overlay, list(self._gathered.cells))
             return []
@@ -245,17 +246,7 @@ class Staged:
         cell.fill(where, read(binding, lowered))
 
     def _put(self, below: View, into: Overlay, positions: list[tuple[int, ...]]) -> None:
-        binding = self._written_to(_Twofold(below, into))
-        if self._is_sharded:
-            self._write_together(binding, positions)
-            return
-        for position in positions:
-            self._write_chunk(binding, position)
-
-    @property
-    def _is_sharded(self) -> bool:
-        """Whether several chunks are one stored value."""
-        return isinstance(self._meta.chunk_keys.places, Shards)
+        self._write_together(self._written_to(_Twofold(below, into)), positions)
 
     def _write_together(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
         """Write chunks at once, so that a value that several of them share is replaced once."""

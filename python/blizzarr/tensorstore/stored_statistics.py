@@ -47,7 +47,7 @@ def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
     ratio = tuple(outer // inner for outer, inner in zip(meta.write_shape, meta.chunk_shape, strict=True))
     store = chunk_store(array.store, array.path, meta)
     found = 0
-    for key, position in _stored(array, _groups(shape, axes, meta.write_shape)):
+    for key, position in _stored(array, _groups(shape, axes, meta.write_shape) if sharded else groups):
         if not sharded:
             found += all(tuple(position[axis] for axis in members) in chunks for members, chunks in groups)
         elif within := _within(groups, position, ratio):
