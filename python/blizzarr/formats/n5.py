@@ -14,10 +14,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from blizzarr.errors import LimitError, MetadataError, Problem
-from blizzarr.formats.copied_attributes import pack, unpack
+from blizzarr.errors import Problem
 from blizzarr.formats.document import dump, load
-from blizzarr.formats.remembering import Remembering
+from blizzarr.formats.remembered_nodes import RememberedNodes
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.without_groups import WithoutGroups, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
@@ -29,8 +28,6 @@ __all__ = ["N5", "N5Format"]
 _DOCUMENT: Final = "attributes.json"
 _SIGNS: Final = ("dimensions", "dataType")
 """What every library for N5 takes for a dataset."""
-_SMALL: Final = 2**14
-"""How many bytes a document has at most that is remembered."""
 
 
 class N5Format(WithoutGroups):
@@ -66,17 +63,7 @@ class N5Format(WithoutGroups):
         if given is None:
             return None
         raw = bytes(given)
-        try:
-            if len(raw) > _SMALL:
-                return _decode(raw)
-            remembered = _remember(raw)
-        except (MetadataError, LimitError) as error:
-            error.key = key
-            raise
-        if remembered is None:
-            return None
-        meta, packed = remembered
-        return meta.with_attributes(meta.attributes if packed is None else unpack(packed))
+        return _remember(raw, key)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """The document of an array.
@@ -108,8 +95,7 @@ class N5Format(WithoutGroups):
 N5: Final = N5Format()
 
 
-def _decode(raw: bytes) -> ArrayMeta | None:
-    """The array of a document; errors do not say where it is."""
+def _decode(raw: bytes, key: str | None) -> ArrayMeta | None:
     from blizzarr.formats import n5_array
 
     problems = Problems()
@@ -117,18 +103,13 @@ def _decode(raw: bytes) -> ArrayMeta | None:
     if not _is_meant(document, raw):
         return None
     meta = None if document is None else n5_array.decode(document, problems)
-    problems.raise_any(document=document)
+    problems.raise_any(key=key, document=document)
     assert meta is not None
     assert document is not None
     return replace(meta, source=Stored(document, {_DOCUMENT: raw}))
 
 
-def _decoded(raw: bytes) -> tuple[ArrayMeta, bytes | None] | None:
-    meta = _decode(raw)
-    return None if meta is None else (meta, pack(meta.attributes))
-
-
-_remember: Final = Remembering(_decoded)
+_remember: Final[RememberedNodes[ArrayMeta]] = RememberedNodes(_decode)
 
 
 def _is_meant(document: dict[str, Any] | None, raw: bytes) -> bool:

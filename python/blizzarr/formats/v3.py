@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from blizzarr.errors import LimitError, MetadataError
 from blizzarr.formats import v3_group
 from blizzarr.formats.beside import Beside, check_names
-from blizzarr.formats.copied_attributes import pack, unpack
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft.entry import is_entry
-from blizzarr.formats.remembering import Remembering
+from blizzarr.formats.remembered_nodes import RememberedNodes
 from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Problems
@@ -25,9 +23,6 @@ __all__ = ["V3", "V3Format"]
 
 
 _DOCUMENT: Final = "zarr.json"
-
-_SMALL: Final = 2**14
-"""How many bytes a document has at most that is remembered."""
 
 
 class V3Format(Beside):
@@ -62,17 +57,7 @@ class V3Format(Beside):
             return None
         if type(raw) is not bytes:
             raw = bytes(raw)
-        try:
-            if len(raw) > _SMALL:
-                return _decode(raw, key)
-            remembered = _remember(raw)
-        except (MetadataError, LimitError) as error:
-            error.key = key
-            raise
-        if remembered is None:
-            return None
-        meta, packed = remembered
-        return meta.with_attributes(meta.attributes if packed is None else unpack(packed))
+        return _remember(raw, key)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """The documents of a node, by key; they are stored in this order, the one without which there is no node last.
@@ -87,8 +72,7 @@ class V3Format(Beside):
         check_names(path, self.name_problem, problems)
         problems.raise_any(key=key)
         if isinstance(meta, ArrayMeta) and (known := resized(meta)) is not None:
-            if len(known.raw) <= _SMALL:
-                _remember.put(known.raw, _packed(known.meta))
+            _remember.put(known.raw, known.meta)
             return {key: known.raw}
         raw = dump(v3_group.encode_node(meta), key)
         # Nothing is stored that could not be read again; and what is stored is often read again soon.
@@ -97,18 +81,6 @@ class V3Format(Beside):
 
 
 V3: Final = V3Format()
-
-
-def _decoded(raw: bytes) -> tuple[ArrayMeta | GroupMeta, bytes | None] | None:
-    meta = _decode(raw, None)
-    return None if meta is None else _packed(meta)
-
-
-def _packed(meta: ArrayMeta | GroupMeta) -> tuple[ArrayMeta | GroupMeta, bytes | None]:
-    return meta, pack(meta.attributes)
-
-
-_remember: Final = Remembering(_decoded)
 
 
 def _decode(raw: bytes, key: str | None) -> ArrayMeta | GroupMeta | None:
@@ -120,3 +92,6 @@ def _decode(raw: bytes, key: str | None) -> ArrayMeta | GroupMeta | None:
     problems.raise_any(key=key, document=document)
     assert meta is not None
     return meta
+
+
+_remember: Final[RememberedNodes[ArrayMeta | GroupMeta]] = RememberedNodes(_decode)
