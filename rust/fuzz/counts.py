@@ -16,8 +16,9 @@ from typing import Any
 BEGIN, END = "<!-- fuzzing: made by `fuzz.py --record` -->", "<!-- end of fuzzing -->"
 
 #: What is counted of a target. `bare` executions are those without a sanitizer; `since` the last finding there were so
-#: many; `seconds` are the processor's, but for those before 2026-11-21 12:00, which are the clock's.
-NOTHING: dict[str, float] = {"executions": 0, "bare": 0, "since": 0, "seconds": 0.0, "findings": 0}
+#: many, in so many `quiet` seconds; `seconds` are the processor's, but for those before 2026-11-21 12:00, which are the
+#: clock's.
+NOTHING: dict[str, float] = {"executions": 0, "bare": 0, "since": 0, "seconds": 0.0, "quiet": 0.0, "findings": 0}
 
 
 @dataclass
@@ -31,10 +32,8 @@ class Counts:
 
     def keep(self, name: str, executions: int, seconds: float, findings: int, bare: bool = False) -> None:
         """Add what was done, and the processor's seconds that it took, to the ledger."""
-        done = {"executions": executions, "bare": executions * bare, "since": executions, "seconds": seconds}
-        done["findings"] = findings
-        if findings:
-            done["since"] = 0
+        done = {"executions": executions, "bare": executions * bare, "seconds": seconds, "findings": findings}
+        done |= {"since": 0, "quiet": 0.0} if findings else {"since": executions, "quiet": seconds}
         with self._keeping:
             ledger = _load(self.ledger)
             ledger[name] = added(ledger.get(name, NOTHING), done)
@@ -66,7 +65,7 @@ def added(before: dict[str, float], done: dict[str, float]) -> dict[str, float]:
     """
     total = {key: round(before.get(key, 0) + done.get(key, 0), 1) for key in NOTHING}
     if done.get("findings", 0):
-        total["since"] = done["since"]
+        total |= {key: done.get(key, 0) for key in ("since", "quiet")}
     return total
 
 
@@ -80,13 +79,14 @@ def page(text: str, figures: dict[str, Any]) -> str:
 def table(targets: dict[str, dict[str, float]]) -> str:
     """One row for each target."""
     rows = [
-        "| target | executions | with AddressSanitizer | since the last finding | hours |",
-        "|---|---|---|---|---|",
+        "| target | executions | with AddressSanitizer | hours | executions since the last finding | hours since |",
+        "|---|---|---|---|---|---|",
     ]
     for name, done in sorted(targets.items()):
         sanitized = "" if name == "documents" else f"{done['executions'] - done['bare']:,.0f}"
         executions, since = (f"{done[key]:,.0f}" for key in ("executions", "since"))
-        rows.append(f"| {name} | {executions} | {sanitized} | {since} | {done['seconds'] / 3600:.1f} |")
+        hours, quiet = (f"{done[key] / 3600:.1f}" for key in ("seconds", "quiet"))
+        rows.append(f"| {name} | {executions} | {sanitized} | {hours} | {since} | {quiet} |")
     return "\n".join(rows) + "\n"
 
 

@@ -42,9 +42,13 @@ def test_runs_add_up_and_a_finding_begins_a_new_count(counts: Any, tmp_path: Pat
     made.keep("zstd", 70, 1, 1)
     made.keep("zstd", 30, 1, 0)
     assert made.since("zstd") == 30
+    made.keep("plan", 100, 5400, 0)
     made.record(rustc="rustc 2")
-    zstd = {"executions": 6100, "bare": 5000, "since": 30, "seconds": 4.0, "findings": 1}
-    assert json.loads((tmp_path / "figures.json").read_text()) == {"rustc": "rustc 2", "targets": {"zstd": zstd}}
-    assert "| zstd | 6,100 | 1,100 | 30 | 0.0 |" in page.read_text().splitlines()
+    zstd = {"executions": 6100, "bare": 5000, "since": 30, "seconds": 4.0, "quiet": 1.0, "findings": 1}
+    plan = {"executions": 100, "bare": 0, "since": 100, "seconds": 5400.0, "quiet": 5400.0, "findings": 0}
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert figures == {"rustc": "rustc 2", "targets": {"zstd": zstd, "plan": plan}}
+    assert "| zstd | 6,100 | 1,100 | 0.0 | 30 | 0.0 |" in page.read_text().splitlines()
+    assert "| plan | 100 | 100 | 1.5 | 100 | 1.5 |" in page.read_text().splitlines()
     assert page.read_text().startswith("before\n")
     assert page.read_text().endswith("after\n")

@@ -28,6 +28,10 @@ use crate::store::{Face, OneValue};
 
 const OPTIONS: Options<'static> = Options { threads: 1, write_empty: false, interrupted: &never };
 
+/// Shards that may become longer are not encoded as a whole: where a damaged one decodes to all that it might be, tens of
+/// megabytes of nested ones, that took a third of all time.
+const LONGEST_SHARD: usize = 1 << 20;
+
 /// One chunk of an array, all of it and parts of it: what is written is read, damage is an error that names the chunk or data
 /// of the right size, and a part that is written into a damaged chunk changes nothing else.
 pub fn chunk(data: &[u8]) {
@@ -230,7 +234,8 @@ pub fn chain(input: &mut Input<'_>, shape: &[usize], itemsize: usize, fill: &[u8
     let inner = chain(input, &inner_shape, itemsize, fill, depth - 1);
     let shard = shard_of(input, &stored, inner);
     let elements = Elements { itemsize, swap: Swap::None, boolean: false };
-    let codecs = if input.one_in(3) { codecs(input, itemsize, false) } else { Vec::new() };
+    let encoded = input.one_in(3) && shard.max_len().is_ok_and(|most| most <= LONGEST_SHARD);
+    let codecs = if encoded { codecs(input, itemsize, false) } else { Vec::new() };
     made(order, elements, Serializer::Shard(Box::new(shard)), codecs)
 }
 
