@@ -18,7 +18,7 @@ from blizzarr import _native
 from blizzarr.config import config
 from blizzarr.errors import LimitError, UnsupportedOperationError
 from blizzarr.indexing.basic import Lowered
-from blizzarr.indexing.transform import Axes
+from blizzarr.indexing.selection import Axes
 
 __all__ = ["Binding", "Handle", "as_source", "read", "write", "write_parts"]
 

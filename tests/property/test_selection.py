@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from blizzarr.errors import SelectionError
-from blizzarr.indexing import IndexTransform, lower_basic, numpy_style, orthogonal, transform_of, vectorised
+from blizzarr.indexing import Selection, lower_basic, numpy_style, orthogonal, selection_of, vectorised
 from blizzarr.testing.reference import apply
 from blizzarr.transfer import read, write
 from support.engines import ENGINES, bind, contents
@@ -150,15 +150,15 @@ def test_the_short_way_means_the_long_way(engine: str, data: st.DataObject) -> N
     key = data.draw(basic_keys(shape))
     short = lower_basic(key, shape)
     try:
-        transform = transform_of(key, shape)
+        selection = selection_of(key, shape)
     except SelectionError:
         assert short is None
         return
     assert short is not None or isinstance(key, np.ndarray) or any(isinstance(item, np.ndarray) for item in key)
     if short is not None:
-        assert short[0] == transform.shape
+        assert short[0] == selection.shape
         array = counted(shape)
-        np.testing.assert_array_equal(apply(IndexTransform.from_axes(*short[:2]), array), apply(transform, array))
+        np.testing.assert_array_equal(apply(Selection.from_axes(*short[:2]), array), apply(selection, array))
 
 
 @quick
@@ -168,9 +168,9 @@ def test_selecting_twice_is_one_composed_selection(engine: str, data: st.DataObj
     array = counted(data.draw(shapes))
     first_key = data.draw(numpy_keys(array.shape))
     try:
-        first = transform_of(first_key, array.shape)
+        first = selection_of(first_key, array.shape)
         second_key = data.draw(numpy_keys(first.shape))
-        second = transform_of(second_key, first.shape)
+        second = selection_of(second_key, first.shape)
     except SelectionError:
         return
     both = first.compose(second)
@@ -186,17 +186,17 @@ def test_selecting_twice_is_one_composed_selection(engine: str, data: st.DataObj
 def test_composition_associates(engine: str, data: st.DataObject) -> None:
     """The order in which views of views are composed does not matter; the identity changes nothing."""
     array = counted(data.draw(shapes))
-    chain = [IndexTransform.identity(array.shape)]
+    chain = [Selection.identity(array.shape)]
     try:
         for _ in range(3):
-            chain.append(transform_of(data.draw(numpy_keys(chain[-1].shape)), chain[-1].shape))
+            chain.append(selection_of(data.draw(numpy_keys(chain[-1].shape)), chain[-1].shape))
     except SelectionError:
         return
     _, a, b, c = chain
     left = a.compose(b).compose(c)
     right = a.compose(b.compose(c))
     np.testing.assert_array_equal(apply(left, array), apply(right, array), strict=True)
-    for same in (a.compose(IndexTransform.identity(a.shape)), IndexTransform.identity(array.shape).compose(a)):
+    for same in (a.compose(Selection.identity(a.shape)), Selection.identity(array.shape).compose(a)):
         np.testing.assert_array_equal(apply(same, array), apply(a, array), strict=True)
 
 
@@ -210,10 +210,10 @@ def test_diagonals_and_repeats_reach_the_engine(engine: str, data: st.DataObject
     outputs = []
     for _ in range(rank):
         dim = data.draw(st.integers(0, len(lengths) - 1))
-        key = transform_of(data.draw(st.sampled_from([slice(0, 5), slice(4, None, -1), [3, 0, 2, 2, 1]])), (5,))
-        inner = IndexTransform(lengths, (transform_of(slice(None), (lengths[dim],)).outputs[0],))
+        key = selection_of(data.draw(st.sampled_from([slice(0, 5), slice(4, None, -1), [3, 0, 2, 2, 1]])), (5,))
+        inner = Selection(lengths, (selection_of(slice(None), (lengths[dim],)).outputs[0],))
         moved = type(inner.outputs[0])(dim, 0, 1)
-        outputs += key.compose(IndexTransform(lengths, (moved,))).outputs
-    transform = IndexTransform(lengths, tuple(outputs))
-    found = read(bind(engine, array, data.draw), (lengths, transform.axes(), False))
-    np.testing.assert_array_equal(found, apply(transform, array), strict=True)
+        outputs += key.compose(Selection(lengths, (moved,))).outputs
+    selection = Selection(lengths, tuple(outputs))
+    found = read(bind(engine, array, data.draw), (lengths, selection.axes(), False))
+    np.testing.assert_array_equal(found, apply(selection, array), strict=True)

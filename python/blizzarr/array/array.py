@@ -23,7 +23,7 @@ from blizzarr.caching import CachedStore, CachePool, Recheck
 from blizzarr.config import config
 from blizzarr.errors import SelectionError
 from blizzarr.formats import read_node
-from blizzarr.indexing import IndexTransform, Lowered, lower_basic
+from blizzarr.indexing import Lowered, Selection, lower_basic
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import check_writable
 from blizzarr.transfer import Binding, read, write
@@ -132,7 +132,7 @@ class Array(ArrayFacts):
         >>> np.asarray(view[0, :3])
         array([11, 10,  9])
         """
-        return LazyArray(self, IndexTransform.identity(self._shape))
+        return LazyArray(self, Selection.identity(self._shape))
 
     @property
     def blocks(self) -> Selector:

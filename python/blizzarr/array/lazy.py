@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SelectionError
-from blizzarr.indexing import Dialect, Indexed, IndexTransform, Strided, transform_of
+from blizzarr.indexing import Dialect, IndexArrayMap, Selection, StridedMap, selection_of
 from blizzarr.stores import check_writable
 from blizzarr.transfer import read, write
 
@@ -41,11 +41,11 @@ class LazyArray:
     array([9, 9, 9, 9])
     """
 
-    __slots__ = ("__weakref__", "_array", "_transform")
+    __slots__ = ("__weakref__", "_array", "_selection")
 
-    def __init__(self, array: Array, transform: IndexTransform) -> None:
+    def __init__(self, array: Array, selection: Selection) -> None:
         self._array = array
-        self._transform = transform
+        self._selection = selection
 
     # What it is
 
@@ -57,7 +57,7 @@ class LazyArray:
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each axis."""
-        return self._transform.shape
+        return self._selection.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -67,12 +67,12 @@ class LazyArray:
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self._transform.shape)
+        return len(self._selection.shape)
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        return prod(self._transform.shape)
+        return prod(self._selection.shape)
 
     @property
     def nbytes(self) -> int:
@@ -91,8 +91,8 @@ class LazyArray:
         ((5,), (10, 20))
         """
         lengths = list(self.shape)
-        for output, length in zip(self._transform.outputs, self._array.chunks, strict=True):
-            if isinstance(output, Strided) and output.step:
+        for output, length in zip(self._selection.outputs, self._array.chunks, strict=True):
+            if isinstance(output, StridedMap) and output.step:
                 lengths[output.dim] = min(lengths[output.dim], max(1, length // abs(output.step)))
         return tuple(max(1, length) for length in lengths)
 
@@ -122,11 +122,11 @@ class LazyArray:
 
     def _picked(self, key: Any, dialect: Dialect) -> LazyArray:
         try:
-            inner = transform_of(key, self.shape, dialect)
+            inner = selection_of(key, self.shape, dialect)
         except SelectionError as error:
             error.array = self._array.name
             raise
-        return LazyArray(self._array, self._transform.compose(inner))
+        return LazyArray(self._array, self._selection.compose(inner))
 
     def transpose(self, *axes: int | Sequence[int] | None) -> LazyArray:
         """The view with its axes in this order; reversed if none is given.
@@ -142,9 +142,9 @@ class LazyArray:
         if sorted(order) != list(range(self.ndim)):
             raise ValueError(f"expected each of the {self.ndim} axes once, found {given}")
         places = {axis: place for place, axis in enumerate(order)}
-        outputs = tuple(Strided(places[axis], 0, 1) for axis in range(self.ndim))
-        inner = IndexTransform(tuple(self.shape[axis] for axis in order), outputs)
-        return LazyArray(self._array, self._transform.compose(inner))
+        outputs = tuple(StridedMap(places[axis], 0, 1) for axis in range(self.ndim))
+        inner = Selection(tuple(self.shape[axis] for axis in order), outputs)
+        return LazyArray(self._array, self._selection.compose(inner))
 
     @property
     def T(self) -> LazyArray:  # noqa: N802
@@ -164,7 +164,7 @@ class LazyArray:
         """The elements, as a new array or in `out`, which has the shape and data type of the view."""
         array = self._array
         found: npt.NDArray[Any] = read(
-            array._binding or array._bind(), (self.shape, self._transform.axes(), False), out
+            array._binding or array._bind(), (self.shape, self._selection.axes(), False), out
         )
         return found
 
@@ -181,7 +181,7 @@ class LazyArray:
     def _write(self, value: npt.ArrayLike) -> None:
         array = self._array
         check_writable(array._store, array._path)
-        write(array._binding or array._bind(), (self.shape, self._transform.axes(), False), value)
+        write(array._binding or array._bind(), (self.shape, self._selection.axes(), False), value)
 
     def __bool__(self) -> bool:
         return bool(self.read().item()) if self.size == 1 else bool(self.read())
@@ -194,13 +194,13 @@ class LazyArray:
 
     def __dask_tokenize__(self) -> tuple[object, ...]:
         outputs = tuple(
-            (output.dims, output.array.tobytes()) if isinstance(output, Indexed) else output
-            for output in self._transform.outputs
+            (output.dims, output.array.tobytes()) if isinstance(output, IndexArrayMap) else output
+            for output in self._selection.outputs
         )
         return (*self._array.__dask_tokenize__(), self.shape, repr(outputs))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return LazyArray, (self._array, self._transform)
+        return LazyArray, (self._array, self._selection)
 
 
 class LazySelector:

@@ -1,19 +1,19 @@
-"""Selections: everything that picks elements of an array becomes one composable value, an `IndexTransform`."""
+"""Selections: every key that picks elements of an array becomes one composable value, a `Selection`."""
 
 from blizzarr.indexing.basic import Lowered, lower_basic
-from blizzarr.indexing.dialect import Dialect, transform_of
-from blizzarr.indexing.selection import basic, block, coordinate, mask, numpy_style, orthogonal, vectorised
-from blizzarr.indexing.transform import Axes, Constant, Indexed, IndexTransform, Output, Strided
+from blizzarr.indexing.dialect import Dialect, selection_of
+from blizzarr.indexing.lowering import basic, block, coordinate, mask, numpy_style, orthogonal, vectorised
+from blizzarr.indexing.selection import Axes, ConstantMap, IndexArrayMap, OutputMap, Selection, StridedMap
 
 __all__ = [
     "Axes",
-    "Constant",
+    "ConstantMap",
     "Dialect",
-    "IndexTransform",
-    "Indexed",
+    "IndexArrayMap",
     "Lowered",
-    "Output",
-    "Strided",
+    "OutputMap",
+    "Selection",
+    "StridedMap",
     "basic",
     "block",
     "coordinate",
@@ -21,6 +21,6 @@ __all__ = [
     "mask",
     "numpy_style",
     "orthogonal",
-    "transform_of",
+    "selection_of",
     "vectorised",
 ]

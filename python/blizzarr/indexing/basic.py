@@ -1,9 +1,8 @@
-"""The short way for the keys that almost every call has: integers, slices, `...` and `newaxis`.
+"""The fast path for keys of integers, slices, `...` and `newaxis`, which most calls use.
 
-It builds what the engine is told directly, in straight lines, because it runs on every `array[key]`. It knows no
-errors: any key that it does not take, for whatever reason, goes the long way (`blizzarr.indexing.dialect`), which
-decides the meaning of all keys and says what is wrong with a bad one. Tests prove that the two agree wherever this
-one answers.
+It builds the engine's axes directly, because it runs on every `array[key]`. It raises no errors: any key that it does
+not take, for whatever reason, goes through `blizzarr.indexing.dialect`, which decides the meaning of all keys and says
+what is wrong with a bad one. Tests show that the two agree wherever this one gives an answer.
 """
 
 from __future__ import annotations
@@ -12,20 +11,20 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from blizzarr.indexing.transform import Axes, Axis
+from blizzarr.indexing.selection import Axes, Axis
 
 __all__ = ["Lowered", "lower_basic"]
 
 
 Lowered: TypeAlias = tuple[tuple[int, ...], Axes, bool]
-"""A selection, ready for the engine: the shape of the result, one entry per axis of the array (see
-`IndexTransform.axes`), and whether NumPy would give a scalar rather than an array without dimensions.
+"""A selection, ready for the engine: the shape of the result, one entry per axis of the array (see `Selection.axes`),
+and whether NumPy would return a scalar rather than an array without dimensions.
 
-A plain tuple: a class with names would double the time that a basic key takes."""
+A plain tuple: a class with named fields would double the time that a basic key takes."""
 
 
 def lower_basic(key: Any, shape: tuple[int, ...]) -> Lowered | None:
-    """What a basic key picks from an array of this shape; None for all other keys, good or bad.
+    """Lower a basic key for an array of this shape; return None for all other keys, valid or not.
 
     Examples
     --------
@@ -50,7 +49,7 @@ def lower_basic(key: Any, shape: tuple[int, ...]) -> Lowered | None:
             except (TypeError, ValueError):
                 return None
             count = len(range(start, stop, step))
-            # Where the step does not matter it may be any number, beyond 64 bits too.
+            # The step of a slice with fewer than two elements may not fit into 64 bits.
             axes.append((len(domain), start, step if count > 1 else 1))
             domain.append(count)
             axis += 1
@@ -66,7 +65,7 @@ def lower_basic(key: Any, shape: tuple[int, ...]) -> Lowered | None:
             axes.append(index)
             axis += 1
         elif item is Ellipsis:
-            # What the other items leave. Masks, which take more than one axis each, go the long way.
+            # It stands for the axes that the other items leave. Masks, which take several axes each, go the long way.
             taken = len(items) - 1
             for other in items:
                 if other is None:

@@ -1,6 +1,6 @@
-"""The meaning of a key: one walk over its items gives the transform, in each of three dialects.
+"""From a key to a `Selection`, in three dialects: one walk over the items of the key.
 
-They differ only in what arrays of indices mean, and where their dimensions go in the result:
+The dialects differ only in the meaning of index arrays, and in where their dimensions go in the result:
 
 ===============  ============================================  ==================================================
 dialect          several arrays                                their dimensions
@@ -25,27 +25,34 @@ import numpy as np
 
 from blizzarr.errors import SelectionError
 from blizzarr.indexing.keys import Item, as_items, axes_taken, in_bounds, index_in_bounds, mask_indices, slice_in_bounds
-from blizzarr.indexing.transform import Constant, IndexArray, Indexed, IndexTransform, Output, Strided
+from blizzarr.indexing.selection import ConstantMap, IndexArray, IndexArrayMap, OutputMap, Selection, StridedMap
 
-__all__ = ["Dialect", "transform_of"]
+__all__ = ["Dialect", "selection_of"]
 
 
 class Dialect(Enum):
-    """What arrays of indices mean; see the table above."""
+    """The meaning of arrays of indices; see the table in the module's docstring."""
 
     NUMPY = "numpy"
     VECTORISED = "vectorised"
     ORTHOGONAL = "orthogonal"
 
 
-def transform_of(key: Any, shape: tuple[int, ...], dialect: Dialect = Dialect.NUMPY) -> IndexTransform:
-    """The transform that a key stands for.
+def selection_of(key: Any, shape: tuple[int, ...], dialect: Dialect = Dialect.NUMPY) -> Selection:
+    """Return the selection that a key makes from an array of this shape.
+
+    Raises
+    ------
+    SelectionError
+        If the key is not one that NumPy allows, or its arrays do not broadcast together.
+    OutOfBoundsError
+        If an index is outside the array.
 
     Examples
     --------
-    >>> transform_of((3, slice(None, None, -1)), (10, 4))
-    IndexTransform(shape=(4,), outputs=(Constant(index=3), Strided(dim=0, start=3, step=-1)))
-    >>> [transform_of((slice(5), [2, 0, 0]), (10, 4), dialect).shape for dialect in Dialect]
+    >>> selection_of((3, slice(None, None, -1)), (10, 4))
+    Selection(shape=(4,), outputs=(ConstantMap(index=3), StridedMap(dim=0, start=3, step=-1)))
+    >>> [selection_of((slice(5), [2, 0, 0]), (10, 4), dialect).shape for dialect in Dialect]
     [(5, 3), (3, 5), (5, 3)]
     """
     items = as_items(key, len(shape))
@@ -55,7 +62,7 @@ def transform_of(key: Any, shape: tuple[int, ...], dialect: Dialect = Dialect.NU
     joint = _broadcast([array for own in arrays for array in own]) if dialect is not Dialect.ORTHOGONAL else ()
 
     domain: list[int] = []
-    outputs: list[Output] = []
+    outputs: list[OutputMap] = []
     # The domain dimension where those of the index arrays begin, once they have their place.
     first: int | None = None
     if any(arrays) and dialect is not Dialect.ORTHOGONAL and not in_place:
@@ -67,7 +74,7 @@ def transform_of(key: Any, shape: tuple[int, ...], dialect: Dialect = Dialect.NU
             domain.append(1)
         elif isinstance(item, slice):
             start, step, count = slice_in_bounds(item, shape[axis], axis)
-            outputs.append(Strided(len(domain), start, step))
+            outputs.append(StridedMap(len(domain), start, step))
             domain.append(count)
         else:
             if dialect is Dialect.ORTHOGONAL:
@@ -78,27 +85,27 @@ def transform_of(key: Any, shape: tuple[int, ...], dialect: Dialect = Dialect.NU
                 first = len(domain)
                 domain.extend(joint)
             if isinstance(item, int):
-                outputs.append(Constant(index_in_bounds(item, shape[axis], axis)))
+                outputs.append(ConstantMap(index_in_bounds(item, shape[axis], axis)))
             elif axes_taken(item):
                 outputs.extend(_indexed(array, (first or 0) + len(joint)) for array in own)
-    return IndexTransform(tuple(domain), tuple(outputs))
+    return Selection(tuple(domain), tuple(outputs))
 
 
 def _are_neighbours(items: Sequence[Item]) -> bool:
-    """Whether nothing stands between the arrays and integers. NumPy's rule: newaxis and an empty `...` count too."""
+    """Return whether the arrays and integers are adjacent. As in NumPy, newaxis or an empty `...` separates them."""
     places = [place for place, item in enumerate(items) if isinstance(item, int | np.ndarray)]
     return not places or places[-1] - places[0] + 1 == len(places)
 
 
 def _spread(items: list[Item], rank: int) -> list[Item]:
-    """The items with slices in the place of the ellipsis."""
+    """Replace the ellipsis by full slices."""
     left = rank - sum(map(axes_taken, items))
     gap = next(place for place, item in enumerate(items) if item is Ellipsis)
     return [*items[:gap], *[slice(None)] * left, *items[gap + 1 :]]
 
 
 def _index_arrays(items: Sequence[Item], shape: tuple[int, ...]) -> list[tuple[IndexArray, ...]]:
-    """For each item its index arrays, within bounds: none, or one for each axis that the item stands for."""
+    """Return the index arrays of each item, checked: none, or one for each axis that an array or mask stands for."""
     found: list[tuple[IndexArray, ...]] = []
     axis = 0
     for item in items:
@@ -128,10 +135,10 @@ def _broadcast(arrays: Sequence[IndexArray]) -> tuple[int, ...]:
         ) from None
 
 
-def _indexed(array: IndexArray, end: int) -> Output:
-    """The output for an index array whose last dimension is the one before domain dimension `end`."""
+def _indexed(array: IndexArray, end: int) -> OutputMap:
+    """Return the output map for an index array whose last dimension is domain dimension ``end - 1``."""
     # Along a dimension where the array has length 1 the index stays the same, however long the domain is.
     dims = tuple(end - array.ndim + along for along, length in enumerate(array.shape) if length != 1)
     if len(dims) < array.ndim:
         array = array.reshape([length for length in array.shape if length != 1])
-    return Indexed(dims, array) if dims else Constant(int(array))
+    return IndexArrayMap(dims, array) if dims else ConstantMap(int(array))

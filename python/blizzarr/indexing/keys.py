@@ -1,4 +1,4 @@
-"""What may stand between the brackets: an item of a key is one of five kinds, or an error that says what is wrong."""
+"""The items of a key: each is one of five kinds, or raises an error that says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import OutOfBoundsError, SelectionError
-from blizzarr.indexing.transform import IndexArray
+from blizzarr.indexing.selection import IndexArray
 
 __all__ = [
     "Item",
@@ -29,12 +29,12 @@ Item: TypeAlias = int | slice | EllipsisType | npt.NDArray[Any] | None
 
 
 def as_items(key: Any, rank: int) -> list[Item]:
-    """The items of a key, with exactly one ellipsis: one is put at the end where the key has none.
+    """Split a key into its items, with exactly one ellipsis: if the key has none, one is added at the end.
 
     Raises
     ------
     SelectionError
-        For what is neither index, slice nor array, for two ellipses and for more indices than there are axes.
+        If an item is not an index, slice or array, or if there are two ellipses or more indices than axes.
     """
     items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
     ellipses = sum(item is Ellipsis for item in items)
@@ -57,7 +57,7 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 def axes_taken(item: Item) -> int:
-    """How many axes of the array an item stands for."""
+    """Return the number of array axes that an item stands for."""
     if item is None or item is Ellipsis:
         return 0
     return item.ndim if isinstance(item, np.ndarray) and item.dtype == bool else 1
@@ -86,7 +86,7 @@ def _array(item: Any) -> Item:
     if array.dtype == bool:
         return array
     if array.size == 0 and not hasattr(item, "dtype"):
-        # NumPy makes an empty list float64; as an index it is empty whatever its type.
+        # NumPy makes an empty list float64, but takes it as an empty index.
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise _not_an_index(item)
@@ -112,15 +112,27 @@ def _not_an_index(item: Any) -> SelectionError:
 
 
 def index_in_bounds(index: int, size: int, axis: int) -> int:
-    """The index counted from the start of the axis."""
+    """Count an index from the start of the axis.
+
+    Raises
+    ------
+    OutOfBoundsError
+        If it is outside the axis.
+    """
     if not -size <= index < size:
         raise OutOfBoundsError(index=index, axis=axis, size=size)
     return index + size if index < 0 else index
 
 
 def in_bounds(indices: IndexArray, size: int, axis: int) -> IndexArray:
-    """The indices counted from the start of the axis."""
-    # Read without a sign, negative indices are larger than any size: one look at the usual case.
+    """Count all indices from the start of the axis.
+
+    Raises
+    ------
+    OutOfBoundsError
+        If one is outside the axis.
+    """
+    # As unsigned integers, negative indices are larger than any size: one comparison settles the usual case.
     if indices.size == 0 or int(indices.view(np.uint64).max()) < size:
         return indices
     wrong = indices[(indices < -size) | (indices >= size)]
@@ -130,7 +142,13 @@ def in_bounds(indices: IndexArray, size: int, axis: int) -> IndexArray:
 
 
 def slice_in_bounds(item: slice, size: int, axis: int) -> tuple[int, int, int]:
-    """Start, step and count of a slice; like everywhere in Python it stops at the end of the axis."""
+    """Return start, step and count of a slice, which as everywhere in Python stops at the end of the axis.
+
+    Raises
+    ------
+    SelectionError
+        If the slice has step 0, or bounds that are not integers.
+    """
     try:
         start, stop, step = item.indices(size)
     except (TypeError, ValueError):
@@ -141,12 +159,18 @@ def slice_in_bounds(item: slice, size: int, axis: int) -> tuple[int, int, int]:
             size=size,
         ) from None
     count = len(range(start, stop, step))
-    # Where the step does not matter it may be any number, beyond 64 bits too.
+    # The step of a slice with fewer than two elements may not fit into 64 bits.
     return start, step if count > 1 else 1, count
 
 
 def mask_indices(mask: npt.NDArray[np.bool_], shape: Sequence[int], axis: int) -> tuple[IndexArray, ...]:
-    """The indices of the true elements of a mask over the axes from `axis` on, one array for each."""
+    """Return the indices of the true elements of a mask over the axes from `axis` on, one array per axis.
+
+    Raises
+    ------
+    SelectionError
+        If the shape of the mask is not that of these axes.
+    """
     for along, (found, size) in enumerate(zip(mask.shape, shape[axis:], strict=False)):
         if found != size:
             raise SelectionError(
@@ -160,7 +184,15 @@ def mask_indices(mask: npt.NDArray[np.bool_], shape: Sequence[int], axis: int) -
 
 
 def block_slice(item: Item, block: int, size: int, axis: int) -> slice:
-    """The elements of blocks of length `block`: of one by its index, or of neighbours by a slice."""
+    """Turn the position of a block, or a slice of positions, into a slice of elements; blocks have length `block`.
+
+    Raises
+    ------
+    SelectionError
+        If the item is not an integer or a slice with step 1.
+    OutOfBoundsError
+        If the position is outside the grid.
+    """
     blocks = -(-size // block)
     if isinstance(item, slice):
         start, _, count = slice_in_bounds(item, blocks, axis)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from blizzarr.indexing.transform import Axes
+from blizzarr.indexing.selection import Axes
 from blizzarr.transfer import Binding
 
 __all__ = ["asked"]

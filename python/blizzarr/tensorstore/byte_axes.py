@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from blizzarr.indexing import Lowered
-from blizzarr.indexing.transform import Axis
+from blizzarr.indexing.selection import Axis
 from blizzarr.spec.element_type import Field
 
 __all__ = ["OfBytes", "of_bytes"]

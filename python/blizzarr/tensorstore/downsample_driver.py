@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import BlizzarrError, SpecError, ViewOutOfBoundsError
-from blizzarr.indexing.transform import Axis
+from blizzarr.indexing.selection import Axis
 from blizzarr.json_values import dump
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from blizzarr import _native
 from blizzarr.array import Array
-from blizzarr.indexing.transform import Axes
+from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.transfer import Binding

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.indexing import Lowered
-from blizzarr.indexing.transform import Axes, Axis
+from blizzarr.indexing.selection import Axes, Axis
 
 __all__ = ["picked", "put"]
 

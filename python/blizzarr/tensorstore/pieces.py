@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.indexing import Lowered
-from blizzarr.indexing.transform import Axis
+from blizzarr.indexing.selection import Axis
 from blizzarr.tensorstore.cell import Listed, Picked, Points, Where
 
 __all__ = ["Piece", "Pieces", "Position"]

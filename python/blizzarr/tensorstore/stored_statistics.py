@@ -13,7 +13,7 @@ from blizzarr.array import Array
 from blizzarr.array.stored import stored_chunks
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
-from blizzarr.indexing.transform import Axes
+from blizzarr.indexing.selection import Axes
 from blizzarr.model.chunk_places import Shards
 from blizzarr.tensorstore.inner_chunks import inner_chunks
 

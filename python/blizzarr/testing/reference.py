@@ -1,6 +1,6 @@
-"""The engine in NumPy: what reading and writing through a transform mean, without chunks.
+"""The engine in NumPy: what reading and writing through a selection mean, without chunks.
 
-To check the real ones against: `apply` and `assign` follow an `IndexTransform` literally, and `ReferenceHandle` stands
+To check the real ones against: `apply` and `assign` follow a `Selection` literally, and `ReferenceHandle` stands
 in for ``_native.ArrayHandle`` and follows what the engine is told.
 """
 
@@ -11,45 +11,45 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.indexing import Axes, Constant, Indexed, IndexTransform, Strided
+from blizzarr.indexing import Axes, ConstantMap, IndexArrayMap, Selection, StridedMap
 
 __all__ = ["ReferenceHandle", "apply", "assign"]
 
 
-def _positions(transform: IndexTransform) -> tuple[npt.NDArray[np.intp], ...]:
+def _positions(selection: Selection) -> tuple[npt.NDArray[np.intp], ...]:
     """For each axis of the array the index at every position of the domain."""
-    grid = np.indices(transform.shape)
+    grid = np.indices(selection.shape)
     found = []
-    for output in transform.outputs:
+    for output in selection.outputs:
         match output:
-            case Constant(index):
-                found.append(np.full(transform.shape, index, np.intp))
-            case Strided(dim, start, step):
+            case ConstantMap(index):
+                found.append(np.full(selection.shape, index, np.intp))
+            case StridedMap(dim, start, step):
                 found.append(start + step * grid[dim])
-            case Indexed(dims, array):
+            case IndexArrayMap(dims, array):
                 found.append(array[tuple(grid[dim] for dim in dims)])
     return tuple(found)
 
 
-def apply(transform: IndexTransform, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The elements that the transform picks.
+def apply(selection: Selection, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The elements that the selection picks.
 
     Examples
     --------
-    >>> apply(IndexTransform((3,), (Strided(0, 0, 1), Strided(0, 0, 1))), np.arange(9).reshape(3, 3))
+    >>> apply(Selection((3,), (StridedMap(0, 0, 1), StridedMap(0, 0, 1))), np.arange(9).reshape(3, 3))
     array([0, 4, 8])
     """
-    if not transform.outputs:
-        return np.broadcast_to(array, transform.shape)
-    picked: npt.NDArray[Any] = np.asarray(array[_positions(transform)])
+    if not selection.outputs:
+        return np.broadcast_to(array, selection.shape)
+    picked: npt.NDArray[Any] = np.asarray(array[_positions(selection)])
     return picked
 
 
-def assign(transform: IndexTransform, array: npt.NDArray[Any], value: npt.ArrayLike) -> None:
-    """Put a value where the transform points; where it points twice, the last position counts."""
-    source = np.broadcast_to(np.asarray(value), transform.shape).ravel()
+def assign(selection: Selection, array: npt.NDArray[Any], value: npt.ArrayLike) -> None:
+    """Put a value where the selection points; where it points twice, the last position counts."""
+    source = np.broadcast_to(np.asarray(value), selection.shape).ravel()
     # One by one in the order of the domain: NumPy promises an order only for flat indices.
-    positions = tuple(position.ravel() for position in _positions(transform))
+    positions = tuple(position.ravel() for position in _positions(selection))
     if positions:
         array[positions] = source
     elif source.size:
@@ -73,13 +73,13 @@ class ReferenceHandle:
 
     def read(self, out: npt.NDArray[Any], axes: Axes, threads: int = 0) -> None:
         """Fill `out` with what the axes pick."""
-        out[...] = apply(self._transform(out.shape, axes), self.array)
+        out[...] = apply(self._selection(out.shape, axes), self.array)
 
     def write(self, source: npt.NDArray[Any], axes: Axes, write_empty: bool = False, threads: int = 0) -> None:
         """Put `source` where the axes point."""
         if source.dtype != self.array.dtype:
             raise TypeError(f"expected elements of {self.array.dtype}, found {source.dtype}")
-        assign(self._transform(source.shape, axes), self.array, source)
+        assign(self._selection(source.shape, axes), self.array, source)
 
     def resized(self, shape: tuple[int, ...]) -> ReferenceHandle:
         """The elements that both shapes have, and zeros: there are no chunks here to keep the others."""
@@ -88,7 +88,7 @@ class ReferenceHandle:
         array[both] = self.array[both]
         return ReferenceHandle(array)
 
-    def _transform(self, shape: tuple[int, ...], axes: Axes) -> IndexTransform:
+    def _selection(self, shape: tuple[int, ...], axes: Axes) -> Selection:
         if len(axes) != self.array.ndim:
             raise ValueError(f"expected {self.array.ndim} axes, found {len(axes)}")
         owners: dict[int, object] = {}
@@ -117,4 +117,4 @@ class ReferenceHandle:
         unused = [dim for dim, length in enumerate(shape) if length != 1 and dim not in owners]
         if unused:
             raise ValueError(f"domain dimensions {unused} are not used")
-        return IndexTransform.from_axes(shape, axes)
+        return Selection.from_axes(shape, axes)

@@ -1,7 +1,7 @@
 """From a view to what the engine is told: positions counted from zero, all indices within the stored array.
 
 The engine understands a strided axis for a dimension, and index arrays over groups of dimensions; what a view can say
-beyond that (diagonals, dimensions that repeat) becomes index arrays: see `blizzarr.indexing.transform`.
+beyond that (diagonals, dimensions that repeat) becomes index arrays: see `blizzarr.indexing.selection`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from blizzarr.errors import OutOfBoundsError, SelectionError, ViewOutOfBoundsError
-from blizzarr.indexing import Constant, Indexed, IndexTransform, Lowered, Output, Strided
-from blizzarr.indexing.transform import Axis
+from blizzarr.indexing import ConstantMap, IndexArrayMap, Lowered, OutputMap, Selection, StridedMap
+from blizzarr.indexing.selection import Axis
 from blizzarr.views.compose import compose, index_values
 from blizzarr.views.form import ArrayMap, Form, IndexArray, identity_maps
 from blizzarr.views.indexing import Indexed as View
@@ -118,17 +118,17 @@ def _lower_any(form: Form, shape: tuple[int, ...]) -> Lowered:
     # What is asked for is the domain as it is: bounds do not follow from the array here.
     explicit = form._replace(implicit_lower=(False,) * form.rank, implicit_upper=(False,) * form.rank)
     own_shape = form.shape
-    outputs: list[Output] = []
+    outputs: list[OutputMap] = []
     for dim, map_ in enumerate(compose(array, explicit).maps):
         if isinstance(map_, int):
-            outputs.append(Constant(map_))
+            outputs.append(ConstantMap(map_))
         elif isinstance(map_, ArrayMap):
             values = index_values(map_, Bounds(0, shape[dim]))
-            outputs.append(Indexed(map_.dims, values.reshape([own_shape[own] for own in map_.dims])))
+            outputs.append(IndexArrayMap(map_.dims, values.reshape([own_shape[own] for own in map_.dims])))
         else:
             own, offset, stride = map_
-            outputs.append(Strided(own, offset + stride * form.lower[own], stride))
+            outputs.append(StridedMap(own, offset + stride * form.lower[own], stride))
     if 0 in own_shape:
         # Nothing is read: whatever the indices would be does not matter.
-        outputs = [Strided(own_shape.index(0), 0, 1)] * rank
-    return own_shape, IndexTransform(own_shape, tuple(outputs)).axes(), False
+        outputs = [StridedMap(own_shape.index(0), 0, 1)] * rank
+    return own_shape, Selection(own_shape, tuple(outputs)).axes(), False

@@ -9,7 +9,7 @@ use pyo3::types::{PyInt, PyTuple};
 
 use crate::buffer::Buffer;
 
-/// Lowers `axes` (see `blizzarr.indexing.transform`) to a region of an array of `shape`, whose elements lie in a
+/// Lowers `axes` (see `blizzarr.indexing.selection`) to a region of an array of `shape`, whose elements lie in a
 /// buffer of shape `domain` and strides `strides`.
 pub fn region(axes: &Bound<'_, PyTuple>, shape: &[usize], domain: &[usize], strides: &[isize]) -> PyResult<Region> {
     if axes.len() != shape.len() {

@@ -1,0 +1,128 @@
+"""One function for each way to select: checks the key, and lowers it to the engine's axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from blizzarr.errors import SelectionError
+from blizzarr.indexing.basic import Lowered, lower_basic
+from blizzarr.indexing.dialect import Dialect, selection_of
+from blizzarr.indexing.keys import as_items, block_slice
+
+__all__ = ["basic", "block", "coordinate", "mask", "numpy_style", "orthogonal", "vectorised"]
+
+
+def numpy_style(key: Any, shape: tuple[int, ...]) -> Lowered:
+    """Lower a key of ``array[key]``: anything that NumPy allows.
+
+    Examples
+    --------
+    >>> numpy_style((slice(0, 5), [2, 0, 0]), (10, 4))[0]
+    (5, 3)
+    """
+    return _lower(key, shape, Dialect.NUMPY)
+
+
+def orthogonal(key: Any, shape: tuple[int, ...]) -> Lowered:
+    """Lower a key of ``array.oindex[key]``: the outer product of the items, each along its own axis.
+
+    Examples
+    --------
+    >>> orthogonal(([1, 2], [2, 0, 0]), (10, 4))[0]
+    (2, 3)
+    """
+    return _lower(key, shape, Dialect.ORTHOGONAL)
+
+
+def vectorised(key: Any, shape: tuple[int, ...]) -> Lowered:
+    """Lower a key of ``array.vindex[key]``: points, whose dimensions come first.
+
+    Examples
+    --------
+    >>> vectorised((slice(0, 5), [2, 0, 0]), (10, 4))[0]
+    (3, 5)
+    """
+    return _lower(key, shape, Dialect.VECTORISED)
+
+
+def basic(key: Any, shape: tuple[int, ...]) -> Lowered:
+    """Lower a key of integers, slices, `...` and `newaxis` only."""
+    if any(isinstance(item, np.ndarray) for item in as_items(key, len(shape))):
+        raise SelectionError(
+            "expected integers, slices and '...' for a basic selection, found an array of indices; "
+            "use array[...], array.oindex[...] or array.vindex[...]",
+            index=key,
+        )
+    return _lower(key, shape, Dialect.NUMPY)
+
+
+def mask(key: Any, shape: tuple[int, ...]) -> Lowered:
+    """Lower a mask that has the shape of the array.
+
+    Examples
+    --------
+    >>> mask([[True, False], [True, True]], (2, 2))[0]
+    (3,)
+    """
+    found = np.asarray(key)
+    if found.dtype != bool or found.shape != shape:
+        raise SelectionError(
+            f"expected a mask of booleans with the shape {shape} of the array, "
+            f"found an array of {found.dtype} with shape {found.shape}",
+            index=key,
+        )
+    return _lower(found, shape, Dialect.VECTORISED)
+
+
+def coordinate(key: Any, shape: tuple[int, ...]) -> Lowered:
+    """Lower coordinates: for each axis an array of indices, or an integer, all broadcast together.
+
+    Examples
+    --------
+    >>> coordinate(([0, 1, 9], [3, 3, 0]), (10, 4))[0]
+    (3,)
+    """
+    items = tuple(item for item in as_items(key, len(shape)) if item is not Ellipsis)
+    for item in items:
+        if not isinstance(item, int | np.ndarray) or (isinstance(item, np.ndarray) and item.dtype == bool):
+            raise SelectionError(f"expected integers or arrays of integers as coordinates, found {item!r}", index=key)
+    if len(items) != len(shape):
+        raise SelectionError(
+            f"expected coordinates for each of the {len(shape)} axes, found them for {len(items)}; add the rest",
+            index=key,
+        )
+    return _lower(items, shape, Dialect.VECTORISED)
+
+
+def block(key: Any, shape: tuple[int, ...], block_shape: Sequence[int]) -> Lowered:
+    """Lower a key of block positions in a regular grid: integers and slices, which select whole blocks.
+
+    An integer keeps its axis, because a block has a length.
+
+    Examples
+    --------
+    >>> block((1, slice(1, None)), (10, 4), (3, 2))[1]
+    ((0, 3, 1), (1, 2, 1))
+    """
+    items = as_items(key, len(shape))
+    gap = next(place for place, item in enumerate(items) if item is Ellipsis)
+    left = len(shape) - len(items) + 1
+    spread = [*items[:gap], *[slice(None)] * left, *items[gap + 1 :]]
+    slices = [
+        block_slice(item, length, size, axis)
+        for axis, (item, length, size) in enumerate(zip(spread, block_shape, shape, strict=True))
+    ]
+    return _lower(tuple(slices), shape, Dialect.NUMPY)
+
+
+def _lower(key: Any, shape: tuple[int, ...], dialect: Dialect) -> Lowered:
+    short = lower_basic(key, shape)
+    if short is not None:
+        return short
+    selection = selection_of(key, shape, dialect)
+    # NumPy gives a scalar for integers alone, and an array without dimensions as soon as there is an ellipsis.
+    scalar = not selection.shape and not any(item is Ellipsis for item in (key if isinstance(key, tuple) else (key,)))
+    return selection.shape, selection.axes(), scalar
