@@ -176,7 +176,7 @@ def run(count: int, seed: int, scratch: Path) -> Outcome:
 EXPERIMENT = Experiment(
     name="caches",
     promise="P7",
-    what="What is read by way of a cache is no older than was asked for, and no partial write builds on what it keeps",
+    what="A read through a cache is no older than its `recheck` allows, and partial writes never build on cached data",
     unit="reads",
     full=1_000_000,
     ci=3_000,

@@ -177,8 +177,8 @@ def run_failing(count: int, seed: int, scratch: Path) -> Outcome:
 EXPERIMENT = Experiment(
     name="dying at each call",
     promise="P4",
-    what="A process that dies before the Nth system call of a write, for every N, leaves the old or the new one",
-    unit="points",
+    what="A writer that dies before any one of its system calls leaves the old or the new value",
+    unit="calls",
     full=3000,
     ci=60,
     run=run_dying,
@@ -190,8 +190,8 @@ EXPERIMENTS = (
     Experiment(
         name="failing at each call",
         promise="P4",
-        what="When the Nth system call of a write fails, for every N, an error says so and the old or the new is there",
-        unit="points",
+        what="If a system call of a write fails, the write still succeeds, or raises and leaves the old or new value",
+        unit="calls",
         full=6000,
         ci=60,
         run=run_failing,

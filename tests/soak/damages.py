@@ -163,7 +163,7 @@ def _digest(folder: Path) -> str:
 EXPERIMENT = Experiment(
     name="damages",
     promise="P13",
-    what="A check finds every damage that can be found and nothing else, and changes nothing; repairs lose nothing",
+    what="`blizzarr check` finds all damage that can be detected, and nothing else; a repair harms no intact chunk",
     unit="planted damages",
     full=1000,
     ci=60,

@@ -65,7 +65,7 @@ def run(count: int, seed: int, scratch: Path) -> Outcome:
 EXPERIMENT = Experiment(
     name="documents",
     promise="P8",
-    what="Attributes that many set, and rows that many append, are all there",
+    what="When writers set attributes and append rows at the same time, no attribute and no row is lost",
     unit="changes",
     full=16_000,
     ci=100,

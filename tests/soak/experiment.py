@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-__all__ = ["Experiment", "Outcome", "Run"]
+__all__ = ["MAXIMUM", "Experiment", "Outcome", "Run"]
 
 MAXIMUM = "max_"
 """Figures whose names begin so are maxima over batches; all others are sums."""

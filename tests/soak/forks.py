@@ -83,7 +83,7 @@ def _wait(child: int, until: float) -> int | None:
 EXPERIMENT = Experiment(
     name="forks",
     promise="P11",
-    what="A child that is forked while threads read and write works, and does not hang",
+    what="A child that is forked while other threads read and write does not hang, and can read and write",
     unit="forks",
     full=1000,
     ci=60,

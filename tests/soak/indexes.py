@@ -178,7 +178,7 @@ def crc32c(data: bytes) -> int:
 EXPERIMENT = Experiment(
     name="indexes",
     promise="P2",
-    what="What is behind a changed index of a shard is an error, never the fill value unless the index says so rightly",
+    what="A corrupted shard index raises an error; a chunk reads as missing only if its entry says so",
     unit="mutated shard indexes",
     full=100_000,
     ci=600,

@@ -203,7 +203,7 @@ def main() -> None:
 EXPERIMENT = Experiment(
     name="interrupts",
     promise="P11",
-    what="Ctrl-C is raised within half a second; each chunk is the old or the new one, and the process works on",
+    what="Ctrl-C is raised within 0.5 s, no chunk is torn, and the process can continue",
     unit="interrupts",
     full=1000,
     ci=18,

@@ -106,7 +106,7 @@ def run(count: int, seed: int, scratch: Path) -> Outcome:
 EXPERIMENT = Experiment(
     name="kills",
     promise="P4",
-    what="Killed at any moment, each chunk, shard and document is the old or the new one; what was done stays done",
+    what="After a kill, each chunk, shard and document is the old or the new one, and finished calls have their effect",
     unit="kills",
     full=2000,
     ci=40,

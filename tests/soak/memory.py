@@ -183,7 +183,10 @@ def _lengths(made: Case) -> list[int]:
 EXPERIMENT = Experiment(
     name="memory",
     promise="P3",
-    what="Reads hold the result and for each thread an encoded and two decoded chunks, writes the latter, and 64 MiB",
+    what=(
+        "Peak memory of a read is at most the result, plus 64 MiB, plus one encoded and two decoded chunks per thread; "
+        "of a write, the same without the result"
+    ),
     unit="random shapes, read and written",
     full=500,
     ci=5,

@@ -189,7 +189,7 @@ def _values(random: Random) -> npt.NDArray[np.int32]:
 EXPERIMENT = Experiment(
     name="mutations",
     promise="P2",
-    what="A chunk with a checksum whose bytes were changed, all of it and parts of it, is never read as other values",
+    what="A corrupted chunk that has a checksum raises an error or reads as written, never as other values",
     unit="mutated chunks",
     full=1_000_000,
     ci=3000,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from soak.experiment import MAXIMUM
 from soak.ledger import Entry
 from soak.table import EXPERIMENTS
 
@@ -27,20 +28,40 @@ def page(text: str, entries: Mapping[str, Entry]) -> str:
 
 
 def table(entries: Mapping[str, Entry]) -> str:
-    """The figures, one row for each experiment."""
-    rows = ["| promise | tried | of the promised | broken | measured | with |", "|---|---|---|---|---|---|"]
-    for name, experiment in EXPERIMENTS.items():
-        entry = entries.get(name)
-        promised = f"{experiment.full:,} {experiment.unit}"
+    """Return one row for each experiment, by subject, then the date and the versions that they were run with."""
+    rows = ["| experiment | promise | tried | broken | also counted |", "|---|---|---|---|---|"]
+    for name, experiment in sorted(EXPERIMENTS.items(), key=lambda item: int(item[1].promise.removeprefix("P"))):
+        label, entry = name.replace("_", " "), entries.get(name)
         if entry is None:
-            rows.append(f"| {experiment.promise} {experiment.what} | not yet | {promised} | | | |")
+            rows.append(f"| {label} | {experiment.what} | none of {experiment.full:,} {experiment.unit} yet | | |")
             continue
-        more = ", ".join(
-            f"{key.removeprefix('max_').replace('_', ' ')} {value:,.6g}" for key, value in entry.outcome.figures.items()
-        )
-        rows.append(
-            f"| {experiment.promise} {experiment.what} | {entry.outcome.done:,} {experiment.unit}"
-            f"{f' ({more})' if more else ''} | {promised} | {entry.outcome.wrong:,} | "
-            f"{entry.date} | {', '.join(f'{what} {version}' for what, version in entry.versions.items())} |"
-        )
-    return "\n".join(rows) + "\n"
+        outcome = entry.outcome
+        aim = "" if outcome.done >= experiment.full else f" of {experiment.full:,}"
+        more = ", ".join(figure(key, value) for key, value in outcome.figures.items())
+        tried = f"{outcome.done:,}{aim} {experiment.unit}"
+        rows.append(f"| {label} | {experiment.what} | {tried} | {outcome.wrong:,} | {more} |")
+    return "\n".join([*rows, "", *measured(entries), ""])
+
+
+def figure(name: str, value: float) -> str:
+    """Return a count or a maximum with what was counted.
+
+    Examples
+    --------
+    >>> figure("because_of_links", 687_678), figure("max_seconds", 0.305)
+    ('687,678 because of links', 'at most 0.305 seconds')
+    """
+    text = f"{round(value, 3):,} {name.removeprefix(MAXIMUM).replace('_', ' ')}"
+    return f"at most {text}" if name.startswith(MAXIMUM) else text
+
+
+def measured(entries: Mapping[str, Entry]) -> list[str]:
+    """Return a line for each date and set of versions, with the experiments it holds for if there are several."""
+    groups: dict[str, list[str]] = {}
+    for name in EXPERIMENTS:
+        if name in entries:
+            versions = ", ".join(f"{what} {version}" for what, version in entries[name].versions.items())
+            groups.setdefault(f"Measured on {entries[name].date} with {versions}", []).append(name.replace("_", " "))
+    if len(groups) == 1:
+        return [f"{text}." for text in groups]
+    return [f"- {text}: {', '.join(names)}." for text, names in groups.items()]

@@ -115,7 +115,7 @@ def _needs() -> str | None:
 EXPERIMENT = Experiment(
     name="paths",
     promise="P9",
-    what="No key, name of a node, consolidated entry or zip entry leads out of a root that is kept within",
+    what='No key, node name, consolidated entry or zip entry leads out of a root opened with `links="within-root"`',
     unit="names",
     full=100_000,
     ci=150,

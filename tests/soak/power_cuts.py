@@ -78,7 +78,7 @@ def _until_the_cut(disk: Disk, level: str, chance: random.Random, memory: Memory
 EXPERIMENT = Experiment(
     name="power_cuts",
     promise="P5",
-    what="After a power cut what was flushed is there, and no chunk, shard or document is torn, empty or zeroed.",
+    what="What was flushed or written at `full` survives a power cut; at `full` and `ordered`, no value is torn",
     unit="cuts",
     full=500,
     ci=2,

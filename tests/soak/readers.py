@@ -76,7 +76,7 @@ def run(count: int, seed: int, scratch: Path) -> Outcome:
 EXPERIMENT = Experiment(
     name="readers",
     promise="P7",
-    what="A part of a shard that is read while the shard is replaced is of one version",
+    what="A read of part of a shard that is being replaced returns data of a single version",
     unit="reads",
     full=1_000_000,
     ci=500,

@@ -100,7 +100,7 @@ def run(count: int, seed: int, scratch: Path) -> Outcome:
 EXPERIMENT = Experiment(
     name="writers",
     promise="P6",
-    what="Threads and processes that write parts of one chunk or shard lose nothing",
+    what="When threads or processes write parts of one chunk or shard at the same time, no write is lost",
     unit="writes",
     full=200_000 // 20 * len(CELLS),
     ci=400,
