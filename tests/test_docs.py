@@ -1,4 +1,4 @@
-"""The documentation is true: every block of Python runs, every shown output is what comes out.
+"""The documentation is true: every block of Python runs, every shown output is what comes out, every example works.
 
 Each page is one program in an empty directory. Its blocks run in order:
 
@@ -12,6 +12,8 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ import pytest
 from blizzarr.cli import main
 
 ROOT = Path(__file__).parents[1]
+# The demo downloads what it shows; `make demo` runs it.
+EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.stem != "demo")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -41,6 +45,14 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
         elif language == "console":
             for command, expected, status in commands(source):
                 run_command(command, expected, status, capfd)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=[example.stem for example in EXAMPLES])
+def test_example(example: Path, tmp_path: Path) -> None:
+    """An example ends without an error; each asserts what it shows."""
+    assert re.search(r"^ *assert ", example.read_text(encoding="utf-8"), re.MULTILINE)
+    done = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def run_python(source: str, namespace: dict[str, Any], name: str, line: int) -> None:

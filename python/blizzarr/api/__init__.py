@@ -23,6 +23,7 @@ from blizzarr.api.create import (
 from blizzarr.api.diff import diff
 from blizzarr.api.open import open, open_array, open_consolidated, open_group
 from blizzarr.api.save import load, save, save_array, save_group
+from blizzarr.api.show import show
 from blizzarr.api.upgrade import upgrade
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "save",
     "save_array",
     "save_group",
+    "show",
     "tree",
     "upgrade",
     "zeros",

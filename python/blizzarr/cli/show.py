@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from blizzarr.api import show
 from blizzarr.cli.opened import open_array
 from blizzarr.cli.place import ArrayArgument, Place
 
@@ -49,15 +50,22 @@ def run(
         raise typer.BadParameter(f"expected a file named .png, found {str(output)!r}", param_hint="--output")
     place = Place.parse(path, selection)
     array = open_array(place)
-    from blizzarr.display.picture import Style, render
-    from blizzarr.display.png import encode
     from blizzarr.display.sizes import shape_text
 
-    style = Style(cmap, vmin, vmax, axis, cast("Literal['upper', 'lower']", origin), size)
     title = f"{place.text}{_selected(place.key)}   {shape_text(array.shape)} {array.metadata.dtype}"
-    pixels = render(array, ... if place.key is None else place.key, title=title, style=style)
     target = output or Path(f"{Path(place.text).name.removesuffix('.zarr')}.png")
-    target.write_bytes(encode(pixels))
+    pixels = show(
+        array,
+        target,
+        key=... if place.key is None else place.key,
+        cmap=cmap,
+        vmin=vmin,
+        vmax=vmax,
+        axis=axis,
+        origin=cast("Literal['upper', 'lower']", origin),
+        size=size,
+        title=title,
+    )
     typer.echo(f"{target}: {pixels.shape[1]} x {pixels.shape[0]} pixels", err=True)
 
 

@@ -1,0 +1,105 @@
+"""Making a picture of an array."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+from blizzarr.api.open import open_array
+from blizzarr.errors import NodeTypeError
+from blizzarr.group import Group
+from blizzarr.stores import StoreLike
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from blizzarr.display.region import Pictured
+
+__all__ = ["show"]
+
+
+def show(
+    array: StoreLike | Pictured,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    key: Any = ...,
+    cmap: str = "viridis",
+    vmin: float | str | None = None,
+    vmax: float | str | None = None,
+    axis: int | str | None = None,
+    origin: Literal["upper", "lower"] = "upper",
+    size: int = 720,
+    title: str = "",
+) -> NDArray[np.uint8]:
+    """Make a picture of an array, and store it as a PNG file.
+
+    One axis becomes a curve and two become an image. Three become slices through the middle, one across each axis, or
+    with `axis` a sheet of slices; of more axes, the leading ones stand at their middle. If the last axis has three or
+    four ``uint8``, it is taken as colour. Large arrays are sampled with strides, so that only a part of them is read.
+
+    Parameters
+    ----------
+    array
+        An array, of blizzarr or of NumPy; or a path, a URL or a store with an array at its root.
+    path
+        The PNG file to write. None writes nothing, and only returns the pixels.
+    key
+        What to show of the array: integers, slices and ``...``.
+    cmap
+        The colour map: ``"viridis"``, ``"magma"``, ``"gray"`` or ``"rdbu"``; with ``_r`` appended, in reverse.
+    vmin, vmax
+        The values of the first and the last colour: numbers, or percentiles like ``"2%"``. By default ``"0.2%"`` and
+        ``"99.8%"``, and for a curve the smallest and the largest value.
+    axis
+        Show slices along this axis, given by its number or its name. The selection must have three axes or more.
+    origin
+        The edge where row 0 is drawn: ``"upper"`` as in images, or ``"lower"`` as in plots.
+    size
+        The approximate width of an image in pixels.
+    title
+        The text above the picture.
+
+    Returns
+    -------
+    The pixels, ``uint8`` of shape (height, width, 3).
+
+    Raises
+    ------
+    ValueError
+        The elements are not numbers, nothing is selected, or an argument is not one of those above.
+    OutOfBoundsError
+        An index in `key` is outside the array.
+    NodeNotFoundError
+        No array or group is at the path or in the store.
+    NodeTypeError
+        A group is there, or was given.
+    CodecError
+        A chunk that is read is damaged.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> z = blizzarr.create_array({}, data=[[0, 1, 2], [3, 4, 5]], chunks=(1, 3))
+    >>> blizzarr.show(z, cmap="gray", size=300).shape
+    (204, 407, 3)
+    """
+    # Only those who make pictures pay for what draws them.
+    from blizzarr.display.picture import Style, render
+    from blizzarr.display.png import encode
+
+    if origin not in ("upper", "lower"):
+        raise ValueError(f"expected origin='upper' or 'lower', found {origin!r}")
+    if path is not None and os.path.splitext(path)[1].lower() not in ("", ".png"):
+        raise ValueError(f"expected a file named .png, found {os.fspath(path)!r}")
+    low, high = (None if bound is None else str(bound) for bound in (vmin, vmax))
+    style = Style(cmap, low, high, axis, origin, size)
+    if isinstance(array, Group):
+        raise NodeTypeError("expected an array, found a group", array=array.name, store=str(array.store))
+    # Views and NumPy's arrays are arrays, too, and no store has a shape.
+    pictured: Any = array if hasattr(array, "shape") else open_array(array, mode="r")
+    pixels = render(pictured, key, title=title, style=style)
+    if path is not None:
+        with open(path, "wb") as file:
+            file.write(encode(pixels))
+    return pixels

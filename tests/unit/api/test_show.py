@@ -1,0 +1,84 @@
+"""`blizzarr.show`: the pixels that it returns are those in the file, whatever the array is given as."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.errors import NodeNotFoundError, NodeTypeError
+from support.png import decode
+
+VALUES = np.arange(24.0).reshape(4, 6)
+
+
+def grey(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    return np.rint((values - low) / (high - low) * 255).clip(0, 255).astype(np.uint8)
+
+
+def drawn(pixels: np.ndarray) -> np.ndarray:
+    """The grey of the middle of each box of the image of 4 by 6 elements, found by its frame."""
+    inside = pixels[..., 0].astype(int)
+    height, width = 4 * 20, 6 * 20
+    for top in range(pixels.shape[0] - height):
+        for left in range(pixels.shape[1] - width):
+            boxes = inside[top : top + height, left : left + width].reshape(4, 20, 6, 20)
+            middles = boxes[:, 10, :, 10]
+            if (boxes == middles[:, None, :, None]).all() and len(np.unique(middles)) > 2:
+                return middles
+    raise AssertionError("no image in the picture")
+
+
+def test_the_file_has_the_pixels(tmp_path: Path) -> None:
+    array = blizzarr.create_array(tmp_path / "a.zarr", data=VALUES, chunks=(2, 2))
+    for path in (tmp_path / "picture.png", str(tmp_path / "picture2.PNG")):
+        pixels = blizzarr.show(array, path, cmap="gray", vmin=0, vmax="23", size=120)
+        assert (pixels.dtype, pixels.ndim) == (np.uint8, 3)
+        np.testing.assert_array_equal(decode(Path(path).read_bytes()), pixels)
+        np.testing.assert_array_equal(drawn(pixels), grey(VALUES, 0, 23))
+
+
+def test_an_array_may_be_given_in_any_way(tmp_path: Path) -> None:
+    array = blizzarr.create_array(tmp_path / "a.zarr", data=VALUES, chunks=(2, 2))
+    expected = blizzarr.show(VALUES, size=120)
+    assert not list(tmp_path.glob("*.png"))
+    for given in (array, array.lazy, array.lazy[:], str(tmp_path / "a.zarr"), tmp_path / "a.zarr", array.store):
+        np.testing.assert_array_equal(blizzarr.show(given, size=120), expected)
+
+
+def test_a_part_and_its_values() -> None:
+    pixels = blizzarr.show(np.stack([VALUES, VALUES + 5]), key=1, cmap="gray", vmin=4.5, vmax=40, size=120)
+    np.testing.assert_array_equal(drawn(pixels), grey(VALUES + 5, 4.5, 40))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"origin": "left"}, "expected origin='upper' or 'lower', found 'left'"),
+        ({"path": "x.jpg"}, "expected a file named .png, found 'x.jpg'"),
+        ({"cmap": "jet"}, "expected one of the colour maps viridis, magma"),
+        ({"vmin": "low"}, "expected a number or a percentile like 2%, found 'low'"),
+        ({"axis": 0}, "expected three axes or more"),
+    ],
+)
+def test_wrong_arguments(
+    options: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        blizzarr.show(VALUES, **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_array_there(tmp_path: Path) -> None:
+    group = blizzarr.create_group(tmp_path / "g.zarr")
+    with pytest.raises(NodeTypeError, match="expected an array, found a group"):
+        blizzarr.show(group, tmp_path / "x.png")
+    with pytest.raises(NodeTypeError, match="expected an array, found a group"):
+        blizzarr.show(tmp_path / "g.zarr", tmp_path / "x.png")
+    with pytest.raises(NodeNotFoundError):
+        blizzarr.show(tmp_path / "nothing.zarr", tmp_path / "x.png")
+    assert not (tmp_path / "x.png").exists()
