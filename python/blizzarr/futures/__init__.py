@@ -1,7 +1,7 @@
 """Results that are still to come: awaited, waited for, or handed to a callback."""
 
 from blizzarr.futures.batch import Batch
-from blizzarr.futures.future import Future, FutureLike
+from blizzarr.futures.future import Future, FutureLike, fail, failed, finish, pending, resolved, run
 from blizzarr.futures.pace import Pace, at_once
 from blizzarr.futures.pool import deferred, do_all, submit
 from blizzarr.futures.promise import Promise
@@ -17,5 +17,11 @@ __all__ = [
     "at_once",
     "deferred",
     "do_all",
+    "fail",
+    "failed",
+    "finish",
+    "pending",
+    "resolved",
+    "run",
     "submit",
 ]

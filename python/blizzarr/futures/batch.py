@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from blizzarr.errors import SpecError
-from blizzarr.futures.future import Future
+from blizzarr.futures.future import Future, pending
 
 __all__ = ["Batch"]
 
@@ -43,7 +43,7 @@ class Batch:
             When the batch was submitted.
         """
         self.check()
-        future: Future[T] = Future.pending(work)
+        future: Future[T] = pending(work)
         if self._futures is not None:
             self._futures.append(future)
         return future

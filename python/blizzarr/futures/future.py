@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import asyncio
     from concurrent.futures import Future as Running
 
-__all__ = ["Future", "FutureLike"]
+__all__ = ["Future", "FutureLike", "fail", "failed", "finish", "pending", "resolved", "run"]
 
 T = TypeVar("T")
 FutureLike: TypeAlias = Any
@@ -47,7 +47,7 @@ class Future(Generic[T]):
     (True, 3, True)
     """
 
-    __slots__ = ("__weakref__", "_callbacks", "_right", "_source", "_state", "_value", "_work", "kept")
+    __slots__ = ("__weakref__", "_callbacks", "_kept", "_right", "_source", "_state", "_value", "_work")
 
     _callbacks: list[Callable[[Future[T]], object]]
     _right: list[None]
@@ -55,8 +55,8 @@ class Future(Generic[T]):
     _state: int
     _value: Any
     _source: Running[T] | None
-    kept: object
-    """What is to live as long as the future does."""
+    _kept: object
+    """Kept alive as long as the future is."""
 
     # As a plain alias, not one of `typing`: equal to what TensorStore has.
     if not TYPE_CHECKING:
@@ -73,65 +73,11 @@ class Future(Generic[T]):
     def __new__(cls, future: FutureLike, *, loop: asyncio.AbstractEventLoop | None = None) -> Future[T]:
         if isinstance(future, Future):
             return future
-        made: Future[T] = cls.pending()
-        if isinstance(future, Coroutine):
-            made._run_coroutine(future, loop)
-        else:
-            made.finish(future)
+        if not isinstance(future, Coroutine):
+            return resolved(future)
+        made: Future[T] = pending()
+        made._run_coroutine(future, loop)
         return made
-
-    @classmethod
-    def pending(cls, work: Callable[[], T] | None = None) -> Future[T]:
-        """A future without a result yet; `work` gives it, for whoever comes first to `run` it."""
-        made = object.__new__(cls)
-        made._callbacks = []
-        made._right = [None]
-        made._work = [] if work is None else [work]
-        made._state = _PENDING
-        made._value = None
-        made._source = None
-        return made
-
-    @classmethod
-    def of(cls, value: T) -> Future[T]:
-        """A future whose result is there, whatever it is; cheaper than ``Future(value)``."""
-        made = object.__new__(cls)
-        made._state = _RESULT
-        made._value = value
-        return made
-
-    @classmethod
-    def failed(cls, error: BaseException) -> Future[T]:
-        """A future that has failed."""
-        made = object.__new__(cls)
-        made._state = _ERROR
-        made._value = error
-        return made
-
-    # What happens to it
-
-    def finish(self, value: T) -> bool:
-        """Give it its result; whether it had none yet."""
-        return self._settle(_RESULT, value)
-
-    def fail(self, error: BaseException) -> bool:
-        """Let it fail; whether it had no result yet."""
-        return self._settle(_ERROR, error)
-
-    def run(self) -> bool:
-        """Do its work in this thread, unless somebody has begun that; whether it was done here."""
-        try:
-            work = self._work.pop()
-        except IndexError:
-            return False
-        if self._state == _PENDING:
-            try:
-                value = work()
-            except BaseException as error:
-                self.fail(error)
-            else:
-                self.finish(value)
-        return True
 
     def _settle(self, state: int, value: Any) -> bool:
         if self._state != _PENDING:
@@ -180,13 +126,11 @@ class Future(Generic[T]):
                 return
             error = running.exception()
             if error is not None:
-                future.fail(error)
+                fail(future, error)
             else:
-                future.finish(running.result())
+                finish(future, running.result())
 
         running.add_done_callback(finished)
-
-    # For whoever waits
 
     def force(self) -> None:
         """Make sure that the work is begun. It always is already, so this does nothing."""
@@ -261,7 +205,7 @@ class Future(Generic[T]):
 
     def _wait(self, timeout: float | None, deadline: float | None) -> None:
         left = _seconds(timeout, deadline)
-        if left is None and self.run() and self._state != _PENDING:
+        if left is None and run(self) and self._state != _PENDING:
             return
         self.force()
         from blizzarr.futures.pool import POOL
@@ -331,6 +275,93 @@ class Future(Generic[T]):
 
     def __reduce__(self) -> Any:
         raise TypeError("a future cannot be pickled; wait for its result")
+
+
+def pending(work: Callable[[], T] | None = None, kind: type[Future[T]] = Future) -> Future[T]:
+    """Return a future without a result; `work` computes it, in the thread that first calls `run`.
+
+    Examples
+    --------
+    >>> future = pending(lambda: 6 * 7)
+    >>> future.done(), run(future), future.result(), run(future)
+    (False, True, 42, False)
+    """
+    made = object.__new__(kind)
+    made._callbacks = []
+    made._right = [None]
+    made._work = [] if work is None else [work]
+    made._state = _PENDING
+    made._value = None
+    made._source = None
+    return made
+
+
+def resolved(value: T) -> Future[T]:
+    """Return a future that has the result already, even if that is itself a future or a coroutine.
+
+    Examples
+    --------
+    >>> resolved(3).done(), resolved(3).result()
+    (True, 3)
+    """
+    made: Future[T] = object.__new__(Future)
+    made._state = _RESULT
+    made._value = value
+    return made
+
+
+def failed(error: BaseException) -> Future[Any]:
+    """Return a future that has failed.
+
+    Examples
+    --------
+    >>> failed(KeyError("a")).exception()
+    KeyError('a')
+    """
+    made: Future[Any] = object.__new__(Future)
+    made._state = _ERROR
+    made._value = error
+    return made
+
+
+def finish(future: Future[T], value: T) -> bool:
+    """Give the future its result; return False if it was already done.
+
+    Examples
+    --------
+    >>> future = pending()
+    >>> finish(future, 1), finish(future, 2), future.result()
+    (True, False, 1)
+    """
+    return future._settle(_RESULT, value)
+
+
+def fail(future: Future[Any], error: BaseException) -> bool:
+    """Fail the future; return False if it was already done.
+
+    Examples
+    --------
+    >>> future = pending()
+    >>> fail(future, KeyError("a")), fail(future, KeyError("b")), future.exception()
+    (True, False, KeyError('a'))
+    """
+    return future._settle(_ERROR, error)
+
+
+def run(future: Future[Any]) -> bool:
+    """Do the work of the future in this thread; return False if there is none, or some thread has begun it."""
+    try:
+        work = future._work.pop()
+    except IndexError:
+        return False
+    if future._state == _PENDING:
+        try:
+            value = work()
+        except BaseException as error:
+            future._settle(_ERROR, error)
+        else:
+            future._settle(_RESULT, value)
+    return True
 
 
 def _tell_of(error: Exception) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Final, TypeVar
 
-from blizzarr.futures.future import Future
+from blizzarr.futures.future import Future, failed, resolved
 from blizzarr.futures.pool import submit
 
 __all__ = ["Pace", "at_once"]
@@ -28,9 +28,9 @@ def at_once(work: Callable[..., T], *given: Any) -> Future[T]:
     True
     """
     try:
-        return Future.of(work(*given))
+        return resolved(work(*given))
     except Exception as error:
-        return Future.failed(error)
+        return failed(error)
 
 
 class Pace:

@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from blizzarr.errors import ConflictError
-from blizzarr.futures.future import Future
+from blizzarr.futures.future import Future, fail, pending, run
 
 __all__ = ["POOL", "deferred", "do_all", "submit"]
 
@@ -74,7 +74,7 @@ class Pool:
             self._running[me] = future
             # What a callback raises is no concern of the work.
             with contextlib.suppress(Exception):
-                future.run()
+                run(future)
             self._running.pop(me, None)
             del future
             with self._lock:
@@ -89,7 +89,7 @@ class Pool:
             while True:
                 future = self._queue.get_nowait()
                 with contextlib.suppress(Exception):
-                    future.run()
+                    run(future)
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
@@ -111,7 +111,7 @@ class Pool:
         running = list(self._running.values())
         self._reset()
         for future in running:
-            future.fail(ConflictError("expected the process that began this, found a fork of it; do it again"))
+            fail(future, ConflictError("this work was started before a fork and is lost in the child; start it again"))
 
 
 POOL = Pool()
@@ -126,7 +126,7 @@ def submit(work: Callable[[], T]) -> Future[T]:
     >>> submit(lambda: 6 * 7).result()
     42
     """
-    future = Future.pending(work)
+    future = pending(work)
     POOL.put(future)
     return future
 
@@ -158,4 +158,4 @@ def deferred(work: Callable[[], T]) -> Future[T]:
     >>> future.done(), future.result()
     (False, 42)
     """
-    return Future.pending(work)
+    return pending(work)

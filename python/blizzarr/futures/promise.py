@@ -6,7 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from blizzarr.errors import SpecError
-from blizzarr.futures.future import Future
+from blizzarr.futures.future import Future, fail, finish, pending
 
 __all__ = ["Promise"]
 
@@ -40,13 +40,13 @@ class Promise(Generic[T]):
     def new() -> tuple[Promise[Any], Future[Any]]:
         """A promise, and the future that it is about."""
         promise: Promise[Any] = object.__new__(Promise)
-        future: Future[Any] = Future.pending()
+        future: Future[Any] = pending()
         promise._future = future
         return promise, future
 
     def set_result(self, result: T) -> None:
         """Give the result; without effect when there is one already, or the future was cancelled."""
-        self._future.finish(result)
+        finish(self._future, result)
 
     def set_exception(self, exception: BaseException) -> None:
         """Let the future fail.
@@ -60,10 +60,10 @@ class Promise(Generic[T]):
         """
         if not isinstance(exception, BaseException):
             raise TypeError(f"expected an exception, found {exception!r}")
-        self._future.fail(exception)
+        fail(self._future, exception)
 
     def __del__(self) -> None:
-        self._future.fail(SpecError("UNKNOWN: the promise was dropped without a result"))
+        fail(self._future, SpecError("UNKNOWN: the promise was dropped without a result"))
 
     def __repr__(self) -> str:
         return f"<tensorstore.Promise object at {id(self):#x}>"

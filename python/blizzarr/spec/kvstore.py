@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from blizzarr.errors import NodeNotFoundError, SpecError, UnsupportedOperationError
-from blizzarr.futures import Future, submit
+from blizzarr.futures import Future, failed, resolved, submit
 from blizzarr.spec import kvstore_values as values
 from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import bind, strip, unbind
@@ -272,7 +272,7 @@ class KvStore:
             What is known at this time is new enough.
         """
         error = UnsupportedOperationError("CopyRange not supported", store=str(self._opened().store))
-        return Future.failed(error)
+        return failed(error)
 
     def __getitem__(self, key: str | bytes) -> bytes:
         """The value of a key; a `KeyError` if there is none."""
@@ -298,7 +298,7 @@ class KvStore:
             try:
                 work = self._transaction.held(work)
             except SpecError as error:
-                return Future.failed(error)
+                return failed(error)
         # Memory answers at once; what takes its time is done by another thread.
         return _ready(work) if self._node.driver == "memory" else submit(work)
 
@@ -367,9 +367,9 @@ def _within(path: str, least: str, end: str) -> tuple[str, str]:
 
 def _ready(work: Callable[[], T]) -> Future[T]:
     try:
-        return Future.of(work())
+        return resolved(work())
     except Exception as error:
-        return Future.failed(error)
+        return failed(error)
 
 
 def _byte_slice(wanted: slice | None) -> ByteSlice | None:

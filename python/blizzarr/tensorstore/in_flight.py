@@ -159,5 +159,5 @@ def in_flight(view: TensorStore, work: Callable[[Shared | None], T]) -> Future[T
     else:
         later = None if shared is None else reads.now()
         future = submit(lambda: work(later))
-    future.kept = reads
+    future._kept = reads
     return future

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, SpecError
-from blizzarr.futures import Batch, Future, Pace, at_once, submit
+from blizzarr.futures import Batch, Future, Pace, at_once, failed, submit
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.binding import bind
 from blizzarr.spec.context import Context
@@ -87,14 +87,14 @@ def open(
     try:
         node = bind(said, context or Context()) if change is None else changed(said, change, context or Context())
     except BlizzarrError as error:
-        return Future.failed(error)
+        return failed(error)
     request = Request(read, write, context, transaction)
     work: Callable[[], TensorStore] = lambda: open_node(node, request)  # noqa: E731
     if transaction is not None:
         try:
             work = transaction.held(work)
         except SpecError as error:
-            return Future.failed(error)
+            return failed(error)
     if batch is not None:
         return batch.add(work)
     if _is_quick(node):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import BlizzarrError, SelectionError, SpecError
-from blizzarr.futures import Batch, Future, Pace, WriteFutures, at_once, submit
+from blizzarr.futures import Batch, Future, Pace, WriteFutures, at_once, resolved, submit
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.pretty import pretty
 from blizzarr.tensorstore.casting import cast_driver
@@ -31,7 +31,7 @@ __all__ = ["TensorStore"]
 
 T = TypeVar("T")
 
-_DONE: Future[None] = Future.of(None)
+_DONE: Future[None] = resolved(None)
 _WRITTEN = WriteFutures.of(_DONE, _DONE)
 _WRITING, _RESIZING = Pace(), Pace()
 """How long changing a few files near by takes."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import ConflictError, SpecError, UnsupportedOperationError
-from blizzarr.futures import Batch, Future
+from blizzarr.futures import Batch, Future, resolved
 from blizzarr.spec.binding import Held
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType
@@ -71,7 +71,7 @@ def _stamp(told: Any) -> TimestampedStorageGeneration | None:
     )
 
 
-_NOTHING: Future[Any] = Future.of(None)
+_NOTHING: Future[Any] = resolved(None)
 
 _Part = tuple[Elements, npt.NDArray[np.bool_]]
 """Elements of a chunk, and which of them are meant."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 
-from blizzarr.futures import Future
+from blizzarr.futures import Future, fail, finish, pending
 
 __all__ = ["CommitFuture"]
 
@@ -15,8 +15,8 @@ class CommitFuture(Future[None]):
 
     Examples
     --------
-    >>> done = Future.pending()
-    >>> future = CommitFuture.about(done, lambda: done.finish(None))
+    >>> done = pending()
+    >>> future = CommitFuture.about(done, lambda: finish(done, None))
     >>> done.done(), future.result(), done.done()
     (False, None, True)
     """
@@ -30,7 +30,7 @@ class CommitFuture(Future[None]):
     @classmethod
     def about(cls, ended: Future[None], commit: Callable[[], object]) -> Future[None]:
         """A new one: to cancel it is no concern of the others."""
-        future = cls.pending(lambda: _committed(ended, commit))
+        future = pending(lambda: _committed(ended, commit), cls)
         future._commit, future._ended = commit, ended  # type: ignore[attr-defined]
         # Weakly, as the future has the transaction.
         ref = weakref.ref(future)
@@ -64,6 +64,6 @@ def _committed(ended: Future[None], commit: Callable[[], object]) -> None:
 def _pass_on(done: Future[None], other: Future[None]) -> None:
     error = done.exception()
     if error is None:
-        other.finish(None)
+        finish(other, None)
     else:
-        other.fail(error)
+        fail(other, error)

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from blizzarr.errors import SpecError
-from blizzarr.futures import Future, submit
+from blizzarr.futures import Future, fail, finish, pending, submit
 from blizzarr.transactions.commit_future import CommitFuture
 from blizzarr.transactions.outcome import Outcome, Participant
 
@@ -90,7 +90,7 @@ class Transaction:
         self._parts: dict[object, Participant] = {}
         # Reentrant, as the garbage collector may release a hold while this thread has it.
         self._lock = threading.RLock()
-        self._done: Future[None] = Future.pending()
+        self._done: Future[None] = pending()
 
     @property
     def atomic(self) -> bool:
@@ -241,7 +241,7 @@ class Transaction:
         for part in parts:
             part.abort()
         assert self._abort_error is not None, "why it is aborted"
-        self._done.fail(self._abort_error)
+        fail(self._done, self._abort_error)
 
     def commit_async(self) -> Future[None]:
         """Begin to store all changes, unless that was done or the transaction was aborted; return a future of the end.
@@ -252,7 +252,7 @@ class Transaction:
         if parts:
             submit(lambda: self._commit(parts))
         elif parts is not None:
-            self._done.finish(None)
+            finish(self._done, None)
         return self.future
 
     def commit_sync(self) -> None:
@@ -311,9 +311,9 @@ class Transaction:
             part.abort()
         told = outcome.told()
         if told is None:
-            self._done.finish(None)
+            finish(self._done, None)
         else:
-            self._done.fail(told)
+            fail(self._done, told)
 
     def __enter__(self) -> Self:
         return self
