@@ -126,7 +126,7 @@ def grids(library: Any, random: Random) -> Any:
         made = ts.open(spec, create=True, context=ts.Context(), dtype=ts.uint8, shape=shape, chunk_layout=asked)
         found = made.result().chunk_layout
         return [found.read_chunk.shape, found.write_chunk.shape]
-    return choose_read_write_shapes(asked.grid("read"), asked.grid("write"), [Bounds(0, side) for side in shape])
+    return choose_read_write_shapes(asked._grids["read"], asked._grids["write"], [Bounds(0, side) for side in shape])
 
 
 @pytest.mark.parametrize("block", range(10))

@@ -22,19 +22,19 @@ class Batch:
     Examples
     --------
     >>> with Batch() as batch:
-    ...     future = batch.add(lambda: 6 * 7)
+    ...     future = batch._add(lambda: 6 * 7)
     >>> future.result()
     42
     """
 
-    __slots__ = ("__weakref__", "_futures", "shared")
+    __slots__ = ("__weakref__", "_futures", "_shared")
 
     def __init__(self) -> None:
         self._futures: list[Future[Any]] | None = []
-        self.shared: dict[Any, Any] = {}
+        self._shared: dict[Any, Any] = {}
         """What those who take part keep for each other."""
 
-    def add(self, work: Callable[[], T]) -> Future[T]:
+    def _add(self, work: Callable[[], T]) -> Future[T]:
         """The future of work that begins with the batch.
 
         Raises
@@ -42,13 +42,13 @@ class Batch:
         SpecError
             When the batch was submitted.
         """
-        self.check()
+        self._check()
         future: Future[T] = pending(work)
         if self._futures is not None:
             self._futures.append(future)
         return future
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse to add to a batch that was submitted."""
         if self._futures is None:
             raise SpecError("batch was already submitted")

@@ -31,7 +31,7 @@ class WriteFutures:
         raise TypeError("expected a write, which makes its futures")
 
     @classmethod
-    def of(cls, copy: Future[None], commit: Future[None]) -> WriteFutures:
+    def _of(cls, copy: Future[None], commit: Future[None]) -> WriteFutures:
         """The two together."""
         made = object.__new__(cls)
         made.copy = copy
@@ -58,7 +58,7 @@ class WriteFutures:
         """Do without it, if it has not begun; see `Future.cancel`."""
         return self.commit.cancel()
 
-    def force(self) -> None:
+    def _force(self) -> None:
         """See to it that it is begun."""
         self.commit.force()
 

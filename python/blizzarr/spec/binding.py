@@ -48,7 +48,7 @@ Node = TypeVar("Node", bound=Bindable)
 def bind(node: Node, context: Context) -> Node:
     """The node with every resource that is only said as `context` has it."""
     here = context if node.context is None else Context(node.context, context)
-    make = here.make
+    make = here._make
     held: dict[str, Held] = {
         name: make(resource) if type(resource) is ResourceSpec else resource
         for name, resource in node.resources.items()
@@ -86,7 +86,7 @@ def resource_json(held: Held, include_defaults: bool) -> Any:
 
 
 def _kind_name(held: Held) -> str:
-    return held.kind.name if isinstance(held, ResourceSpec) else held.spec.kind.name
+    return held.kind.name if isinstance(held, ResourceSpec) else held._spec.kind.name
 
 
 def _is_bound(node: Bindable) -> bool:
@@ -117,16 +117,18 @@ class _Names:
         elif id(held) in self.entries:
             self.entries[id(held)].shared = True
         else:
-            shared = held.spec.is_default or bool(held.spec.key)
+            shared = held._spec.is_default or bool(held._spec.key)
             self.entries[id(held)] = _Entry(held, shared)
 
     def give_keys(self) -> dict[str, ResourceSpec]:
         """The shared resources by the keys they get, each its own if no other has it."""
-        shared = [entry for entry in self.entries.values() if entry.shared and not entry.resource.spec.kind.config_only]
-        self.taken.update(entry.resource.spec.key for entry in self.entries.values() if entry.resource.spec.key)
+        shared = [
+            entry for entry in self.entries.values() if entry.shared and not entry.resource._spec.kind.config_only
+        ]
+        self.taken.update(entry.resource._spec.key for entry in self.entries.values() if entry.resource._spec.key)
         said = {}
         for entry in shared:
-            spec = entry.resource.spec
+            spec = entry.resource._spec
             key = spec.key
             if not key or self.taken[key] != 1:
                 number = 0
@@ -143,10 +145,10 @@ class _Names:
         if isinstance(held, ResourceSpec):
             return held
         entry = self.entries[id(held)]
-        kind = held.spec.kind
+        kind = held._spec.kind
         if entry.key:
             return ResourceSpec(kind, referent=entry.key, immediate=record)
-        return ResourceSpec(kind, config=held.spec.config, immediate=record)
+        return ResourceSpec(kind, config=held._spec.config, immediate=record)
 
 
 def _unbound(nodes: tuple[Node, ...], record: bool) -> tuple[Node, ...]:
@@ -154,7 +156,7 @@ def _unbound(nodes: tuple[Node, ...], record: bool) -> tuple[Node, ...]:
     for node in nodes:
         for part in _parts(node):
             if part.context is not None:
-                for key, spec in part.context.resources.items():
+                for key, spec in part.context._resources.items():
                     names.taken[key] += 1
                     names.meet(spec)
             for held in part.resources.values():
@@ -166,7 +168,7 @@ def _unbound(nodes: tuple[Node, ...], record: bool) -> tuple[Node, ...]:
         return node.with_resources(said, tuple(say(inner, inner.context) for inner in node.inner), context)
 
     return tuple(
-        say(node, ContextSpec.of({**(node.context.resources if node.context else {}), **shared})) for node in nodes
+        say(node, ContextSpec._of({**(node.context._resources if node.context else {}), **shared})) for node in nodes
     )
 
 

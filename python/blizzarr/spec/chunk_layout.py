@@ -72,7 +72,7 @@ class ChunkLayout(LayoutConstraints):
         apply_arguments(ChunkLayout.update, self, _ARGUMENTS, constraints)
 
     def _read(self, members: Members) -> None:
-        members.take("rank", lambda value: self.set_rank(as_integer(0, MAX_RANK)(value)), None)
+        members.take("rank", lambda value: self._set_rank(as_integer(0, MAX_RANK)(value)), None)
         for name, hard in (("inner_order", True), ("inner_order_soft_constraint", False)):
             members.take(name, self._inner_order_reader(hard), None)
         for name, hard in (("grid_origin", True), ("grid_origin_soft_constraint", False)):
@@ -152,7 +152,7 @@ def _grid_setter(member: str) -> Any:
     def apply(layout: ChunkLayout, grid: GridClass) -> None:
         for usage in USAGES:
             names = tuple(name for name in GRID_MEMBERS if usage in _usages(member, name))
-            layout.merge_grid(usage, grid.constraints, names)
+            layout._merge_grid(usage, grid._constraints, names)
 
     return apply
 
@@ -179,7 +179,7 @@ def _order(values: Any) -> tuple[int, ...]:
 _MEMBERS: Final = ("chunk", "write_chunk", "read_chunk", "codec_chunk")
 _BOTH: Final = (("", True), ("_soft_constraint", False))
 _ARGUMENTS: Final[dict[str, Argument]] = {
-    "rank": Argument(integer, ChunkLayout.set_rank),
+    "rank": Argument(integer, ChunkLayout._set_rank),
     **{f"inner_order{end}": Argument(_order, _inner_order_setter(hard)) for end, hard in _BOTH},
     **{f"grid_origin{end}": Argument(integers, _origin_setter(hard)) for end, hard in _BOTH},
     **{member: Argument(as_grid, _grid_setter(member)) for member in _MEMBERS},
@@ -189,7 +189,7 @@ _ARGUMENTS: Final[dict[str, Argument]] = {
         for member in _MEMBERS
         for end, hard in _BOTH
     },
-    "finalize": Argument(bool, ChunkLayout._finalize),
+    "finalize": Argument(bool, ChunkLayout._finalize_if),
 }
 
 name_keywords(ChunkLayout.__init__, _ARGUMENTS)

@@ -60,28 +60,18 @@ class CodecSpec:
         members.end()
 
     @classmethod
-    def of(cls, driver: str, value: DriverCodec) -> Self:
+    def _of(cls, driver: str, value: DriverCodec) -> Self:
         """The codec of a driver."""
         found = cls.__new__(cls)
         found._driver, found._value = driver, value
         return found
 
-    @property
-    def driver(self) -> str:
-        """Which kind of array it is for."""
-        return self._driver
-
-    @property
-    def value(self) -> Any:
-        """The codec in the driver's own terms."""
-        return self._value
-
-    def merged(self, other: CodecSpec | None) -> CodecSpec:
+    def _merged(self, other: CodecSpec | None) -> CodecSpec:
         """With the constraints of both.
 
         Examples
         --------
-        >>> CodecSpec({"driver": "zarr3"}).merged(CodecSpec({"driver": "zarr3", "codecs": ["crc32c"]})).to_json()
+        >>> CodecSpec({"driver": "zarr3"})._merged(CodecSpec({"driver": "zarr3", "codecs": ["crc32c"]})).to_json()
         {'codecs': [{'name': 'crc32c'}], 'driver': 'zarr3'}
         """
         if other is None:
@@ -89,7 +79,7 @@ class CodecSpec:
         try:
             if self._driver != other._driver:
                 raise SpecError("")
-            return CodecSpec.of(self._driver, self._value.merged(other._value))
+            return CodecSpec._of(self._driver, self._value.merged(other._value))
         except SpecError as error:
             said = f": {error.reason}" if error.reason else ""
             both = f"{dump(self.to_json())} with {dump(other.to_json())}"

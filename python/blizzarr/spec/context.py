@@ -125,16 +125,11 @@ class ContextSpec:
             self._resources[key] = resource_spec(kind_of(key), value, key)
 
     @classmethod
-    def of(cls, resources: dict[str, ResourceSpec]) -> ContextSpec:
+    def _of(cls, resources: dict[str, ResourceSpec]) -> ContextSpec:
         """The spec of these resources."""
         spec = cls({})
         spec._resources.update(sorted(resources.items()))
         return spec
-
-    @property
-    def resources(self) -> dict[str, ResourceSpec]:
-        """The resources by their keys."""
-        return self._resources
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The resources as JSON.
@@ -150,7 +145,7 @@ class ContextSpec:
         return pretty(self.to_json(), "Context.Spec(", ")")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ContextSpec.of, (self._resources,)
+        return ContextSpec._of, (self._resources,)
 
 
 ContextSpec.__qualname__ = "Context.Spec"
@@ -159,14 +154,14 @@ ContextSpec.__qualname__ = "Context.Spec"
 class ContextResource:
     """A resource that was made; those that are the same are identical.
 
-    `value` is what works: a store, a pool, a number.
+    `_value` is what works: a store, a pool, a number.
     """
 
-    __slots__ = ("__weakref__", "_creator", "spec", "value")
+    __slots__ = ("__weakref__", "_creator", "_spec", "_value")
 
     def __init__(self, spec: ResourceSpec, creator: Context | None) -> None:
-        self.spec = spec
-        self.value = spec.kind.make(spec.config)
+        self._spec = spec
+        self._value = spec.kind.make(spec.config)
         self._creator = None if creator is None else weakref.ref(creator)
 
     def to_json(self, include_defaults: bool = False) -> Any:
@@ -177,7 +172,7 @@ class ContextResource:
         include_defaults
             Whether members that are as they are by default are shown, too.
         """
-        return self.spec.to_json(include_defaults)
+        return self._spec.to_json(include_defaults)
 
     def __repr__(self) -> str:
         return pretty(self.to_json(), "Context.Resource(", ")")
@@ -186,8 +181,8 @@ class ContextResource:
         # What is shared in memory is not copied along: the other process, or the copy, makes its own.
         creator = None if self._creator is None else self._creator()
         if creator is not None:
-            return Context.__getitem__, (creator, self.spec.key)
-        return ContextResource, (self.spec, None)
+            return Context.__getitem__, (creator, self._spec.key)
+        return ContextResource, (self._spec, None)
 
 
 ContextResource.__qualname__ = "Context.Resource"
@@ -249,9 +244,9 @@ class Context:
         """
         if not isinstance(key, str):
             raise TypeError(f"expected the key of a resource, as text, found {key!r}")
-        return self.make(ResourceSpec(kind_of(key), referent=key))
+        return self._make(ResourceSpec(kind_of(key), referent=key))
 
-    def make(self, spec: ResourceSpec) -> ContextResource:
+    def _make(self, spec: ResourceSpec) -> ContextResource:
         """The resource that `spec` says or refers to, which is made only once if it has a key."""
         if spec.referent and (found := self._resources.get(spec.referent)) is not None:
             return found
@@ -270,7 +265,7 @@ class Context:
         while True:
             if referent in at._resources:
                 return at._resources[referent]
-            said = None if at._spec is None else at._spec.resources.get(referent)
+            said = None if at._spec is None else at._spec._resources.get(referent)
             if said is not None:
                 return at._made(said)
             if at._parent is None:

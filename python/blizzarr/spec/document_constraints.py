@@ -70,7 +70,7 @@ class DocumentConstraints(WholeElements):
         """The rank is that of the shape."""
         shape = self.members.get("shape")
         if isinstance(shape, list):
-            schema.merge(Schema(rank=len(shape)))
+            schema._merge(Schema(rank=len(shape)))
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
         """That of the shape, with upper bounds that can be changed."""
@@ -107,11 +107,11 @@ class DocumentConstraints(WholeElements):
             raise SpecError(f"codec not supported by {quote(self.driver)} driver")
         bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
         layout = schema.chunk_layout
-        layout.merge(ChunkLayout(rank=domain.rank, grid_origin=[0] * domain.rank))
+        layout._merge(ChunkLayout(rank=domain.rank, grid_origin=[0] * domain.rank))
         with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
-            layout.merge_grid("read", layout.grid("write"))
-        chunks = choose_shape(layout.grid("read"), bounds)
-        order = layout.any_inner_order
+            layout._merge_grid("read", layout._grids["write"])
+        chunks = choose_shape(layout._grids["read"], bounds)
+        order = layout._inner_order
         meta = describe_array(
             shape=domain.shape,
             dtype=schema.dtype.numpy_dtype,
@@ -135,7 +135,7 @@ class DocumentConstraints(WholeElements):
         if schema.domain is not None and known.domain is not None:
             _merged(schema.domain, known.domain)
         layout = known.chunk_layout
-        layout.merge(schema.chunk_layout)
+        layout._merge(schema.chunk_layout)
         if schema.fill_value is not None:
             known.update(fill_value=np.asarray(schema.fill_value, meta.dtype.numpy))
 

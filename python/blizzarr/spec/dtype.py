@@ -98,12 +98,12 @@ class DType:
         return dtype
 
     @property
-    def element_dtype(self) -> np.dtype[Any]:
+    def _element_dtype(self) -> np.dtype[Any]:
         """What holds one element: where TensorStore has texts and bytes of no length, those of length 1.
 
         Examples
         --------
-        >>> DType("char").element_dtype, DType("byte").element_dtype, DType("int8").element_dtype
+        >>> DType("char")._element_dtype, DType("byte")._element_dtype, DType("int8")._element_dtype
         (dtype('S1'), dtype('V1'), dtype('int8'))
         """
         found = self.numpy_dtype

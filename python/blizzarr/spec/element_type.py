@@ -44,7 +44,7 @@ class Field:
     @property
     def size(self) -> int:
         """How many bytes of an element it has."""
-        return prod(self.shape) * self.dtype.element_dtype.itemsize
+        return prod(self.shape) * self.dtype._element_dtype.itemsize
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ class Grid:
         apply_arguments(Grid.__init__, self, _ARGUMENTS, constraints)
 
     @classmethod
-    def of(cls, rank: int, constraints: GridConstraints) -> Self:
+    def _of(cls, rank: int, constraints: GridConstraints) -> Self:
         """A grid with these constraints."""
         found = cls()
         found._rank, found._constraints = rank, constraints
@@ -177,11 +177,6 @@ class Grid:
         return None if self._rank == -1 else self._rank
 
     ndim = rank
-
-    @property
-    def constraints(self) -> GridConstraints:
-        """All of them, as a value."""
-        return self._constraints
 
     def _part(self, vector: Vector, hard: bool) -> tuple[Any, ...] | None:
         return None if self._rank == -1 else vector.part(hard)

@@ -57,7 +57,7 @@ class KvStore:
         raise TypeError("cannot create 'KvStore' instances; open one with KvStore.open")
 
     @classmethod
-    def of(cls, node: KvNode, transaction: Transaction | None = None) -> KvStore:
+    def _of(cls, node: KvNode, transaction: Transaction | None = None) -> KvStore:
         """The store of a bound node."""
         store = cls.__new__(cls)
         store._node = node
@@ -85,12 +85,12 @@ class KvStore:
         >>> KvStore.open({"driver": "memory", "path": "abc/"}).result().spec()
         KvStore.Spec({'driver': 'memory', 'path': 'abc/'})
         """
-        node = spec.node if isinstance(spec, KvStoreSpec) else kvstore_from_json(spec)
+        node = spec._node if isinstance(spec, KvStoreSpec) else kvstore_from_json(spec)
         if context is not None and not isinstance(context, Context):
             raise TypeError(f"Invalid context: expected Context, found {type(context).__name__}")
 
         def opened() -> KvStore:
-            store = KvStore.of(bind(node, Context() if context is None else context), transaction)
+            store = KvStore._of(bind(node, Context() if context is None else context), transaction)
             store._opened()
             return store
 
@@ -116,7 +116,7 @@ class KvStore:
     @property
     def base(self) -> KvStore | None:
         """What the store is made from, for one that is; None for others."""
-        return None if self._node.base is None else KvStore.of(self._node.base, self._transaction)
+        return None if self._node.base is None else KvStore._of(self._node.base, self._transaction)
 
     @property
     def transaction(self) -> Transaction | None:
@@ -127,11 +127,6 @@ class KvStore:
     def transaction(self, value: Transaction | None) -> None:
         self._transaction = value
 
-    @property
-    def node(self) -> KvNode:
-        """The place as it is said, with its resources."""
-        return self._node
-
     def with_transaction(self, transaction: Transaction | None) -> KvStore:
         """The same store, with a transaction that gathers what is written.
 
@@ -140,9 +135,9 @@ class KvStore:
         SpecError
             When it has a transaction that is not committed.
         """
-        if self._transaction is not None and not self._transaction.is_committed:
+        if self._transaction is not None and not self._transaction._is_committed:
             raise SpecError("Cannot rebind transaction when existing transaction is uncommitted")
-        return KvStore.of(self._node, transaction)
+        return KvStore._of(self._node, transaction)
 
     def spec(self, *, retain_context: bool | None = None, unbind_context: bool | None = None) -> KvStoreSpec:
         """The spec that opens this store again.
@@ -155,18 +150,18 @@ class KvStore:
             Say the resources that it uses.
         """
         if unbind_context:
-            return KvStoreSpec.of(unbind(self._node))
-        return KvStoreSpec.of(self._node if retain_context else strip(self._node))
+            return KvStoreSpec._of(unbind(self._node))
+        return KvStoreSpec._of(self._node if retain_context else strip(self._node))
 
     def copy(self) -> KvStore:
         """A separate handle for the same place."""
-        return KvStore.of(self._node, self._transaction)
+        return KvStore._of(self._node, self._transaction)
 
     def __add__(self, suffix: str | bytes) -> KvStore:
-        return KvStore.of(altered(self._node, path=self._node.path + text_of(suffix)), self._transaction)
+        return KvStore._of(altered(self._node, path=self._node.path + text_of(suffix)), self._transaction)
 
     def __truediv__(self, component: str | bytes) -> KvStore:
-        return KvStore.of(self._node.below(text_of(component)), self._transaction)
+        return KvStore._of(self._node.below(text_of(component)), self._transaction)
 
     def __repr__(self) -> str:
         return pretty(kvstore_json(unbind(self._node)), "KvStore(", ")")
@@ -177,7 +172,7 @@ class KvStore:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._transaction is not None:
             raise SpecError("Cannot serialize bound transaction")
-        return KvStore.of, (self._node,)
+        return KvStore._of, (self._node,)
 
     # Input and output
 
@@ -296,7 +291,7 @@ class KvStore:
     def _submit(self, work: Callable[[], T]) -> Future[T]:
         if self._transaction is not None:
             try:
-                work = self._transaction.held(work)
+                work = self._transaction._held(work)
             except SpecError as error:
                 return failed(error)
         # Memory answers at once; what takes its time is done by another thread.

@@ -29,38 +29,38 @@ class KvStoreSpec:
     (KvStore.Spec({'driver': 'file', 'path': '/data/a'}), 'file:///data')
     """
 
-    __slots__ = ("__weakref__", "node")
-    node: KvNode
+    __slots__ = ("__weakref__", "_node")
+    _node: KvNode
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, json: Any) -> None:
-        self.node = json.node if isinstance(json, KvStoreSpec) else kvstore_from_json(json)
+        self._node = json._node if isinstance(json, KvStoreSpec) else kvstore_from_json(json)
 
     @classmethod
-    def of(cls, node: KvNode) -> KvStoreSpec:
+    def _of(cls, node: KvNode) -> KvStoreSpec:
         """The spec of what is said already."""
         spec = cls.__new__(cls)
-        spec.node = node
+        spec._node = node
         return spec
 
     @property
     def path(self) -> str:
         """The path in the store; what is read and written is below it."""
-        return path_of(self.node)
+        return path_of(self._node)
 
     @path.setter
     def path(self, value: str | bytes) -> None:
-        self.node = altered(self.node, path=text_of(value))
+        self._node = altered(self._node, path=text_of(value))
 
     @property
     def url(self) -> str:
         """The spec as a URL."""
-        return kvstore_url(self.node)
+        return kvstore_url(self._node)
 
     @property
     def base(self) -> KvStoreSpec | None:
         """What the store is made from, for one that is; None for others."""
-        return None if self.node.base is None else KvStoreSpec.of(self.node.base)
+        return None if self._node.base is None else KvStoreSpec._of(self._node.base)
 
     def update(
         self, *, unbind_context: bool | None = None, strip_context: bool | None = None, context: Context | None = None
@@ -83,11 +83,11 @@ class KvStoreSpec:
         >>> spec.to_json()
         {'context': {'memory_key_value_store': {}}, 'driver': 'memory', 'path': 'a'}
         """
-        self.node = changed_context(self.node, unbind_context, strip_context, context)
+        self._node = changed_context(self._node, unbind_context, strip_context, context)
 
     def copy(self) -> KvStoreSpec:
         """A spec that says the same and can be changed alone."""
-        return KvStoreSpec.of(self.node)
+        return KvStoreSpec._of(self._node)
 
     def to_json(self, include_defaults: bool = False) -> Any:
         """The spec as JSON.
@@ -97,21 +97,21 @@ class KvStoreSpec:
         include_defaults
             Whether members that are as they are by default are shown, too.
         """
-        return kvstore_json(unbind(self.node), include_defaults)
+        return kvstore_json(unbind(self._node), include_defaults)
 
     def __add__(self, suffix: str | bytes) -> KvStoreSpec:
-        return KvStoreSpec.of(altered(self.node, path=self.node.path + text_of(suffix)))
+        return KvStoreSpec._of(altered(self._node, path=self._node.path + text_of(suffix)))
 
     def __truediv__(self, component: str | bytes) -> KvStoreSpec:
-        return KvStoreSpec.of(self.node.below(text_of(component)))
+        return KvStoreSpec._of(self._node.below(text_of(component)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, KvStoreSpec):
             return NotImplemented
-        return same(self.node, other.node, kvstore_json)
+        return same(self._node, other._node, kvstore_json)
 
     def __repr__(self) -> str:
-        return pretty(kvstore_json(unbind(self.node, record=True)), "KvStore.Spec(", ")")
+        return pretty(kvstore_json(unbind(self._node, record=True)), "KvStore.Spec(", ")")
 
     def __copy__(self) -> KvStoreSpec:
         return self.copy()
@@ -120,14 +120,14 @@ class KvStoreSpec:
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.node,)
+        return _unpickled, (self._node,)
 
 
 KvStoreSpec.__qualname__ = "KvStore.Spec"
 
 
 def _unpickled(node: KvNode) -> KvStoreSpec:
-    return KvStoreSpec.of(node)
+    return KvStoreSpec._of(node)
 
 
 def text_of(value: Any) -> str:

@@ -26,8 +26,7 @@ class _Value:
     def _members(self) -> tuple[Any, ...]:
         raise NotImplementedError
 
-    def copy(self) -> Any:
-        """One of its own."""
+    def __copy__(self) -> Any:
         return type(self)(*self._members())
 
     def __eq__(self, other: object) -> bool:
@@ -35,11 +34,8 @@ class _Value:
             return NotImplemented
         return self._members() == other._members()
 
-    def __copy__(self) -> Any:
-        return self.copy()
-
     def __deepcopy__(self, memo: Any) -> Any:
-        return self.copy()
+        return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (type(self).__name__, self._members())
@@ -91,8 +87,12 @@ class KeyRange(_Value):
 
     @property
     def empty(self) -> bool:
-        """Whether there is no key in it."""
+        """True if no key is in the range."""
         return bool(self._exclusive_max) and self._exclusive_max <= self._inclusive_min
+
+    def copy(self) -> KeyRange:
+        """Return a range with the same bounds, which can be changed on its own."""
+        return KeyRange(self._inclusive_min, self._exclusive_max)
 
     def _members(self) -> tuple[Any, ...]:
         return self._inclusive_min, self._exclusive_max
@@ -201,14 +201,14 @@ class ReadResult(_Value):
     @property
     def stamp(self) -> TimestampedStorageGeneration:
         """Which version of the value, and when it was read."""
-        stamp: TimestampedStorageGeneration = self._stamp.copy()
+        stamp: TimestampedStorageGeneration = self._stamp.__copy__()
         return stamp
 
     @stamp.setter
     def stamp(self, value: TimestampedStorageGeneration) -> None:
         if not isinstance(value, TimestampedStorageGeneration):
             raise TypeError(f"expected a TimestampedStorageGeneration, found {type(value).__name__}")
-        self._stamp = value.copy()
+        self._stamp = value.__copy__()
 
     def _members(self) -> tuple[Any, ...]:
         return self._state, self._value, self._stamp

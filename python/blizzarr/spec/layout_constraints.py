@@ -28,8 +28,8 @@ class LayoutConstraints:
     Examples
     --------
     >>> layout = LayoutConstraints()
-    >>> layout.set_rank(2)
-    >>> layout.rank, layout.grid_origin, layout.is_unset
+    >>> layout._set_rank(2)
+    >>> layout.rank, layout.grid_origin, layout._is_unset
     (2, (None, None), False)
     """
 
@@ -43,7 +43,7 @@ class LayoutConstraints:
         self._grids = dict.fromkeys(USAGES, _NO_GRID)
 
     @classmethod
-    def of(
+    def _of(
         cls,
         rank: int,
         inner_order: tuple[int, ...] | None,
@@ -57,9 +57,9 @@ class LayoutConstraints:
         found._inner_order, found._inner_hard = inner_order, inner_hard
         return found
 
-    def copy(self) -> Self:
+    def _copy(self) -> Self:
         """The same constraints, to be changed apart from these."""
-        return self.of(self._rank, self._inner_order, self._inner_hard, self._origin, dict(self._grids))
+        return self._of(self._rank, self._inner_order, self._inner_hard, self._origin, dict(self._grids))
 
     # What is known.
 
@@ -70,12 +70,12 @@ class LayoutConstraints:
 
     ndim = rank
 
-    def key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[Any, ...]:
         """What tells layouts apart."""
         return self._rank, self._inner_order, self._inner_hard, self._origin, *self._grids.values()
 
     @property
-    def is_unset(self) -> bool:
+    def _is_unset(self) -> bool:
         """Whether nothing is said, not even the number of dimensions."""
         if self._rank != -1:
             return False
@@ -93,11 +93,6 @@ class LayoutConstraints:
         return None if self._inner_hard else self._inner_order
 
     @property
-    def any_inner_order(self) -> tuple[int, ...] | None:
-        """The order that there is or would better be."""
-        return self._inner_order
-
-    @property
     def grid_origin(self) -> tuple[int | None, ...] | None:
         """Where the grids have to begin."""
         return None if self._rank == -1 else self._origin.part(True)
@@ -108,28 +103,19 @@ class LayoutConstraints:
         return None if self._rank == -1 else self._origin.part(False)
 
     @property
-    def origin(self) -> Vector:
-        """Where the grids begin, hard and soft."""
-        return self._origin
-
-    def grid(self, usage: str) -> GridConstraints:
-        """The constraints on the grid for ``"write"``, ``"read"`` or ``"codec"``, as a value."""
-        return self._grids[usage]
-
-    @property
     def write_chunk(self) -> GridClass:
         """The chunks that are written as a whole."""
-        return GridClass.of(self._rank, self._grids["write"])
+        return GridClass._of(self._rank, self._grids["write"])
 
     @property
     def read_chunk(self) -> GridClass:
         """The chunks that can be read by themselves."""
-        return GridClass.of(self._rank, self._grids["read"])
+        return GridClass._of(self._rank, self._grids["read"])
 
     @property
     def codec_chunk(self) -> GridClass:
         """The blocks that the codec works on."""
-        return GridClass.of(self._rank, self._grids["codec"])
+        return GridClass._of(self._rank, self._grids["codec"])
 
     def _template(self, usage: str) -> IndexDomain:
         if self._rank == -1:
@@ -161,13 +147,13 @@ class LayoutConstraints:
         """The first chunk that can be read by itself."""
         return self._template("read")
 
-    def has_hard_constraints(self) -> bool:
+    def _has_hard_constraints(self) -> bool:
         """Whether anything must hold, but for aspect ratios and numbers of elements."""
         return bool(self._inner_hard or self._origin.hard or any(grid.shape.hard for grid in self._grids.values()))
 
     # Constraints, one by one.
 
-    def set_rank(self, rank: int) -> None:
+    def _set_rank(self, rank: int) -> None:
         """Say the number of dimensions; -1 says nothing."""
         check_rank(rank, self._rank)
         if self._rank == -1 != rank:
@@ -178,7 +164,7 @@ class LayoutConstraints:
     def _set_inner_order(self, order: tuple[int, ...], hard: bool) -> None:
         if sorted(order) != list(range(len(order))) or len(order) > MAX_RANK:
             raise SpecError(f"Invalid permutation: {braces(order)}")
-        self.set_rank(len(order))
+        self._set_rank(len(order))
         if not order or (self._inner_order is not None and not hard):
             return
         if self._inner_hard and order != self._inner_order:
@@ -189,17 +175,17 @@ class LayoutConstraints:
         self._inner_order, self._inner_hard = order, self._inner_hard or hard
 
     def _set_origin(self, origin: Any, hard: Any) -> None:
-        self.set_rank(len(origin))
+        self._set_rank(len(origin))
         self._origin = self._origin.merged(ORIGIN, origin, hard)
 
     def _set_grid(self, usage: str, name: str, value: Any, hard: Any) -> None:
         if name != "elements":
-            self.set_rank(len(value))
+            self._set_rank(len(value))
         grid = self._grids[usage]
         with_it = {"shape": grid.with_shape, "aspect_ratio": grid.with_aspect_ratio, "elements": grid.with_elements}
         self._grids[usage] = with_it[name](value, hard)
 
-    def merge_grid(self, usage: str, theirs: GridConstraints, names: tuple[str, ...] = GRID_MEMBERS) -> None:
+    def _merge_grid(self, usage: str, theirs: GridConstraints, names: tuple[str, ...] = GRID_MEMBERS) -> None:
         """Add the constraints of a grid to that for one use."""
         for name in names:
             if name == "elements":
@@ -211,14 +197,14 @@ class LayoutConstraints:
                 with prefixed(f"Error setting {usage}_chunk {name}"):
                     self._set_grid(usage, name, value, hard)
 
-    def merge(self, other: LayoutConstraints, hard: bool = True) -> None:
+    def _merge(self, other: LayoutConstraints, hard: bool = True) -> None:
         """Add the constraints of another layout; as wishes, if not `hard`."""
-        if self.is_unset:
-            copied = other.copy() if hard else other.softened()
+        if self._is_unset:
+            copied = other._copy() if hard else other._softened()
             for name in LayoutConstraints.__slots__:
                 setattr(self, name, getattr(copied, name))
             return
-        theirs = other if hard else other.softened()
+        theirs = other if hard else other._softened()
         if theirs._inner_order is not None:
             with prefixed("Error setting inner_order"):
                 self._set_inner_order(theirs._inner_order, theirs._inner_hard)
@@ -227,21 +213,21 @@ class LayoutConstraints:
                 self._set_origin(theirs._origin.values, theirs._origin.hard)
         for usage, grid in theirs._grids.items():
             if not grid.is_unset:
-                self.merge_grid(usage, grid)
+                self._merge_grid(usage, grid)
 
-    def softened(self) -> Self:
+    def _softened(self) -> Self:
         """The same, all of it as wishes."""
-        found = self.copy()
+        found = self._copy()
         found._inner_hard = False
         found._origin = self._origin.softened()
         found._grids = {usage: grid.softened() for usage, grid in self._grids.items()}
         return found
 
-    def _finalize(self, wanted: bool) -> None:
+    def _finalize_if(self, wanted: bool) -> None:
         if wanted:
-            self.finalize()
+            self._finalize()
 
-    def finalize(self) -> None:
+    def _finalize(self) -> None:
         """Make it a layout that leaves nothing open: no wishes, no ratios; chunks are read as they are written."""
         if self._rank == -1:
             raise SpecError("rank must be specified")
@@ -278,8 +264,8 @@ class LayoutConstraints:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LayoutConstraints):
             raise TypeError(f"a ChunkLayout cannot be compared with {other!r}")
-        if self.is_unset or other.is_unset:
-            return self.is_unset and other.is_unset
+        if self._is_unset or other._is_unset:
+            return self._is_unset and other._is_unset
         if self._rank <= 0 or self._rank != other._rank:
             elements = [
                 [(grid.elements, grid.elements_hard) for grid in layout._grids.values()] for layout in (self, other)

@@ -62,39 +62,39 @@ class OpenMode:
         self.assume_cached_metadata = bool(assume_cached_metadata)
 
     def __repr__(self) -> str:
-        return f"OpenMode({', '.join(f'{name}=True' for name in self.names())})"
+        return f"OpenMode({', '.join(f'{name}=True' for name in self._names())})"
 
-    def names(self) -> list[str]:
+    def _names(self) -> list[str]:
         """What is on."""
         return [name for name in _NAMES if getattr(self, name)]
 
-    def copy(self) -> OpenMode:
+    def _copy(self) -> OpenMode:
         """A mode of its own."""
         return altered(self)
 
-    def with_change(self, change: OpenMode) -> OpenMode:
+    def _with_change(self, change: OpenMode) -> OpenMode:
         """This mode with another on top: one that says `open` or `create` replaces it, others add to it.
 
         Examples
         --------
-        >>> OpenMode(open=True).with_change(OpenMode(create=True)).with_change(OpenMode(delete_existing=True))
+        >>> OpenMode(open=True)._with_change(OpenMode(create=True))._with_change(OpenMode(delete_existing=True))
         OpenMode(create=True, delete_existing=True)
         """
-        if not change.names():
-            return self.copy()
-        on = set(change.names())
+        if not change._names():
+            return self._copy()
+        on = set(change._names())
         if not on & {"open", "create"}:
-            on |= set(self.names())
+            on |= set(self._names())
         if "assume_metadata" in on:
             on.discard("assume_cached_metadata")
         return OpenMode(**dict.fromkeys(on, True))  # type: ignore[arg-type]  # the names are those of the modes
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse what contradicts itself.
 
         Examples
         --------
-        >>> OpenMode(create=True, open=True, delete_existing=True).check()
+        >>> OpenMode(create=True, open=True, delete_existing=True)._check()
         Traceback (most recent call last):
         ...
         blizzarr.errors.SpecError: Cannot specify an open mode of `delete_existing` with `open`

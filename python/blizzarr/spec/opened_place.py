@@ -62,7 +62,7 @@ def _store(node: KvNode) -> Store:
             f"to blizzarr.open, for example one of obstore or fsspec"
         )
     if node.driver == "memory":
-        store: Store = bound(node, "memory_key_value_store").value
+        store: Store = bound(node, "memory_key_value_store")._value
         return store
     return _zip(node)
 
@@ -76,11 +76,11 @@ def bound(node: Bindable, name: str) -> ContextResource:
 
 
 def _directory(node: KvNode, path: str) -> LocalStore:
-    locks = bound(node, "file_io_locking").value["mode"]
+    locks = bound(node, "file_io_locking")._value["mode"]
     with needs_directory():
         return LocalStore(
             path or ".",
-            durability="full" if bound(node, "file_io_sync").value else None,
+            durability="full" if bound(node, "file_io_sync")._value else None,
             locking="threads" if locks in ("none", "non_atomic") else None,
         )
 

@@ -88,12 +88,12 @@ class Schema(SchemaConstraints, Indexable):
                     "Cannot apply dimension expression to schema constraints of unknown rank with non-scalar fill_value"
                 )
             return None
-        return IndexTransform.identity(IndexDomain(self._rank) if self._domain is None else self._domain)
+        return IndexTransform._identity(IndexDomain(self._rank) if self._domain is None else self._domain)
 
     def _with_transform(self, transform: IndexTransform) -> Schema:
-        return self.seen_through(transform)
+        return self._seen_through(transform)
 
-    def seen_through(self, transform: IndexTransform) -> Schema:
+    def _seen_through(self, transform: IndexTransform) -> Schema:
         """The schema of a view.
 
         Examples
@@ -207,7 +207,7 @@ SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
     "codec": Argument(as_codec_spec, Schema._set_codec),
     "fill_value": Argument(lambda value: value, Schema._set_fill),
     "dimension_units": Argument(_units, Schema._set_units),
-    "schema": Argument(_as(Schema), Schema.merge),
+    "schema": Argument(_as(Schema), Schema._merge),
 }
 """The constraints on schemas by keyword, in the order in which they are applied."""
 

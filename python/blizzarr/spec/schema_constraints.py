@@ -28,9 +28,9 @@ class SchemaConstraints:
 
     Examples
     --------
-    >>> one, other = SchemaConstraints(), SchemaConstraints.of(None, 2)
-    >>> one.merge(other)
-    >>> one.rank, one.dtype, one.is_unset
+    >>> one, other = SchemaConstraints(), SchemaConstraints._of(None, 2)
+    >>> one._merge(other)
+    >>> one.rank, one.dtype, one._is_unset
     (2, None, False)
     """
 
@@ -48,7 +48,7 @@ class SchemaConstraints:
         self._units: DimensionUnits = ()
 
     @classmethod
-    def of(
+    def _of(
         cls,
         dtype: DType | None,
         rank: int | None,
@@ -87,7 +87,7 @@ class SchemaConstraints:
 
     ndim = rank
 
-    def key(self) -> tuple[Any, ...] | None:
+    def _key(self) -> tuple[Any, ...] | None:
         """What tells schemas apart, to find what follows from them; None where that takes too long."""
         fill: tuple[Any, ...] | None = None
         if self._fill is not None:
@@ -101,14 +101,14 @@ class SchemaConstraints:
         dtype = None if self._dtype is None else self._dtype.name
         domain = None if self._domain is None else self._domain._form
         units = tuple(None if unit is None else (unit.multiplier, unit.base_unit) for unit in self._units)
-        return self._rank, dtype, domain, self._layout.key(), codec, fill, units
+        return self._rank, dtype, domain, self._layout._key(), codec, fill, units
 
     @property
-    def is_unset(self) -> bool:
+    def _is_unset(self) -> bool:
         """Whether nothing is said."""
         if self._rank != -1 or self._dtype is not None or self._domain is not None:
             return False
-        return self._codec is None and self._fill is None and self._layout.is_unset
+        return self._codec is None and self._fill is None and self._layout._is_unset
 
     @property
     def dtype(self) -> DType | None:
@@ -132,7 +132,7 @@ class SchemaConstraints:
     @property
     def chunk_layout(self) -> ChunkLayout:
         """A copy of the constraints on the layout."""
-        return self._layout.copy()
+        return self._layout._copy()
 
     @property
     def codec(self) -> CodecSpec | None:
@@ -143,11 +143,6 @@ class SchemaConstraints:
     def fill_value(self) -> np.ndarray[Any, Any] | None:
         """What elements are that nobody has written; an array that is broadcast to the domain."""
         return self._fill
-
-    @property
-    def fill_dtype(self) -> DType | None:
-        """The data type of the fill value."""
-        return self._fill_dtype
 
     @property
     def dimension_units(self) -> DimensionUnits | None:
@@ -207,16 +202,16 @@ class SchemaConstraints:
         self._set_domain(domain)
 
     def _set_layout(self, layout: ChunkLayout) -> None:
-        if layout.is_unset:
+        if layout._is_unset:
             return
-        merged = self._layout.copy()
-        merged.merge(layout)
+        merged = self._layout._copy()
+        merged._merge(layout)
         if merged.rank != -1:
             self._set_rank(merged.rank, "chunk_layout")
         self._layout = merged
 
     def _set_codec(self, codec: CodecSpec) -> None:
-        self._codec = codec if self._codec is None else self._codec.merged(codec)
+        self._codec = codec if self._codec is None else self._codec._merged(codec)
 
     def _set_fill(self, value: Any) -> None:
         self._set_fill_array(*fill_from_user(value, self._dtype))
@@ -239,13 +234,13 @@ class SchemaConstraints:
             self._set_rank(len(units), "dimension_units")
             self._units = merge_units(self._units, units)
 
-    def with_shape(self, shape: tuple[int, ...]) -> Self:
+    def _with_shape(self, shape: tuple[int, ...]) -> Self:
         """The same, for an array that has another shape now.
 
         Examples
         --------
         >>> from blizzarr.spec.schema import Schema
-        >>> Schema(shape=[3, 4], dtype="int8").with_shape((5, 4)).domain
+        >>> Schema(shape=[3, 4], dtype="int8")._with_shape((5, 4)).domain
         { [0, 5), [0, 4) }
         """
         found = self.copy()
@@ -254,7 +249,7 @@ class SchemaConstraints:
         found._domain = IndexDomain._of(form._replace(upper=(*shape, *form.upper[len(shape) :])))
         return found
 
-    def merge(self, other: SchemaConstraints) -> None:
+    def _merge(self, other: SchemaConstraints) -> None:
         """Add all constraints of another schema."""
         self._set_rank(other._rank)
         if other._dtype is not None:

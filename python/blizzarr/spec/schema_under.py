@@ -29,10 +29,10 @@ def schema_under(schema: Schema, transform: IndexTransform) -> Schema:
     under = Schema(rank=transform.output_rank)
     if schema.dtype is not None:
         under.update(dtype=schema.dtype)
-    under.merge(Schema(chunk_layout=layout_under(schema.chunk_layout, view)))
+    under._merge(Schema(chunk_layout=layout_under(schema.chunk_layout, view)))
     if schema.domain is not None:
         with prefixed("Error transforming domain"):
-            under.merge(Schema(domain=domain_under(schema.domain, view)))
+            under._merge(Schema(domain=domain_under(schema.domain, view)))
     if schema.fill_value is not None:
         with prefixed("Error transforming fill_value"):
             fill = fill_under(schema.fill_value, view)
@@ -42,5 +42,5 @@ def schema_under(schema: Schema, transform: IndexTransform) -> Schema:
     units = schema.dimension_units
     if units is not None and any(unit is not None for unit in units):
         with prefixed("Error transforming dimension_units"):
-            under.merge(Schema(dimension_units=units_under(units, view)))
+            under._merge(Schema(dimension_units=units_under(units, view)))
     return under

@@ -55,32 +55,32 @@ def _one_to_one(view: Form) -> set[int]:
 def layout_seen(layout: ChunkLayout, view: Form) -> ChunkLayout:
     """The layout of a view."""
     if layout.rank <= 0 or (layout.rank == view.rank and view.maps == identity_maps(view.rank)):
-        return layout.copy()
+        return layout._copy()
     ranks = len(view.maps), view.rank
     _check_rank(layout.rank, ranks[0], view)
     alone = _one_to_one(view)
-    order = layout.any_inner_order
-    return ChunkLayout.of(
+    order = layout._inner_order
+    return ChunkLayout._of(
         view.rank,
         None if order is None or not view.rank else _order_seen(order, view),
         layout.inner_order is not None,
-        _seen(layout.origin, ORIGIN, view, alone, "grid_origin"),
-        {usage: _grid_seen(layout.grid(usage), view, alone, usage) for usage in USAGES},
+        _seen(layout._origin, ORIGIN, view, alone, "grid_origin"),
+        {usage: _grid_seen(layout._grids[usage], view, alone, usage) for usage in USAGES},
     )
 
 
 def layout_under(layout: ChunkLayout, view: Form) -> ChunkLayout:
     """The layout that what is under a view must have for the view to have this one."""
     if layout.rank <= 0:
-        return layout.copy()
+        return layout._copy()
     _check_rank(layout.rank, view.rank, view)
-    order = layout.any_inner_order
-    return ChunkLayout.of(
+    order = layout._inner_order
+    return ChunkLayout._of(
         len(view.maps),
         None if order is None else _order_under(order, view),
         layout.inner_order is not None,
-        _under(layout.origin, ORIGIN, view, "grid_origin"),
-        {usage: _grid_under(layout.grid(usage), view, usage) for usage in USAGES},
+        _under(layout._origin, ORIGIN, view, "grid_origin"),
+        {usage: _grid_under(layout._grids[usage], view, usage) for usage in USAGES},
     )
 
 

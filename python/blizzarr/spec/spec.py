@@ -52,9 +52,9 @@ class Spec(Indexable):
     ((4, 5), OpenMode(create=True), 'memory://a/|zarr3:')
     """
 
-    __slots__ = ("__weakref__", "node")
+    __slots__ = ("__weakref__", "_node")
     __hash__ = None  # type: ignore[assignment]
-    node: SpecNode
+    _node: SpecNode
 
     def __init__(self, json: Any, **unknown: Never) -> None:
         if unknown:
@@ -62,13 +62,13 @@ class Spec(Indexable):
             raise TypeError(
                 f"Spec() takes JSON alone, create=True and the like are for Spec.update() and open(); {said}"
             )
-        self.node = json.node if isinstance(json, Spec) else spec_from_json(json)
+        self._node = json._node if isinstance(json, Spec) else spec_from_json(json)
 
     @classmethod
-    def of(cls, node: SpecNode) -> Self:
+    def _of(cls, node: SpecNode) -> Self:
         """The spec of what is said already."""
         spec = cls.__new__(cls)
-        spec.node = node
+        spec._node = node
         return spec
 
     def update(self, **changes: Any) -> None:
@@ -90,56 +90,56 @@ class Spec(Indexable):
           'recheck_cached_data': 'open',
         })
         """
-        self.node = changed(self.node, change_of(Spec.update, changes))
+        self._node = changed(self._node, change_of(Spec.update, changes))
 
     # What it says
 
     @property
     def rank(self) -> int | None:
         """The number of dimensions, if it is known."""
-        return self.node.schema.rank if self.node.transform is None else self.node.transform.input_rank
+        return self._node.schema.rank if self._node.transform is None else self._node.transform.input_rank
 
     ndim = rank
 
     @property
     def dtype(self) -> DType | None:
         """The data type, if it is known."""
-        return self.node.schema.dtype
+        return self._node.schema.dtype
 
     @property
     def open_mode(self) -> OpenMode:
         """The open mode: what opening may do."""
-        return self._driver.open_mode(self.node)
+        return self._driver.open_mode(self._node)
 
     @property
     def transform(self) -> IndexTransform | None:
         """How positions of this view map to those of the stored array, if that is known."""
-        return self.node.transform
+        return self._node.transform
 
     @property
     def domain(self) -> IndexDomain | None:
         """The indices of elements, if they are known."""
-        return None if self.node.transform is None else self.node.transform.domain
+        return None if self._node.transform is None else self._node.transform.domain
 
     @property
     def chunk_layout(self) -> ChunkLayout:
         """The chunk layout, as far as it is known."""
-        layout = self._driver.chunk_layout(self.node)
-        return layout if self.node.transform is None else layout_seen(layout, self.node.transform._form)
+        layout = self._driver.chunk_layout(self._node)
+        return layout if self._node.transform is None else layout_seen(layout, self._node.transform._form)
 
     @property
     def codec(self) -> CodecSpec | None:
         """The codec that turns elements into bytes, as far as it is known."""
-        return self._driver.codec(self.node)
+        return self._driver.codec(self._node)
 
     @property
     def fill_value(self) -> np.ndarray[Any, Any] | None:
         """The value of elements that were never written, if it is known."""
-        fill = self._driver.fill_value(self.node)
+        fill = self._driver.fill_value(self._node)
         if fill is None:
             return None
-        if self.node.transform is not None:
-            fill = fill_seen(fill, self.node.transform._form, self.node.schema.domain)
+        if self._node.transform is not None:
+            fill = fill_seen(fill, self._node.transform._form, self._node.schema.domain)
         # Other specs may have the same one.
         fill = fill.view()
         fill.flags.writeable = False
@@ -148,23 +148,23 @@ class Spec(Indexable):
     @property
     def dimension_units(self) -> tuple[Unit | None, ...] | None:
         """The unit of each dimension, if the rank is known; None where it is not known."""
-        rank = self.node.schema.rank
+        rank = self._node.schema.rank
         if rank is None:
             return None
-        units = self._driver.dimension_units(self.node) or (None,) * rank
-        return units if self.node.transform is None else units_seen(units, self.node.transform._form)
+        units = self._driver.dimension_units(self._node) or (None,) * rank
+        return units if self._node.transform is None else units_seen(units, self._node.transform._form)
 
     @property
     def kvstore(self) -> KvStoreSpec | None:
         """The store, if there is one."""
-        node = self._driver.kvstore(self.node)
-        return None if node is None else KvStoreSpec.of(node)
+        node = self._driver.kvstore(self._node)
+        return None if node is None else KvStoreSpec._of(node)
 
     @property
     def base(self) -> Spec | None:
         """The spec of the array that this one is made from, if there is one."""
-        node = self._driver.base(self.node)
-        return None if node is None else Spec.of(node)
+        node = self._driver.base(self._node)
+        return None if node is None else Spec._of(node)
 
     @property
     def schema(self) -> Schema:
@@ -186,7 +186,7 @@ class Spec(Indexable):
     @property
     def url(self) -> str:
         """The array as a URL."""
-        return self._driver.url(self.node)
+        return self._driver.url(self._node)
 
     def to_json(self, include_defaults: bool = False) -> Any:
         """The spec as JSON.
@@ -196,20 +196,20 @@ class Spec(Indexable):
         include_defaults
             Whether members with default values are shown, too.
         """
-        return spec_json(unbind(self.node), include_defaults)
+        return spec_json(unbind(self._node), include_defaults)
 
     def copy(self) -> Spec:
         """An independent copy of the spec."""
-        return Spec.of(self.node)
+        return Spec._of(self._node)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Spec):
             return NotImplemented
-        return same(self.node, other.node, spec_json)
+        return same(self._node, other._node, spec_json)
 
     def __repr__(self) -> str:
         try:
-            return pretty(spec_json(unbind(self.node, record=True)), "Spec(", ")")
+            return pretty(spec_json(unbind(self._node, record=True)), "Spec(", ")")
         except BlizzarrError:
             # Functions and raw bytes have no JSON.
             return "Spec(...)"
@@ -221,22 +221,22 @@ class Spec(Indexable):
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Spec.of, (self.node,)
+        return Spec._of, (self._node,)
 
     @property
     def _driver(self) -> Driver:
-        return DRIVERS[self.node.driver]
+        return DRIVERS[self._node.driver]
 
     # Views of it
 
     @property
     def _transform(self) -> IndexTransform | None:
-        if self.node.transform is not None or self.node.schema.rank is None:
-            return self.node.transform
-        return IndexTransform(input_rank=self.node.schema.rank)
+        if self._node.transform is not None or self._node.schema.rank is None:
+            return self._node.transform
+        return IndexTransform(input_rank=self._node.schema.rank)
 
     def _with_transform(self, transform: IndexTransform) -> Spec:
-        return Spec.of(altered(self.node, transform=transform))
+        return Spec._of(altered(self._node, transform=transform))
 
 
 @dataclass
@@ -278,7 +278,7 @@ def _bounds(argument: str, *names: str) -> Argument:
 
 
 def _join(change: Changes, mode: OpenMode) -> None:
-    for name in mode.names():
+    for name in mode._names():
         setattr(change.open_mode, name, True)
 
 
@@ -294,7 +294,7 @@ CHANGES: Final[dict[str, Argument]] = {
     "unbind_context": _set("unbind_context"),
     "strip_context": _set("strip_context"),
     "context": _set("context", _is(Context)),
-    "kvstore": Argument(_is(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", spec.node)),
+    "kvstore": Argument(_is(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", spec._node)),
     "minimal_spec": _set("minimal_spec"),
     "recheck_cached_metadata": _bounds("recheck_cached_metadata", "recheck_cached_metadata"),
     "recheck_cached_data": _bounds("recheck_cached_data", "recheck_cached_data"),
@@ -324,7 +324,7 @@ def changed(node: SpecNode, change: Changes, default: Context | None = None) -> 
     """The node with a change; what is not bound then is bound to its context, or to the default."""
     node = changed_context(node, change.unbind_context, change.strip_context, None)
     had_none = node.transform is None and change.schema.domain is not None
-    if node.transform is not None and not change.schema.is_unset:
+    if node.transform is not None and not change.schema._is_unset:
         change = altered(change, schema=schema_under(change.schema, node.transform))
     node = DRIVERS[node.driver].changed(node, change)
     if had_none:

@@ -120,7 +120,7 @@ def derived(node: SpecNode) -> SpecNode:
     if node.transform is not None:
         return node
     domain = DRIVERS[node.driver].domain(node)
-    return node if domain is None else altered(node, transform=IndexTransform.identity(domain))
+    return node if domain is None else altered(node, transform=IndexTransform._identity(domain))
 
 
 def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:

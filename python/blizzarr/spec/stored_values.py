@@ -24,7 +24,7 @@ def from_stored(raw: npt.NDArray[np.uint8], field: Field) -> npt.NDArray[Any]:
     >>> from_stored(np.array([[1, 2, 3, 4]], "u1"), Field("a", DTYPES["uint16"], True))
     array([[258, 772]], dtype=uint16)
     """
-    dtype = field.dtype.element_dtype
+    dtype = field.dtype._element_dtype
     raw = np.ascontiguousarray(raw)
     if field.dtype.name == "bool":
         truth: npt.NDArray[Any] = raw != 0
@@ -45,7 +45,7 @@ def to_stored(values: npt.NDArray[Any], field: Field) -> npt.NDArray[np.uint8]:
     array([[[1, 2],
             [3, 4]]], dtype=uint8)
     """
-    dtype = field.dtype.element_dtype
+    dtype = field.dtype._element_dtype
     found = np.ascontiguousarray(values, dtype)
     raw = found.reshape(-1).view(np.uint8)
     unit = _swapped(field, dtype)

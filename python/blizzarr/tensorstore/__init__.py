@@ -1,4 +1,8 @@
-"""The interface of TensorStore's Python module, on the engine of blizzarr: ``import blizzarr.tensorstore as ts``."""
+"""The interface of TensorStore's Python module, on the engine of blizzarr: ``import blizzarr.tensorstore as ts``.
+
+The public names of its classes are those of TensorStore (tests/unit/tensorstore/test_face_names.py). Members that other
+modules of this package use, but that are not part of the interface, begin with an underscore.
+"""
 
 from builtins import bool as _bool
 from contextlib import suppress as _suppress

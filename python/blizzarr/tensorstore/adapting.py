@@ -38,8 +38,8 @@ def cast(base: S, dtype: DTypeLike) -> S:
     if isinstance(base, TensorStore):
         return base.astype(dtype)
     _check_base(base)
-    made = SpecNode("cast", Schema(dtype=as_dtype(dtype), rank=base.node.schema.rank), base.node.transform)
-    return Spec.of(replace(made, bases=(replace(base.node, transform=None),)))
+    made = SpecNode("cast", Schema(dtype=as_dtype(dtype), rank=base._node.schema.rank), base._node.transform)
+    return Spec._of(replace(made, bases=(replace(base._node, transform=None),)))
 
 
 def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
@@ -70,16 +70,16 @@ def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
         raise TypeError(f"Invalid method: expected text, found {method!r}")
     factors = tuple(int(factor) for factor in downsample_factors)
     if isinstance(base, TensorStore):
-        return TensorStore.of(DownsampleDriver(base, factors, method))
+        return TensorStore._of(DownsampleDriver(base, factors, method))
     _check_base(base)
     known = {} if base.dtype is None else {"dtype": base.dtype}
     made = SpecNode(
         "downsample",
         Schema(rank=len(factors), **known),
-        bases=(base.node,),
+        bases=(base._node,),
         options={"factors": factors, "method": method},
     )
-    return Spec.of(derived(made))
+    return Spec._of(derived(made))
 
 
 def _check_base(base: object) -> None:

@@ -36,7 +36,7 @@ def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
     """
     shape, axes, _ = lowered
     outer, inner = axes[: len(axes) - len(field.shape)], axes[len(axes) - len(field.shape) :]
-    size = field.dtype.element_dtype.itemsize
+    size = field.dtype._element_dtype.itemsize
     strides = [prod(field.shape[number + 1 :]) * size for number in range(len(field.shape))]
     offset = field.offset
     moving: list[tuple[Any, int]] = []

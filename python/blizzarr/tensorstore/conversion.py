@@ -116,7 +116,7 @@ def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDA
     if one is not None:
         return _one_by_one(elements, one, source, target)
     if _kind(source) == "raw":
-        return elements.view(target.element_dtype)
+        return elements.view(target._element_dtype)
     if _kind(source) == "complex" and _kind(target) != "complex":
         elements = elements.real
     with np.errstate(all="ignore"):
@@ -136,7 +136,7 @@ def _one_by_one(
     """Elements that Python converts."""
     # As a list they are Python's own numbers, which it knows best.
     listed = elements.reshape(-1).tolist()
-    made = np.empty(len(listed), target.element_dtype)
+    made = np.empty(len(listed), target._element_dtype)
     if target.name == "string" and _kind(source) == "int":
         made[:] = [b"%d" % value for value in map(int, listed)]
     elif target.name == "string" and _kind(source) == "float":

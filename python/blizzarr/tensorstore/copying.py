@@ -33,7 +33,7 @@ def as_source(value: Any, target: TensorStore) -> Elements:
         When it does not convert.
     """
     shape = target.shape
-    if type(value) is np.ndarray and value.shape == shape and value.dtype == target.dtype.element_dtype:
+    if type(value) is np.ndarray and value.shape == shape and value.dtype == target.dtype._element_dtype:
         return value if value.dtype.kind != "O" else as_elements(value, target.dtype)
     return as_elements(value, target.dtype, len(shape))
 
@@ -75,10 +75,10 @@ def copy_view(source: TensorStore, target: TensorStore) -> None:
     """Write one view into another of the same domain, piece by piece, each of whole chunks of the target."""
     for piece in pieces(target):
         part = source._with_form(compose(source._form, piece._form))
-        found = part.driver.read(part)
+        found = part._driver.read(part)
         elements = convert(found, source.dtype, target.dtype)
         into = target._with_form(compose(target._form, piece._form))
-        into.driver.write(into, elements)
+        into._driver.write(into, elements)
 
 
 def pieces(store: TensorStore) -> Iterator[IndexTransform]:

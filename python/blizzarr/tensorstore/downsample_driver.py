@@ -75,7 +75,7 @@ class DownsampleDriver(Driver):
         self.dtype = store.dtype
         self.readable = True
         self.writable = False
-        self.decodes = store.driver.decodes
+        self.decodes = store._driver.decodes
 
     @property
     def domain(self) -> IndexDomain:
@@ -116,7 +116,7 @@ class DownsampleDriver(Driver):
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
         """The store, the factors and the method."""
-        base = self._store.driver.said(self._store, minimal)
+        base = self._store._driver.said(self._store, minimal)
         return SpecNode(
             "downsample",
             Schema(dtype=self.dtype, rank=self.rank),
@@ -133,24 +133,24 @@ class DownsampleDriver(Driver):
         maps: list[Map] = []
         for map_, factor, low, high in zip(form.maps, self._factors, whole.lower, whole.upper, strict=True):
             if not isinstance(map_, tuple) or map_[2] != 1 or any(map_[0] == other[0] for other in maps):  # type: ignore[index]
-                return self._store.driver, self._store
+                return self._store._driver, self._store
             dim, offset, _ = map_
             lower[dim] = max(form.lower[dim] * factor, low - offset * factor)
             upper[dim] = min(form.upper[dim] * factor, high - offset * factor)
             maps.append((dim, offset * factor, 1))
         never = (False,) * form.rank
         part = Form(tuple(lower), tuple(upper), never, never, form.labels, tuple(maps))
-        return self._store.driver, self._store._with_form(compose(whole, part))
+        return self._store._driver, self._store._with_form(compose(whole, part))
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Read the blocks that are wanted, and make an element of each."""
         form = view._form
         if 0 in form.shape:
-            return np.empty(form.shape, self.dtype.element_dtype) if out is None else out
+            return np.empty(form.shape, self.dtype._element_dtype) if out is None else out
         needed = self._known(form)
         if needed.edges is None:
-            return needed.part.driver.read(needed.part, out, batch)
-        elements = needed.part.driver.read(needed.part, None, batch)
+            return needed.part._driver.read(needed.part, out, batch)
+        elements = needed.part._driver.read(needed.part, None, batch)
         if needed.axes is None:
             return reduce_blocks(elements, needed.edges, self._method, self.dtype, out)
         reduced = reduce_blocks(elements, needed.edges, self._method, self.dtype)
@@ -172,7 +172,7 @@ class DownsampleDriver(Driver):
             return False
         # Whether it is quick is asked just before it is read.
         self._last = form, needed
-        return needed.part.driver.is_quick(needed.part)
+        return needed.part._driver.is_quick(needed.part)
 
     def sources(self, view: View) -> Sequence[Source]:
         """Those of the elements that the blocks are made of."""
@@ -185,7 +185,7 @@ class DownsampleDriver(Driver):
             # Whoever reads will see it.
             return ()
         self._last = form, needed
-        return needed.part.driver.sources(needed.part)
+        return needed.part._driver.sources(needed.part)
 
     def _known(self, form: Form) -> _Needed:
         known, self._last = self._last, None
@@ -253,7 +253,7 @@ class DownsampleDriver(Driver):
             lower.append(max(int(index.min()) * factor, low))
             upper.append(min((int(index.max()) + 1) * factor, high))
         part = self._store[IndexDomain(inclusive_min=lower, exclusive_max=upper)]
-        return part.driver.storage_statistics(part, not_stored, fully_stored)
+        return part._driver.storage_statistics(part, not_stored, fully_stored)
 
     @property
     def transaction(self) -> Transaction | None:

@@ -60,7 +60,7 @@ def _depth(value: Any) -> int:
 
 
 def _converted(value: Any, dtype: DType, max_rank: int | None) -> npt.NDArray[Any]:
-    wanted = dtype.element_dtype
+    wanted = dtype._element_dtype
     if wanted.hasobject:
         return as_text_elements(value, dtype, max_rank)
     if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__"):

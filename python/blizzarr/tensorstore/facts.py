@@ -28,15 +28,15 @@ __all__ = ["StoreFacts"]
 class StoreFacts(Indexable):
     """A view of what a driver has, without its elements."""
 
-    __slots__ = ("__weakref__", "_bare", "driver")
+    __slots__ = ("__weakref__", "_bare", "_driver")
 
-    driver: Driver
+    _driver: Driver
     _bare: Form
 
     @classmethod
     def _made(cls, driver: Driver, form: Form) -> Self:
         store = cls.__new__(cls)
-        store.driver = driver
+        store._driver = driver
         store._bare = form
         return store
 
@@ -45,14 +45,14 @@ class StoreFacts(Indexable):
         return self._bare
 
     def _with_form(self, form: Form) -> Self:
-        return self._made(self.driver, form)
+        return self._made(self._driver, form)
 
     @property
     def _transform(self) -> IndexTransform:
         return IndexTransform._of(self._bare)
 
     def _with_transform(self, transform: IndexTransform) -> Self:
-        return self._made(self.driver, transform._form)
+        return self._made(self._driver, transform._form)
 
     @property
     def domain(self) -> IndexDomain:
@@ -72,22 +72,22 @@ class StoreFacts(Indexable):
     @property
     def dtype(self) -> DType:
         """The data type of the elements."""
-        return self.driver.dtype
+        return self._driver.dtype
 
     @property
     def readable(self) -> bool:
         """Whether it can be read."""
-        return self.driver.readable
+        return self._driver.readable
 
     @property
     def writable(self) -> bool:
         """Whether it can be written."""
-        return self.driver.writable
+        return self._driver.writable
 
     @property
     def mode(self) -> str:
         """``"r"``, ``"w"`` or ``"rw"``."""
-        return "r" * self.driver.readable + "w" * self.driver.writable
+        return "r" * self._driver.readable + "w" * self._driver.writable
 
     @property
     def chunk_layout(self) -> ChunkLayout:
@@ -99,23 +99,23 @@ class StoreFacts(Indexable):
         >>> ts.array([[1, 2], [3, 4]]).T.chunk_layout
         ChunkLayout({'grid_origin': [0, 0], 'inner_order': [1, 0]})
         """
-        return layout_seen(self.driver.chunk_layout, self._bare)
+        return layout_seen(self._driver.chunk_layout, self._bare)
 
     @property
     def codec(self) -> CodecSpec | None:
         """The codec that turns elements into bytes; None if there is none."""
-        return self.driver.codec
+        return self._driver.codec
 
     @property
     def fill_value(self) -> npt.NDArray[Any] | None:
         """The value of elements that were never written; None if there is no such value."""
-        fill = self.driver.fill_value
-        return None if fill is None else fill_seen(fill, self._bare, self.driver.domain)
+        fill = self._driver.fill_value
+        return None if fill is None else fill_seen(fill, self._bare, self._driver.domain)
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
         """The unit of each dimension, None where it is not known."""
-        return units_seen(self.driver.dimension_units, self._bare)
+        return units_seen(self._driver.dimension_units, self._bare)
 
     @property
     def schema(self) -> Schema:
@@ -123,17 +123,17 @@ class StoreFacts(Indexable):
         fill = self.fill_value
         if fill is not None:
             fill = unbroadcast(fill)
-        return Schema.of(self.dtype, self.rank, self.domain, self.chunk_layout, self.dimension_units, self.codec, fill)
+        return Schema._of(self.dtype, self.rank, self.domain, self.chunk_layout, self.dimension_units, self.codec, fill)
 
     @property
     def kvstore(self) -> KvStore | None:
         """The key-value store that the elements are in; None if there is none."""
-        return self.driver.kvstore
+        return self._driver.kvstore
 
     @property
     def base(self) -> Self | None:
         """The store that this one was made from, if it was made from exactly one other store."""
-        found = self.driver.base(self)
+        found = self._driver.base(self)
         return None if found is None else self._made(found[0], found[1]._form)
 
     @property
@@ -144,7 +144,7 @@ class StoreFacts(Indexable):
     @property
     def transaction(self) -> Transaction | None:
         """The transaction that gathers what is written; None if writes are stored directly."""
-        return self.driver.transaction
+        return self._driver.transaction
 
     def spec(
         self,
@@ -182,10 +182,10 @@ class StoreFacts(Indexable):
           },
         })
         """
-        node = self.driver.said(self, bool(minimal_spec))
+        node = self._driver.said(self, bool(minimal_spec))
         if not retain_context and not unbind_context:
             node = strip(node)
-        spec = Spec.of(node)
+        spec = Spec._of(node)
         if unbind_context:
             spec.update(unbind_context=True)
         if changes:

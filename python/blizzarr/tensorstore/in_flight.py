@@ -65,9 +65,9 @@ class InFlight:
         first = self._first
         if first is not None:
             self._needed = set()
-            self._note(first.driver.sources(first))
+            self._note(first._driver.sources(first))
             self._first = None
-        return self._share() if self._note(view.driver.sources(view)) else None
+        return self._share() if self._note(view._driver.sources(view)) else None
 
     def _note(self, sources: Sequence[Source]) -> bool:
         """Note what a read needs; whether another one has needed some of that."""
@@ -145,7 +145,7 @@ def _engine(pool: CachePool) -> Any:
 
 def in_flight(view: TensorStore, work: Callable[[Shared | None], T]) -> Future[T]:
     """The future of a read of a view whose driver decodes; `work` reads with what it shares with others."""
-    driver = view.driver
+    driver = view._driver
     ref = driver._in_flight
     reads = None if ref is None else ref()
     if reads is None:

@@ -45,4 +45,4 @@ def array(
     >>> x
     array([9, 2, 3])
     """
-    return TensorStore.of(array_driver(array, dtype, context, copy, write))
+    return TensorStore._of(array_driver(array, dtype, context, copy, write))

@@ -66,12 +66,12 @@ class JsonDriver(Driver):
     def kvstore(self) -> KvStore | None:
         """The place of the document."""
         assert self._node.kvstore is not None, "checked when it was opened"
-        return KvStore.of(self._node.kvstore, self._transaction)
+        return KvStore._of(self._node.kvstore, self._transaction)
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
         """The place, and the pointer."""
         if self._transaction is not None:
-            self._transaction.check_open()
+            self._transaction._check_open()
         node = self._node
         return SpecNode(
             node.driver,

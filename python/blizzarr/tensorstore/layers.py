@@ -63,14 +63,14 @@ class Layer:
 
     def open(self) -> TensorStore:
         """The store, opened if need be."""
-        return self.source if isinstance(self.source, TensorStore) else self.opener(self.source.node)
+        return self.source if isinstance(self.source, TensorStore) else self.opener(self.source._node)
 
     def said(self, minimal: bool, copying: Held) -> SpecNode:
         """What opens it again, with the usual resources but for that of copying elements."""
         if isinstance(self.source, TensorStore):
-            node = self.source.driver.said(self.source, minimal)
+            node = self.source._driver.said(self.source, minimal)
         else:
-            node = replace(self.source.node, transform=IndexTransform._of(self.source._form))
+            node = replace(self.source._node, transform=IndexTransform._of(self.source._form))
         return _copying_with(strip(node), copying)
 
 
@@ -91,7 +91,7 @@ def as_layer(source: Any, context: Context, opener: Opener) -> Layer:
         return Layer(source, opener)
     if not isinstance(source, Spec | Mapping | str):
         raise TypeError(f"expected a TensorStore or a Spec, found {type(source).__name__}")
-    spec = Spec.of(bind(Spec(source).node, context))
+    spec = Spec._of(bind(Spec(source)._node, context))
     if spec.domain is None:
         raise SpecError(f"Domain must be specified in layer: {spec!r}")
     return Layer(spec, opener)

@@ -39,12 +39,12 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
     >>> from blizzarr.spec.spec import Spec
     >>> spec = Spec({"driver": "zarr3", "kvstore": "memory://"})
     >>> spec.update(dtype="int16", shape=[3], create=True, context=Context())
-    >>> open_stored(spec.node).schema.domain
+    >>> open_stored(spec._node).schema.domain
     { [0, 3*) }
     """
     mode: OpenMode = node.options["mode"]
-    mode = mode if mode.names() else OpenMode(open=True)
-    mode.check()
+    mode = mode if mode._names() else OpenMode(open=True)
+    mode._check()
     makes = mode.create or mode.assume_metadata or mode.assume_cached_metadata
     missing = None if makes or node.kvstore is None else f"Metadata in {quote(node.kvstore.path)}"
     with needs_directory(missing):
@@ -152,7 +152,7 @@ def _looked_at(place: StoredPlace) -> LookedAt:
     if isinstance(place.store, StagedStore):
         # What a transaction will leave is for nobody else to know.
         return LookedAt()
-    return looked_at(bound(place.node, "cache_pool").value, (*place_in(place.store), *place.array))
+    return looked_at(bound(place.node, "cache_pool")._value, (*place_in(place.store), *place.array))
 
 
 def _known_or_found(place: StoredPlace, known: LookedAt) -> ArrayMeta | None:
@@ -168,7 +168,7 @@ def _known_or_found(place: StoredPlace, known: LookedAt) -> ArrayMeta | None:
 
 def _check(place: StoredPlace, meta: ArrayMeta) -> None:
     with failed_precondition():
-        if place.constraints is nothing(place.node) and place.node.schema.is_unset:
+        if place.constraints is nothing(place.node) and place.node.schema._is_unset:
             schema_of(place.node, meta)  # which has to be one that the driver knows
             return
         check(meta, place.constraints, place.node.schema, place.node.options)
@@ -181,7 +181,7 @@ def _created(place: StoredPlace) -> ArrayMeta:
 
 def _opened(place: StoredPlace, meta: ArrayMeta, known: LookedAt) -> StoredArray:
     node = place.node
-    pool = bound(node, "cache_pool").value
+    pool = bound(node, "cache_pool")._value
     store = place.store.base if isinstance(place.store, StagedStore) else place.store
     if pool.limit:
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
@@ -194,10 +194,10 @@ def _opened(place: StoredPlace, meta: ArrayMeta, known: LookedAt) -> StoredArray
 
 def _threads(place: StoredPlace) -> int | None:
     """How many threads may work on one request; None for as many as usual."""
-    copying: int | None = bound(place.node, "data_copy_concurrency").value
+    copying: int | None = bound(place.node, "data_copy_concurrency")._value
     reading: int | None = None
     if "file_io_concurrency" in place.kvstore.resources:
-        reading = bound(place.kvstore, "file_io_concurrency").value
+        reading = bound(place.kvstore, "file_io_concurrency")._value
     if copying is None and reading is None:
         return None
     # The same threads do both here.

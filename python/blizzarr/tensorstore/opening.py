@@ -82,7 +82,7 @@ def open(
     if isinstance(given.get("kvstore"), KvStore):
         given["kvstore"] = given["kvstore"].spec(retain_context=True)
     # What is said wrongly is an error at once; what cannot be done is one of the result.
-    said = spec.node if isinstance(spec, Spec) else spec_from_json(spec)
+    said = spec._node if isinstance(spec, Spec) else spec_from_json(spec)
     change = change_of(open, given) if given else None
     try:
         node = bind(said, context or Context()) if change is None else changed(said, change, context or Context())
@@ -92,11 +92,11 @@ def open(
     work: Callable[[], TensorStore] = lambda: open_node(node, request)  # noqa: E731
     if transaction is not None:
         try:
-            work = transaction.held(work)
+            work = transaction._held(work)
         except SpecError as error:
             return failed(error)
     if batch is not None:
-        return batch.add(work)
+        return batch._add(work)
     if _is_quick(node):
         return at_once(work)
     if node.kvstore is not None and node.kvstore.driver == "file":
@@ -132,7 +132,7 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
 
 def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStore:
     """The view that a node says of what was opened."""
-    driver = opened.driver
+    driver = opened._driver
     if request.transaction is not None and driver.transaction is None:
         driver = driver.with_transaction(request.transaction)
     driver = limited(driver, request)
@@ -177,7 +177,7 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
             f"Mismatch between domain in schema {{ {domain} }} and array {{ {{origin={origin}, shape={sizes}}} }}"
         )
     resource, units = node.resources["data_copy_concurrency"], node.schema.dimension_units
-    return TensorStore.of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
+    return TensorStore._of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
 
 
 def _refuse_creating(node: SpecNode, request: Request) -> None:
@@ -187,7 +187,7 @@ def _refuse_creating(node: SpecNode, request: Request) -> None:
 
 def _open_stored(node: SpecNode, request: Request) -> TensorStore:
     _refuse_creating(node, request)
-    return TensorStore.of(stored_driver(open_stored(node, request.transaction), request.transaction))
+    return TensorStore._of(stored_driver(open_stored(node, request.transaction), request.transaction))
 
 
 def _open_volume(node: SpecNode, request: Request) -> TensorStore:
@@ -195,7 +195,7 @@ def _open_volume(node: SpecNode, request: Request) -> TensorStore:
     from blizzarr.tensorstore.volume_driver import VolumeDriver
 
     driver = VolumeDriver(open_stored(node, request.transaction), request.transaction)
-    return TensorStore.of(driver, driver.outside)
+    return TensorStore._of(driver, driver.outside)
 
 
 def _open_json(node: SpecNode, request: Request) -> TensorStore:
@@ -203,7 +203,7 @@ def _open_json(node: SpecNode, request: Request) -> TensorStore:
         raise SpecError('"kvstore" must be specified')
     from blizzarr.tensorstore.json_value import JsonDriver
 
-    return TensorStore.of(JsonDriver(node, request.transaction))
+    return TensorStore._of(JsonDriver(node, request.transaction))
 
 
 def _open_cast(node: SpecNode, request: Request) -> TensorStore:
@@ -214,7 +214,7 @@ def _open_cast(node: SpecNode, request: Request) -> TensorStore:
 
 def _open_downsampled(node: SpecNode, request: Request) -> TensorStore:
     base = open_node(node.bases[0], replace(request, write=None))
-    return TensorStore.of(DownsampleDriver(base, node.options["factors"], node.options["method"]))
+    return TensorStore._of(DownsampleDriver(base, node.options["factors"], node.options["method"]))
 
 
 OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {

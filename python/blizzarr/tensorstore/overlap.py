@@ -35,7 +35,7 @@ def overlapping(views: Sequence[TensorStore]) -> set[int]:
     users: dict[Any, list[tuple[int, Source]]] = {}
     count = 0
     for number, view in enumerate(views):
-        for source in view.driver.sources(view):
+        for source in view._driver.sources(view):
             users.setdefault(source.place, []).append((number, source))
             count += 1
     found: set[int] = set()

@@ -80,7 +80,7 @@ def minimal_of(node: SpecNode, constraints: MetadataConstraints) -> MetadataCons
 
 def _key(constraints: MetadataConstraints, schema: Schema, options: Mapping[str, Any]) -> tuple[Any, ...] | None:
     """What both depend on; None if that cannot be told."""
-    said = schema.key()
+    said = schema._key()
     if said is None:
         return None
     return id(constraints), *(options.get(name) for name in constraints.options), *said

@@ -64,7 +64,7 @@ class StackDriver(Driver):
         self._last: tuple[Form, list[_Part]] | None = None
         self.readable = others or any(store.readable for store in stores)
         self.writable = others or any(store.writable for store in stores)
-        self.decodes = not (others or transaction) and any(store.driver.decodes for store in stores)
+        self.decodes = not (others or transaction) and any(store._driver.decodes for store in stores)
 
     @property
     def domain(self) -> IndexDomain:
@@ -95,8 +95,8 @@ class StackDriver(Driver):
         if len(parts) == 1 and parts[0][0].where is None:
             ((share, part),) = parts
             _check_readable(share, part)
-            return part.driver.read(part, out, batch)
-        found = room(view._form.shape, self.dtype.element_dtype) if out is None else out
+            return part._driver.read(part, out, batch)
+        found = room(view._form.shape, self.dtype._element_dtype) if out is None else out
         # What is kept goes when this is done, so that it cannot become old.
         own: Shared = {}
         sharing = overlapping([part for _, part in parts]) if batch is None else ()
@@ -104,11 +104,11 @@ class StackDriver(Driver):
         def read(share: Share, part: TensorStore, shared: Shared | None) -> None:
             _check_readable(share, part)
             if isinstance(share.where, Place):
-                share.put(found, part.driver.read(part, None, shared))
+                share.put(found, part._driver.read(part, None, shared))
             else:
-                part.driver.read(part, share.of(found), shared)
+                part._driver.read(part, share.of(found), shared)
 
-        at_once = all(part.driver.is_quick(part) for _, part in parts)
+        at_once = all(part._driver.is_quick(part) for _, part in parts)
         tasks = [partial(read, *part, own if number in sharing else batch) for number, part in enumerate(parts)]
         do_all(tasks, at_once)
         return found
@@ -124,29 +124,29 @@ class StackDriver(Driver):
             # Whoever reads will see it.
             return ()
         self._last = form, parts
-        return [source for _, part in parts for source in part.driver.sources(part)]
+        return [source for _, part in parts for source in part._driver.sources(part)]
 
     def write(self, view: View, source: Elements) -> None:
         """Write to each layer what no later one has."""
         parts = self._parts(view._form)
 
         def write(share: Share, part: TensorStore) -> None:
-            if not part.driver.writable:
+            if not part._driver.writable:
                 raise SpecError(f"Layer {share.number}: Write mode not supported")
-            part.driver.write(part, share.of(source))
+            part._driver.write(part, share.of(source))
 
-        at_once = all(part.driver.is_quick_to_write(part) for _, part in parts)
+        at_once = all(part._driver.is_quick_to_write(part) for _, part in parts)
         do_all([partial(write, *part) for part in parts], at_once)
 
     def is_quick(self, view: View) -> bool:
         """When few layers are wanted, for each of which it is."""
         parts = self._few_parts(view._form)
-        return parts is not None and all(part.driver.is_quick(part) for _, part in parts)
+        return parts is not None and all(part._driver.is_quick(part) for _, part in parts)
 
     def is_quick_to_write(self, view: View) -> bool:
         """The same for writing."""
         parts = self._few_parts(view._form)
-        return parts is not None and all(part.driver.is_quick_to_write(part) for _, part in parts)
+        return parts is not None and all(part._driver.is_quick_to_write(part) for _, part in parts)
 
     def _few_parts(self, form: Form) -> list[_Part] | None:
         if self._opens or prod(form.shape) > _QUICK:
@@ -196,5 +196,5 @@ class StackDriver(Driver):
 
 
 def _check_readable(share: Share, part: TensorStore) -> None:
-    if not part.driver.readable:
+    if not part._driver.readable:
         raise SpecError(f"Layer {share.number}: Read mode not supported")

@@ -237,13 +237,13 @@ def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStor
         domain = _common(layers)
     else:
         raise SpecError("domain must be specified")
-    if domain.rank > MAX_RANK or not schema.is_unset:
-        schema.copy().merge(Schema(rank=domain.rank))
+    if domain.rank > MAX_RANK or not schema._is_unset:
+        schema.copy()._merge(Schema(rank=domain.rank))
     units = common_units(schema.dimension_units, map(_units_of, layers)) or (None,) * domain.rank
     resource = (request.context or _default())["data_copy_concurrency"]
     driver = limited(StackDriver(tuple(layers), domain, dtype, units, resource), request)
     transaction = _transaction_of(layers, request.transaction)
-    return TensorStore.of(driver if transaction is None else driver.with_transaction(transaction))
+    return TensorStore._of(driver if transaction is None else driver.with_transaction(transaction))
 
 
 @lru_cache(1)
@@ -265,14 +265,14 @@ def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) ->
 
 def _units_of(layer: Layer) -> tuple[Unit | None, ...] | None:
     source = layer.source
-    if isinstance(source, TensorStore) and not any(source.driver.dimension_units):
+    if isinstance(source, TensorStore) and not any(source._driver.dimension_units):
         return None
     return source.dimension_units
 
 
 def _open_stack(node: SpecNode, request: Request) -> TensorStore:
     layers = [
-        Layer(Spec.of(base), partial(open_node, request=Request(transaction=request.transaction)))
+        Layer(Spec._of(base), partial(open_node, request=Request(transaction=request.transaction)))
         for base in node.bases
     ]
     for number, layer in enumerate(layers):

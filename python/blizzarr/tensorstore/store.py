@@ -32,7 +32,7 @@ __all__ = ["TensorStore"]
 T = TypeVar("T")
 
 _DONE: Future[None] = resolved(None)
-_WRITTEN = WriteFutures.of(_DONE, _DONE)
+_WRITTEN = WriteFutures._of(_DONE, _DONE)
 _WRITING, _RESIZING = Pace(), Pace()
 """How long changing a few files near by takes."""
 
@@ -64,7 +64,7 @@ class TensorStore(StoreFacts):
         raise TypeError("expected open(), array() or another view, which make stores")
 
     @classmethod
-    def of(cls, driver: Driver, transform: IndexTransform | None = None) -> TensorStore:
+    def _of(cls, driver: Driver, transform: IndexTransform | None = None) -> TensorStore:
         """All of what a driver has, or a view of it."""
         if transform is not None:
             return cls._made(driver, transform._form)
@@ -78,7 +78,7 @@ class TensorStore(StoreFacts):
 
     def __getitem__(self, key: Any) -> TensorStore:
         """A view; see `blizzarr.views.Indexable`."""
-        return self._made(self.driver, index(self._bare, key))
+        return self._made(self._driver, index(self._bare, key))
 
     def __setitem__(self, key: Any, source: Any) -> None:
         """Write to a view, and wait until that is done."""
@@ -118,31 +118,31 @@ class TensorStore(StoreFacts):
         """
         if order not in ("C", "F"):
             raise TypeError("`order` must be specified as 'C' or 'F'")
-        driver, form = self.driver, self._bare
+        driver, form = self._driver, self._bare
         # The work has views of its own, so that this one can go before it is done.
         if batch is None and driver.decodes:
             return in_flight(self, lambda shared: TensorStore._made(driver, form)._read_now(order, shared))
-        shared = None if batch is None else batch.shared
+        shared = None if batch is None else batch._shared
         work = lambda: TensorStore._made(driver, form)._read_now(order, shared)  # noqa: E731
         if driver.transaction is not None:
             work = self._held(work)
         if batch is not None:
-            return batch.add(work)
+            return batch._add(work)
         return at_once(work) if driver.is_quick(self) else submit(work)
 
     def _read_now(self, order: str = "C", batch: Shared | None = None) -> npt.NDArray[Any]:
-        driver = self.driver
+        driver = self._driver
         if not driver.readable:
             raise SpecError("Source does not support reading.")
         view = self._now()
         if order == "F" and len(self._bare.lower) > 1:
-            return driver.read(view, np.empty(view.shape, driver.dtype.element_dtype, "F"), batch)
+            return driver.read(view, np.empty(view.shape, driver.dtype._element_dtype, "F"), batch)
         return driver.read(view, None, batch)
 
     def _now(self) -> TensorStore:
         """The view with the bounds that it leaves open as they are now."""
-        form = self.driver.current(self._bare)
-        return self if form is self._bare else self._made(self.driver, form)
+        form = self._driver.current(self._bare)
+        return self if form is self._bare else self._made(self._driver, form)
 
     def write(
         self, source: Any, *, batch: Batch | None = None, can_reference_source_data_indefinitely: bool | None = None
@@ -177,31 +177,31 @@ class TensorStore(StoreFacts):
             work = self._writing(source)
         work = self._held(work)
         if batch is not None:
-            future = batch.add(work)
-        elif self.driver.is_quick_to_write(self) and (
-            not isinstance(source, TensorStore) or source.driver.is_quick(source)
+            future = batch._add(work)
+        elif self._driver.is_quick_to_write(self) and (
+            not isinstance(source, TensorStore) or source._driver.is_quick(source)
         ):
             future = at_once(work)
-        elif not isinstance(source, TensorStore) and self.driver.is_quick(self):
+        elif not isinstance(source, TensorStore) and self._driver.is_quick(self):
             future = _WRITING.submit(work)
         else:
             future = submit(work)
         if future.done() and future.exception() is None:
             return _WRITTEN
-        return WriteFutures.of(future, future)
+        return WriteFutures._of(future, future)
 
     def _held(self, work: Callable[[], T]) -> Callable[[], T]:
         """Some work, before the end of which no transaction of this view is committed."""
-        transaction = self.driver.transaction
+        transaction = self._driver.transaction
         if transaction is None:
             return work
         try:
-            return transaction.held(work)
+            return transaction._held(work)
         except SpecError as error:
             return _refusing(error)
 
     def _writing(self, source: Any) -> Callable[[], None]:
-        driver = self.driver
+        driver = self._driver
         if not driver.writable:
             return _refusing(SpecError("Destination does not support writing."))
         try:
@@ -218,7 +218,7 @@ class TensorStore(StoreFacts):
 
     def _copying(self, source: TensorStore) -> Callable[[], None]:
         def copy() -> None:
-            if not self.driver.writable:
+            if not self._driver.writable:
                 raise SpecError("Destination does not support writing.")
             view = self._now()
             copy_view(check_source(source._now(), view), view)
@@ -250,11 +250,11 @@ class TensorStore(StoreFacts):
         """
         work = self._held(lambda: self._resolved(fix_resizable_bounds))
         if batch is not None:
-            return batch.add(work)
-        return at_once(work) if self.driver.is_near else submit(work)
+            return batch._add(work)
+        return at_once(work) if self._driver.is_near else submit(work)
 
     def _resolved(self, fix_resizable_bounds: bool) -> TensorStore:
-        driver = self.driver.resolve(fix_resizable_bounds)
+        driver = self._driver.resolve(fix_resizable_bounds)
         if not driver.resolves:
             return self._made(driver, self._bare)
         form = _with_bounds_of(driver, self._bare)
@@ -305,10 +305,10 @@ class TensorStore(StoreFacts):
         def work() -> TensorStore:
             if not self.writable:
                 raise SpecError("Destination does not support writing.")
-            driver = self.driver.resize(self, lower, upper, modes)
+            driver = self._driver.resize(self, lower, upper, modes)
             return self._made(driver, _with_bounds_of(driver, self._bare))
 
-        quick = self.driver.is_quick_to_resize(self._bare, upper)
+        quick = self._driver.is_quick_to_resize(self._bare, upper)
         return _RESIZING.submit(self._held(work)) if quick else submit(self._held(work))
 
     def storage_statistics(
@@ -325,14 +325,14 @@ class TensorStore(StoreFacts):
         def work() -> Statistics:
             if not (query_not_stored or query_fully_stored):
                 return Statistics()
-            nothing, everything = self.driver.storage_statistics(self, query_not_stored, query_fully_stored)
+            nothing, everything = self._driver.storage_statistics(self, query_not_stored, query_fully_stored)
             return Statistics(not_stored=nothing, fully_stored=everything)
 
         return submit(self._held(work))
 
     def astype(self, dtype: DTypeLike) -> TensorStore:
         """The same view with another data type; see `blizzarr.tensorstore.cast`."""
-        return self._with_driver(cast_driver(self.driver, as_dtype(dtype)))
+        return self._with_driver(cast_driver(self._driver, as_dtype(dtype)))
 
     def with_transaction(self, transaction: Transaction | None) -> TensorStore:
         """The same view, whose writes are gathered by a transaction.
@@ -344,10 +344,10 @@ class TensorStore(StoreFacts):
         """
         if transaction is not None and not isinstance(transaction, Transaction):
             raise TypeError(f"expected a Transaction or None, found {type(transaction).__name__}")
-        own = self.driver.transaction
-        if own is not None and not own.is_committed:
+        own = self._driver.transaction
+        if own is not None and not own._is_committed:
             raise SpecError("Cannot rebind transaction when existing transaction is uncommitted")
-        return self._with_driver(self.driver.with_transaction(transaction))
+        return self._with_driver(self._driver.with_transaction(transaction))
 
     def __repr__(self) -> str:
         try:
@@ -360,9 +360,9 @@ class TensorStore(StoreFacts):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.driver.transaction is not None:
+        if self._driver.transaction is not None:
             raise ValueError("a store with a transaction cannot be pickled")
-        return TensorStore._made, (self.driver, self._bare)
+        return TensorStore._made, (self._driver, self._bare)
 
 
 class _Assignable(Subscript[TensorStore]):

@@ -187,4 +187,4 @@ class StoredArray:
             "metadata": minimal_of(self.node, kind.of(meta)) if minimal else kind.of(meta),
         }
         schema = schema_of(self.node, meta)
-        return altered(self.node, schema=Schema.of(schema.dtype, schema.rank), transform=None, options=options)
+        return altered(self.node, schema=Schema._of(schema.dtype, schema.rank), transform=None, options=options)

@@ -95,7 +95,7 @@ class StoredArrayDriver(Driver):
         meta, known = self._array.metadata, self._schema_of
         if known is None or known[0] is not meta:
             if known is not None and _is_resized(known[0], meta):
-                known = meta, known[1].with_shape(meta.shape)
+                known = meta, known[1]._with_shape(meta.shape)
             else:
                 known = meta, self._stored.schema
             self._schema_of = known
@@ -142,12 +142,12 @@ class StoredArrayDriver(Driver):
     def kvstore(self) -> KvStore | None:
         """The place that its documents and chunks are below."""
         node = self._stored.node.kvstore
-        return None if node is None else KvStore.of(node, self._transaction)
+        return None if node is None else KvStore._of(node, self._transaction)
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
         """The place, and the metadata."""
         if self._transaction is not None:
-            self._transaction.check_open()
+            self._transaction._check_open()
         meta, known = self._array.metadata, self._said
         if known is None or known[0] is not meta or known[1] is not minimal:
             known = self._said = meta, minimal, self._stored.said(minimal)

@@ -68,7 +68,7 @@ def virtual_chunked(
     held = context or Context()
     resources = {name: held[name] for name in ("data_copy_concurrency", "cache_pool")}
     driver = _driver((read_function, write_function), schema, resources, loop or running_loop())
-    return TensorStore.of(driver if transaction is None else driver.with_transaction(transaction))
+    return TensorStore._of(driver if transaction is None else driver.with_transaction(transaction))
 
 
 name_keywords(virtual_chunked, [name for name in SCHEMA_ARGUMENTS if name not in ("codec", "fill_value")])
@@ -94,26 +94,26 @@ def _driver(
 
 def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
     """The layout that is asked for, with everything that is left open chosen."""
-    codec_shape = asked.grid("codec").shape
+    codec_shape = asked._grids["codec"].shape
     if any(codec_shape.values[dim] for dim in codec_shape.hard):
         raise SpecError("codec_chunk_shape not supported")
     bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
     with prefixed("Failed to compute chunk grid"):
         with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
-            asked.merge_grid("read", asked.grid("write"))
-        shape = choose_shape(asked.grid("read"), bounds)
+            asked._merge_grid("read", asked._grids["write"])
+        shape = choose_shape(asked._grids["read"], bounds)
     # So that it is in the first chunk of positive indices.
     usual = [low % side if low > -INF else 0 for low, side in zip(domain.inclusive_min, shape, strict=True)]
-    given = asked.origin.values or (None,) * domain.rank
+    given = asked._origin.values or (None,) * domain.rank
     origin = [at if at is not None else low for at, low in zip(given, usual, strict=True)]
     return ChunkLayout(
-        grid_origin=origin, chunk_shape=list(shape), inner_order=list(asked.any_inner_order or range(domain.rank))
+        grid_origin=origin, chunk_shape=list(shape), inner_order=list(asked._inner_order or range(domain.rank))
     )
 
 
 def _open_virtual(node: SpecNode, request: Request) -> TensorStore:
     made = _driver(node.options["functions"], node.schema, dict(node.resources), node.options["loop"])
-    return TensorStore.of(made)
+    return TensorStore._of(made)
 
 
 OPENERS["virtual_chunked"] = _open_virtual

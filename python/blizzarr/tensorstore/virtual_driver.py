@@ -121,7 +121,7 @@ class VirtualDriver(Driver):
     @property
     def chunk_layout(self) -> ChunkLayout:
         """The grid."""
-        return self._layout.copy()
+        return self._layout._copy()
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
@@ -138,7 +138,7 @@ class VirtualDriver(Driver):
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Have every chunk made that the view needs; those made by coroutines at the same time."""
         form = view._form
-        found = np.empty(form.shape, self.dtype.element_dtype) if out is None else out
+        found = np.empty(form.shape, self.dtype._element_dtype) if out is None else out
         params = VirtualChunkedReadParameters(staleness_bound=time.time(), batch=None if batch is None else Batch())
         changes = self._changes()
         made: list[tuple[Part, Box, _Part | None, Elements, Future[Any]]] = []
@@ -169,7 +169,7 @@ class VirtualDriver(Driver):
         touched = {}
         for part, box in self._parts(form):
             if self._transaction is not None:
-                self._transaction.need_alone(f"write to {shown_chunk(box)}")
+                self._transaction._need_alone(f"write to {shown_chunk(box)}")
             chunk, mask = touched[box] = gathered.changed(box)
             selected = lower(moved(part.form, _origin(box)), chunk.shape)
             put(chunk, selected, source[part.where])
@@ -237,7 +237,7 @@ class VirtualDriver(Driver):
     def _changes(self) -> VirtualChanges | None:
         if self._transaction is None:
             return None
-        return self._transaction.join(self._identity, lambda: VirtualChanges(self))
+        return self._transaction._join(self._identity, lambda: VirtualChanges(self))
 
     @property
     def transaction(self) -> Transaction | None:
@@ -253,10 +253,10 @@ class VirtualDriver(Driver):
     def _room(self, box: Box) -> Elements:
         """An array for a chunk, whose elements lie as the layout says; of a whole one that is cut off."""
         if self._order == tuple(range(len(box))):
-            whole = np.empty(self._chunks, self.dtype.element_dtype)
+            whole = np.empty(self._chunks, self.dtype._element_dtype)
         else:
             lengths = [self._chunks[dim] for dim in self._order]
-            whole = np.empty(lengths, self.dtype.element_dtype).transpose(np.argsort(self._order))
+            whole = np.empty(lengths, self.dtype._element_dtype).transpose(np.argsort(self._order))
         shape = tuple([high - low for low, high in box])
         return whole if shape == self._chunks else whole[tuple([slice(0, length) for length in shape])]
 

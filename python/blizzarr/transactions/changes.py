@@ -130,7 +130,7 @@ class Changes:
     def do(self, operation: Operation) -> None:
         """Make a change; one that fails lets the transaction fail, unless that was so before."""
         with self.lock:
-            self._transaction.check_open()
+            self._transaction._check_open()
             self._update()
             self._overlay, error = self._made(operation, self._overlay, self._seen)
             self._operations[operation.names[0] if operation.is_plain else operation] = operation
@@ -170,7 +170,7 @@ class Changes:
             self._forget(first, last)
             if self._transaction.atomic and not self.at_once:
                 what = f"delete range starting at {shown(store, least)}"
-                self._transaction.fail(SpecError(f"Cannot {what} as single atomic transaction"))
+                self._transaction._fail(SpecError(f"Cannot {what} as single atomic transaction"))
             self.do(Operation(store, change))
 
     def _forget(self, least: str, end: str) -> None:
@@ -213,14 +213,14 @@ class Changes:
         if self._transaction.atomic and not self.at_once:
             prefix = place_in(store)[1]
             for name in elements.names():
-                self._transaction.need_alone(f"read/write {shown(store, name[len(prefix) :])}")
+                self._transaction._need_alone(f"read/write {shown(store, name[len(prefix) :])}")
 
     def _check_alone(self, store: Store) -> None:
         if not self._transaction.atomic or self.at_once:
             return
         prefix = place_in(store)[1]
         for name in [*(least for least, _ in self._overlay.ranges), *self._overlay.values]:
-            self._transaction.need_alone(f"read/write {shown(store, name[len(prefix) :])}")
+            self._transaction._need_alone(f"read/write {shown(store, name[len(prefix) :])}")
 
     def made(self, name: str) -> tuple[bytes | None] | None:
         """The value of a name with the elements that are to be in it, if there are any."""
@@ -343,7 +343,7 @@ def changes_in(transaction: Transaction, store: Store) -> Changes:
         When the transaction is not open.
     """
     place, _ = place_in(store)
-    return transaction.join(place, lambda: Changes(transaction, isinstance(unwrapped(store), MemoryStore)))
+    return transaction._join(place, lambda: Changes(transaction, isinstance(unwrapped(store), MemoryStore)))
 
 
 def place_in(store: Store) -> tuple[str, str]:

@@ -142,13 +142,13 @@ class Transaction:
         return CommitFuture.about(self._done, self.commit_async)
 
     @property
-    def is_committed(self) -> bool:
+    def _is_committed(self) -> bool:
         """Whether all was stored."""
         return self._done.done() and self._done.exception() is None
 
     # For whoever takes part
 
-    def join(self, key: object, make: Callable[[], P]) -> P:
+    def _join(self, key: object, make: Callable[[], P]) -> P:
         """What takes part under this key, made by the first who asks.
 
         Raises
@@ -157,12 +157,12 @@ class Transaction:
             When the transaction is not open.
         """
         with self._lock:
-            self.check_open()
+            self._check_open()
             if key not in self._parts:
                 self._parts[key] = make()
             return self._parts[key]  # type: ignore[return-value]  # what was made under this key
 
-    def check_open(self) -> None:
+    def _check_open(self) -> None:
         """Refuse to be used any more.
 
         Raises
@@ -175,7 +175,7 @@ class Transaction:
         if self._started:
             raise SpecError("Transaction not open (commit already started)")
 
-    def hold(self) -> Hold:
+    def _hold(self) -> Hold:
         """Keep it from being committed or aborted until this is released.
 
         Raises
@@ -184,13 +184,13 @@ class Transaction:
             When it is not open.
         """
         with self._lock:
-            self.check_open()
+            self._check_open()
             self._holds += 1
             return Hold(self)
 
-    def held(self, work: Callable[[], T]) -> Callable[[], T]:
+    def _held(self, work: Callable[[], T]) -> Callable[[], T]:
         """Some work in it, before the end of which it is not committed."""
-        hold = self.hold()
+        hold = self._hold()
 
         def in_it() -> T:
             try:
@@ -200,7 +200,7 @@ class Transaction:
 
         return in_it
 
-    def need_alone(self, what: str) -> None:
+    def _need_alone(self, what: str) -> None:
         """Say that this is to be stored by itself, which at most one thing of an atomic transaction may be.
 
         Raises
@@ -213,9 +213,9 @@ class Transaction:
         if self._alone in (None, what):
             self._alone = what
             return
-        self.fail(SpecError(f"Cannot {self._alone} and {what} as single atomic transaction"))
+        self._fail(SpecError(f"Cannot {self._alone} and {what} as single atomic transaction"))
 
-    def fail(self, error: SpecError) -> None:
+    def _fail(self, error: SpecError) -> None:
         """Abort it, and raise the error."""
         with self._lock:
             if self.open:

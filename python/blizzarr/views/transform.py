@@ -90,12 +90,12 @@ class IndexTransform(FormValue, Indexed):
         self._bare = made_maps(form, raw)
 
     @classmethod
-    def identity(cls, domain: IndexDomain | Sequence[Dim]) -> IndexTransform:
+    def _identity(cls, domain: IndexDomain | Sequence[Dim]) -> IndexTransform:
         """Each position of a domain maps to itself.
 
         Examples
         --------
-        >>> IndexTransform.identity(IndexDomain(shape=[2])) == IndexTransform(IndexDomain(shape=[2]))
+        >>> IndexTransform._identity(IndexDomain(shape=[2])) == IndexTransform(IndexDomain(shape=[2]))
         True
         """
         return cls(domain=domain)

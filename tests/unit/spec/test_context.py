@@ -126,7 +126,7 @@ def test_what_is_shared() -> None:
     assert parent.parent is None
     assert Context().spec is None
     assert Context() != Context()
-    assert Context()["memory_key_value_store"].value is not Context()["memory_key_value_store"].value
+    assert Context()["memory_key_value_store"]._value is not Context()["memory_key_value_store"]._value
     spec = Context.Spec({})
     assert Context(spec).spec is spec
 

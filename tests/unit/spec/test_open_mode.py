@@ -23,9 +23,9 @@ def test_shown_and_equal() -> None:
         mode = OpenMode(**on)
         assert repr(mode) == repr(ts.OpenMode(**on))
         assert [mode == OpenMode(**other) for other in MODES].count(True) == 1
-        assert copy.copy(mode) == mode == pickle.loads(pickle.dumps(mode)) == mode.copy()
+        assert copy.copy(mode) == mode == pickle.loads(pickle.dumps(mode)) == mode._copy()
     mode.open = False
-    assert "open" not in mode.names()
+    assert "open" not in mode._names()
     with pytest.raises(TypeError):
         hash(mode)
     with pytest.raises(TypeError):
@@ -36,7 +36,7 @@ def test_shown_and_equal() -> None:
 def test_contradictions(on: dict[str, bool]) -> None:
     """K-9 K-10 K-11 K-12 K-13: a mode that contradicts itself is refused in TensorStore's words, any other is not."""
     spec = {"driver": "zarr3", "kvstore": "memory://"}
-    mode = OpenMode(open=True).with_change(OpenMode(**on))
+    mode = OpenMode(open=True)._with_change(OpenMode(**on))
     try:
         ts.open(spec, dtype=ts.int8, shape=[1], **on).result()
         refused = ""
@@ -44,10 +44,10 @@ def test_contradictions(on: dict[str, bool]) -> None:
         refused = str(error) if "open mode" in str(error) else ""
     if refused:
         with pytest.raises(SpecError) as ours:
-            mode.check()
+            mode._check()
         assert f'Error opening "zarr3" driver: {ours.value} [' in refused
     else:
-        mode.check()
+        mode._check()
 
 
 def test_changes() -> None:
@@ -57,7 +57,7 @@ def test_changes() -> None:
         theirs = ts.Spec(json)
         ours = OpenMode(**dict.fromkeys(theirs_on(theirs), True))
         theirs.update(open_mode=ts.OpenMode(**change))
-        assert ours.with_change(OpenMode(**change)).names() == theirs_on(theirs), (before, change)
+        assert ours._with_change(OpenMode(**change))._names() == theirs_on(theirs), (before, change)
 
 
 def theirs_on(spec: ts.Spec) -> list[str]:

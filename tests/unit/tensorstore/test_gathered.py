@@ -86,7 +86,7 @@ def test_chunks_by_chunks_of_the_grid(place: str, tmp_path: Any) -> None:
         inside = store.with_transaction(txn)
         values = np.arange(20 * 14 * 4, dtype=np.int32).reshape(20, 14, 4)
         inside.write(values).result()
-        cells = inside.driver._staged()._gathered.cells
+        cells = inside._driver._staged()._gathered.cells
         assert len(cells) == 8
         assert all(cell.mask is None and cell.is_whole for cell in cells.values())
         assert sum(cell.data.nbytes for cell in cells.values()) == values.nbytes

@@ -441,7 +441,7 @@ def test_batches_decode_once() -> None:
     store.write(np.arange(20, dtype=np.int32)).result()
     batch = ours.Batch()
     futures = [store[at].read(batch=batch) for at in range(20)]
-    shared = batch.shared
+    shared = batch._shared
     assert not any(future.done() for future in futures)
     del batch
     assert [int(future.result(timeout=10)) for future in futures] == list(range(20))

@@ -33,8 +33,8 @@ def opened(spec: Any, context: Context, **changes: Any) -> StoredArray:
     """An array by our opening."""
     said = Spec(spec)
     said.update(context=context, **changes)
-    with opening(said.node.driver):
-        return open_stored(find_stored(said.node) if said.node.driver == "auto" else said.node)
+    with opening(said._node.driver):
+        return open_stored(find_stored(said._node) if said._node.driver == "auto" else said._node)
 
 
 def outcome(spec: Any, context: Context, module: dict[str, Any], step: Any) -> Any:
@@ -229,9 +229,9 @@ def test_every_format(tmp_path: Path, driver: str) -> None:
         assert found.array[:, 0].tolist() == [3, 3, 1, 1, 1]
         schema = found.schema
         assert (schema.dtype, schema.domain.shape, schema.fill_value) == ("int16", (5, 6), 3)  # type: ignore[union-attr]
-    again = Spec(json.loads(json.dumps(Spec.of(found.said()).to_json())))
+    again = Spec(json.loads(json.dumps(Spec._of(found.said()).to_json())))
     again.update(strip_context=True, context=context)
-    assert open_stored(again.node).array.metadata == array.metadata
+    assert open_stored(again._node).array.metadata == array.metadata
     for wrong in ({"dtype": "int8"}, {"rank": 3}, {"shape": [5, 7]}, {"fill_value": 4}):
         with pytest.raises(SpecError, match=r"match|fill value|Rank"):
             opened(spec, context, **wrong)
@@ -295,7 +295,7 @@ def test_settings_arrive(tmp_path: Path) -> None:
     spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/a"}
     found = opened(spec, context, create=True, dtype="int8", shape=[4], recheck_cached_data=False)
     found.array[...] = 1
-    pool = context["cache_pool"].value
+    pool = context["cache_pool"]._value
     assert found.array[1] == 1
     assert found.array[2] == 1
     assert pool.info().hits == 1

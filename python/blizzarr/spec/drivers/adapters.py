@@ -34,7 +34,7 @@ class _OfOne(Driver):
         from blizzarr.spec.drivers import DRIVERS
 
         below = node.bases[0]
-        if change.kvstore is not None or change.open_mode.names() or change.recheck_cached_data is not None:
+        if change.kvstore is not None or change.open_mode._names() or change.recheck_cached_data is not None:
             from blizzarr.spec.schema import Schema
 
             below = DRIVERS[below.driver].changed(below, replace(change, schema=Schema()))
@@ -220,7 +220,7 @@ class StackSpec(Driver):
         """What is said, and what the layers agree on."""
         from blizzarr.spec.spec import Spec
 
-        return common_units(node.schema.dimension_units, (Spec.of(layer).dimension_units for layer in node.bases))
+        return common_units(node.schema.dimension_units, (Spec._of(layer).dimension_units for layer in node.bases))
 
 
 def _of_dtype(dtype: Any) -> Any:

@@ -45,7 +45,7 @@ class AutoDriver(Driver):
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
         """With a store if there was none, and further constraints; what is found cannot be created."""
-        if change.open_mode.names() and not change.open_mode.open:
+        if change.open_mode._names() and not change.open_mode.open:
             raise SpecError("create mode not compatible with format auto-detection")
         kvstore = node.kvstore
         if change.kvstore is not None:

@@ -103,8 +103,8 @@ class Driver:
 
 def with_schema(node: SpecNode, more: Schema) -> SpecNode:
     """The node with further constraints."""
-    if more.is_unset:
+    if more._is_unset:
         return node
     schema = node.schema.copy()
-    schema.merge(more)
+    schema._merge(more)
     return altered(node, schema=schema)

@@ -74,7 +74,7 @@ class JsonValue(Driver):
 
     def open_mode(self, node: SpecNode) -> OpenMode:
         """To open: a value is made by writing it."""
-        return _OPEN.copy()
+        return _OPEN._copy()
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
         """That of one element."""

@@ -138,13 +138,13 @@ class StoredDriver(Driver):
             if kvstore is not None:
                 raise SpecError('"kvstore" is already specified')
             kvstore = change.kvstore
-        options["mode"] = options["mode"].with_change(change.open_mode)
+        options["mode"] = options["mode"]._with_change(change.open_mode)
         return with_schema(altered(node, options=options, kvstore=kvstore), change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
         """What is said, and to open if nothing is."""
         mode: OpenMode = node.options["mode"]
-        return mode.copy() if mode.names() else OpenMode(open=True)
+        return mode._copy() if mode._names() else OpenMode(open=True)
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
         """What metadata and schema say together."""

@@ -52,9 +52,9 @@ def check_schema(stored: Metadata, schema: Schema) -> None:
     check_dtype(schema, dtype)
     if schema.codec is not None:
         with prefixed("codec from metadata does not match codec in schema"):
-            CodecSpec.of("n5", N5Codec(stored.compression)).merged(schema.codec)
+            CodecSpec._of("n5", N5Codec(stored.compression))._merged(schema.codec)
     layout = schema.chunk_layout
-    if layout.rank != -1 and layout_with(layout, stored, stored.rank).grid("codec").shape.hard:
+    if layout.rank != -1 and layout_with(layout, stored, stored.rank)._grids["codec"].shape.hard:
         raise SpecError("codec_chunk_shape not supported")
     if schema.fill_value is not None:
         raise SpecError("fill_value not supported by N5 format")

@@ -37,9 +37,9 @@ def new_metadata(constraints: Metadata, schema: Schema) -> Metadata:
     dtype = check_dtype(schema.dtype)
     layout = layout_with(schema.chunk_layout, constraints, rank)
     with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
-        layout.merge_grid("read", layout.grid("write"))
-    chunks = choose_shape(layout.grid("read"), [domain._form.interval(dim).bounds for dim in range(rank)])
-    compression = codec_of(constraints, schema).value.compression
+        layout._merge_grid("read", layout._grids["write"])
+    chunks = choose_shape(layout._grids["read"], [domain._form.interval(dim).bounds for dim in range(rank)])
+    compression = codec_of(constraints, schema)._value.compression
     found = replace(
         constraints,
         rank=rank,

@@ -126,9 +126,9 @@ def _read(document: Mapping[str, Any], shape: tuple[int, ...]) -> Metadata:
 def _schema(document: Mapping[str, Any], shape: tuple[int, ...]) -> Schema:
     stored = _read(document, shape)
     layout = layout_with(ChunkLayout(), stored, stored.rank)
-    layout.finalize()
+    layout._finalize()
     schema = Schema(rank=stored.rank, dtype=stored.dtype, domain=domain_of(stored, Schema()), chunk_layout=layout)
-    schema.update(codec=CodecSpec.of("n5", N5Codec(stored.compression)), dimension_units=stored.dimension_units)
+    schema.update(codec=CodecSpec._of("n5", N5Codec(stored.compression)), dimension_units=stored.dimension_units)
     return schema
 
 

@@ -29,9 +29,9 @@ def constrain(metadata: Metadata, schema: Schema) -> None:
     """
     with prefixed('Error parsing object member "metadata"'):
         if metadata.dtype is not None:
-            schema.merge(Schema(dtype=metadata.dtype))
+            schema._merge(Schema(dtype=metadata.dtype))
         if metadata.rank != -1:
-            schema.merge(Schema(rank=metadata.rank))
+            schema._merge(Schema(rank=metadata.rank))
 
 
 def domain_of(metadata: Metadata, schema: Schema) -> IndexDomain | None:
@@ -58,20 +58,20 @@ def domain_of(metadata: Metadata, schema: Schema) -> IndexDomain | None:
 
 def layout_with(layout: ChunkLayout, metadata: Metadata, rank: int | None) -> ChunkLayout:
     """The constraints on the layout together with those that follow from the metadata: the first axis is fastest."""
-    found = layout.copy()
+    found = layout._copy()
     if rank is None or rank == -1:
         return found
-    found.set_rank(rank)
-    found.merge(ChunkLayout(inner_order=list(range(rank))[::-1]))
+    found._set_rank(rank)
+    found._merge(ChunkLayout(inner_order=list(range(rank))[::-1]))
     if metadata.chunks is not None:
-        found.merge(ChunkLayout(chunk_shape=metadata.chunks))
-    found.merge(ChunkLayout(grid_origin=[0] * rank))
+        found._merge(ChunkLayout(chunk_shape=metadata.chunks))
+    found._merge(ChunkLayout(grid_origin=[0] * rank))
     return found
 
 
 def codec_of(metadata: Metadata, schema: Schema) -> CodecSpec:
     """The constraints on the compression."""
-    return CodecSpec.of("n5", N5Codec(metadata.compression)).merged(schema.codec)
+    return CodecSpec._of("n5", N5Codec(metadata.compression))._merged(schema.codec)
 
 
 def units_of(metadata: Metadata, schema: Schema) -> DimensionUnits:

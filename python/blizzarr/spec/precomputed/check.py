@@ -146,8 +146,8 @@ def check_schema(volume: Volume, scale: Scale, chunk: Triple, schema: Schema) ->
     with invalid_argument():
         if schema.codec is not None:
             with prefixed("codec from metadata does not match codec in schema"):
-                codec = codec_of_scale(scale).merged(schema.codec)
-            check_is_sharded(scale.sharding, codec.value.shard_data_encoding)
+                codec = codec_of_scale(scale)._merged(schema.codec)
+            check_is_sharded(scale.sharding, codec._value.shard_data_encoding)
         stored = stored_scale(scale, chunk)
         domain = domain_of(stored, volume.num_channels, Schema())
         if schema.domain is not None:
@@ -157,7 +157,7 @@ def check_schema(volume: Volume, scale: Scale, chunk: Triple, schema: Schema) ->
         if layout.rank != -1:
             with prefixed("chunk layout from metadata does not match chunk layout in schema"):
                 found: ChunkLayout = layout_with(layout, domain, stored)
-            if scale.encoding != "compressed_segmentation" and found.grid("codec").shape.hard:
+            if scale.encoding != "compressed_segmentation" and found._grids["codec"].shape.hard:
                 raise SpecError(f"codec_chunk_shape not supported by {scale.encoding} encoding")
         if schema.fill_value is not None:
             raise SpecError("fill_value not supported by neuroglancer_precomputed format")

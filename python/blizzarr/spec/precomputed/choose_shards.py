@@ -30,7 +30,7 @@ def choose_shards(
     (9, 0, 6, 'gzip')
     >>> choose_shards(ChunkLayout(), (1000, 2000, 3000), (64, 64, 64), "raw", None)
     """
-    grid = layout.grid("write")
+    grid = layout._grids["write"]
     most = index_bits(size, chunk)
     wanted = _bits_of(0 if grid.elements is None else grid.elements, prod(chunk), sum(most))
 

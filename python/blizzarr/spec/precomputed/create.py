@@ -67,13 +67,13 @@ def new_document(
         raise SpecError("domain must be specified")
     schema = schema.copy()
     if stored is not None:
-        schema.merge(Schema(dtype=stored.data_type))
+        schema._merge(Schema(dtype=stored.data_type))
     if schema.dtype is None:
         raise SpecError("dtype must be specified")
     dtype, channels = check_dtype(schema.dtype), domain.shape[3]
     kind = multiscale.kind or ("segmentation" if dtype.name in ("uint32", "uint64") else "image")
     resolution = tuple(1.0 if unit is None else unit.multiplier for unit in units_of(wanted, schema)[:3])
-    codec: PrecomputedCodec = codec_of(wanted, schema).value
+    codec: PrecomputedCodec = codec_of(wanted, schema)._value
     encoding = codec.encoding or "raw"
     chunk, block = _chunks(layout, domain, encoding)
     sharding = wanted.sharding
@@ -115,13 +115,13 @@ def new_document(
 def _chunks(layout: ChunkLayout, domain: IndexDomain, encoding: str) -> tuple[Triple, Triple | None]:
     """The size of chunks, and that of the blocks in them, where there are such."""
     bounds = [Bounds(first, end) for first, end in zip(domain.inclusive_min, domain.exclusive_max, strict=True)]
-    shape = choose_shape(layout.grid("read"), bounds)
+    shape = choose_shape(layout._grids["read"], bounds)
     if encoding != "compressed_segmentation":
         return _three(shape), None
-    layout.merge_grid("codec", layout.grid("codec").with_elements(_BLOCK_ELEMENTS, False))
+    layout._merge_grid("codec", layout._grids["codec"].with_elements(_BLOCK_ELEMENTS, False))
     layout = layout_with(layout, None, ScaleConstraints(encoding=encoding))
     chunk = [Bounds(first, first + length) for (first, _), length in zip(bounds, shape, strict=True)]
-    return _three(shape), _three(choose_shape(layout.grid("codec"), chunk))
+    return _three(shape), _three(choose_shape(layout._grids["codec"], chunk))
 
 
 def _members(scale: Scale) -> dict[str, Any]:

@@ -89,9 +89,9 @@ class VolumeConstraints(WholeElements):
 
     def constrain(self, schema: Schema, options: Options) -> None:
         """Add the data type and rank that are known to the schema."""
-        schema.merge(Schema(rank=RANK))
+        schema._merge(Schema(rank=RANK))
         if self.multiscale.dtype is not None:
-            schema.merge(Schema(dtype=self.multiscale.dtype))
+            schema._merge(Schema(dtype=self.multiscale.dtype))
 
     def selection(self, schema: Schema) -> str:
         """All that scales are chosen by."""
@@ -155,8 +155,8 @@ class VolumeConstraints(WholeElements):
             count = shard_shape(scale.sharding, scale.size, chunk) or scale.size
             boxes = zip(count, chunk, scale.size, strict=True)
             whole = [-(-min(number * step, size) // step) * step for number, step, size in boxes]
-            layout.merge(ChunkLayout(write_chunk_shape=[*whole, volume.num_channels]))
-        layout.finalize()
+            layout._merge(ChunkLayout(write_chunk_shape=[*whole, volume.num_channels]))
+        layout._finalize()
         schema = Schema(rank=RANK, dtype=DType(volume.data_type), domain=domain, chunk_layout=layout)
         units = [*(Unit(number, "nm") for number in scale.resolution), None]
         schema.update(codec=codec_of_scale(scale), dimension_units=units)

@@ -60,28 +60,28 @@ def layout_with(
     scale: ScaleConstraints,
 ) -> ChunkLayout:
     """The constraints on the layout together with those that follow from the scale and the domain."""
-    found = layout.copy()
+    found = layout._copy()
     origin: list[int | None] = [None, None, None, 0]
     if domain is not None:
         for dim, (first, implicit) in enumerate(zip(domain.inclusive_min, domain.implicit_lower_bounds, strict=True)):
             origin[dim] = None if implicit and first == -INF else first
-    found.set_rank(RANK)
+    found._set_rank(RANK)
     with prefixed("Chunk grid origin must match domain origin"):
-        found.merge(ChunkLayout(grid_origin=origin))
+        found._merge(ChunkLayout(grid_origin=origin))
     with prefixed("Only lexicographic {channel, z, y, x} inner order is supported"):
-        found.merge(ChunkLayout(inner_order=_ORDER))
+        found._merge(ChunkLayout(inner_order=_ORDER))
     if domain is not None and domain.exclusive_max[3] <= INF:
         with prefixed("Chunking of channel dimension is not supported"):
-            found.merge(ChunkLayout(chunk_shape=[None, None, None, domain.shape[3]]))
+            found._merge(ChunkLayout(chunk_shape=[None, None, None, domain.shape[3]]))
     if scale.chunk_size is not None:
-        found.merge(ChunkLayout(read_chunk_shape=[*scale.chunk_size, None]))
+        found._merge(ChunkLayout(read_chunk_shape=[*scale.chunk_size, None]))
     if scale.sharding is not None:
         _set_shards(found, domain, scale.sharding)
     elif scale.unsharded:
-        found.merge_grid("write", found.grid("read"), ("shape",))
+        found._merge_grid("write", found._grids["read"], ("shape",))
     if scale.encoding == "compressed_segmentation":
         block: Sequence[int | None] = scale.compressed_segmentation_block_size or (None, None, None)
-        found.merge(ChunkLayout({"codec_chunk": {"shape": [*block, 1]}}))
+        found._merge(ChunkLayout({"codec_chunk": {"shape": [*block, 1]}}))
     return found
 
 
@@ -101,14 +101,14 @@ def _set_shards(layout: ChunkLayout, domain: IndexDomain | None, sharding: Shard
         for number, step, length in zip(count, chunk, size, strict=False)
     ]
     shape.append(domain.shape[3] if domain.exclusive_max[3] <= INF else None)
-    layout.merge(ChunkLayout(write_chunk_shape=shape))
+    layout._merge(ChunkLayout(write_chunk_shape=shape))
 
 
 def codec_of(scale: ScaleConstraints, schema: Schema) -> CodecSpec:
     """The constraints on the encoding."""
     data = None if scale.sharding is None else scale.sharding.data_encoding
     codec = PrecomputedCodec(scale.encoding, scale.jpeg_quality, scale.png_level, data)
-    return CodecSpec.of(DRIVER, codec).merged(schema.codec)
+    return CodecSpec._of(DRIVER, codec)._merged(schema.codec)
 
 
 def check_units(units: DimensionUnits | None) -> None:

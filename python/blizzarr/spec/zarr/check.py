@@ -61,11 +61,11 @@ def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = 
             domain_of(stored, schema, field)
     if schema.codec is not None:
         with invalid_argument(), prefixed("codec from metadata does not match codec in schema"):
-            CodecSpec.of("zarr", codec_stored(stored)).merged(schema.codec)
+            CodecSpec._of("zarr", codec_stored(stored))._merged(schema.codec)
     with invalid_argument():
         _check_fill(stored, schema, name, void)
     layout = schema.chunk_layout
-    if layout.rank != -1 and layout_with(layout, stored, ranks, field).grid("codec").shape.hard:
+    if layout.rank != -1 and layout_with(layout, stored, ranks, field)._grids["codec"].shape.hard:
         raise SpecError("codec_chunk_shape not supported")
     if any(unit is not None for unit in schema.dimension_units or ()):
         raise SpecError("Dimension units not supported by zarr driver")
@@ -86,12 +86,12 @@ def field_fill(fill: Element, dtype: DType, field: Field) -> Element:
 
 
 def _check_fill(stored: Metadata, schema: Schema, name: str, void: bool) -> None:
-    if schema.fill_value is None or schema.fill_dtype is None or stored.elements is None:
+    if schema.fill_value is None or schema._fill_dtype is None or stored.elements is None:
         return
     requires = "Invalid fill_value: schema requires fill value of"
     found = fill_of(stored, name, void)
     if found is None:
         raise SpecError(f"{requires} {shown(schema.fill_value)}, but metadata specifies no fill value")
-    wanted = field_fill(schema.fill_value, schema.fill_dtype, stored.elements.pick(name, void))
+    wanted = field_fill(schema.fill_value, schema._fill_dtype, stored.elements.pick(name, void))
     if not same_bits(wanted, found):
         raise SpecError(f"{requires} {shown(wanted)}, but metadata specifies fill value of {shown(found)}")

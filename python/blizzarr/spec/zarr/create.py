@@ -54,20 +54,21 @@ def new_metadata(constraints: Metadata, schema: Schema, name: str = "", void: bo
     assert rank is not None, "as the domain and the field are known"
     layout = layout_with(schema.chunk_layout, constraints, ranks, field)
     with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
-        layout.merge_grid("read", layout.grid("write"))
-    chunks = choose_shape(layout.grid("read"), [domain._form.interval(dim).bounds for dim in range(domain.rank)])[:rank]
+        layout._merge_grid("read", layout._grids["write"])
+    bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
+    chunks = choose_shape(layout._grids["read"], bounds)[:rank]
     if prod(chunks) >= 1 << 63:
         raise SpecError(f"Product of chunk dimensions {braces(chunks)} is too large")
-    codec = codec_of(constraints, schema).value
+    codec = codec_of(constraints, schema)._value
     order = _order(layout, ranks)
     fills = constraints.fills
-    if "fill_value" not in constraints.said and schema.fill_value is not None and schema.fill_dtype is not None:
+    if "fill_value" not in constraints.said and schema.fill_value is not None and schema._fill_dtype is not None:
         with prefixed("Invalid fill_value"):
             if len(elements.fields) != 1:
                 raise SpecError(
                     "Cannot specify fill_value through schema for structured zarr data type " + dump(elements.json)
                 )
-            fills = (field_fill(schema.fill_value, schema.fill_dtype, field),)
+            fills = (field_fill(schema.fill_value, schema._fill_dtype, field),)
     found = Metadata(
         rank,
         domain.shape[:rank],
@@ -94,7 +95,7 @@ def _elements(schema: Schema, name: str, void: bool) -> ElementType:
 
 
 def _order(layout: ChunkLayout, ranks: Ranks) -> str:
-    wanted = layout.any_inner_order
+    wanted = layout._inner_order
     if wanted is None or list(wanted) == order_of(ranks, "C"):
         return "C"
     if list(wanted) == order_of(ranks, "F"):

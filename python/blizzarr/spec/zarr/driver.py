@@ -170,10 +170,10 @@ def _schema(stored: Metadata, name: str, void: bool) -> Schema:
     field = stored.elements.pick(name, void)
     ranks = ranks_of(stored.rank, Schema(), field)
     layout = layout_with(ChunkLayout(), stored, ranks, field)
-    layout.finalize()
+    layout._finalize()
     schema = Schema(rank=ranks.full, dtype=field.dtype)
     schema.update(domain=domain_of(stored, schema, field), chunk_layout=layout)
-    schema.update(codec=CodecSpec.of("zarr", codec_stored(stored)), fill_value=fill_of(stored, name, void))
+    schema.update(codec=CodecSpec._of("zarr", codec_stored(stored)), fill_value=fill_of(stored, name, void))
     return schema
 
 

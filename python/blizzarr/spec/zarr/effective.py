@@ -19,9 +19,9 @@ def constrain(metadata: Metadata, schema: Schema, field: Field | None) -> None:
     """Add to the schema what the metadata say of data type and rank."""
     full = ranks_of(metadata.rank, schema, field).full
     if full is not None:
-        schema.merge(Schema(rank=full))
+        schema._merge(Schema(rank=full))
     if field is not None:
-        schema.merge(Schema(dtype=field.dtype))
+        schema._merge(Schema(dtype=field.dtype))
 
 
 def domain_of(metadata: Metadata, schema: Schema, field: Field | None) -> IndexDomain | None:
@@ -72,24 +72,24 @@ def order_of(ranks: Ranks, order: str) -> list[int]:
 
 def layout_with(layout: ChunkLayout, metadata: Metadata, ranks: Ranks, field: Field | None) -> ChunkLayout:
     """The constraints on the layout together with those that follow from the metadata."""
-    found = layout.copy()
+    found = layout._copy()
     if ranks.full is None:
         return found
-    found.set_rank(ranks.full)
-    found.merge(ChunkLayout(grid_origin=[0] * ranks.full))
+    found._set_rank(ranks.full)
+    found._merge(ChunkLayout(grid_origin=[0] * ranks.full))
     chunks = [*(metadata.chunks or ()), *(0,) * ranks.full][: ranks.full]
     if field is not None and field.shape:
         chunks[-len(field.shape) :] = field.shape
-    found.merge(ChunkLayout(chunk_shape=chunks))
+    found._merge(ChunkLayout(chunk_shape=chunks))
     if metadata.order is not None and ranks.grid is not None:
-        found.merge(ChunkLayout(inner_order=order_of(ranks, metadata.order)))
+        found._merge(ChunkLayout(inner_order=order_of(ranks, metadata.order)))
     return found
 
 
 def codec_of(metadata: Metadata, schema: Schema) -> CodecSpec:
     """The constraints on codecs."""
     codec = ZarrCodec(metadata.compressor, "compressor" in metadata.said)
-    return CodecSpec.of("zarr", codec).merged(schema.codec)
+    return CodecSpec._of("zarr", codec)._merged(schema.codec)
 
 
 def codec_stored(stored: Metadata) -> ZarrCodec:

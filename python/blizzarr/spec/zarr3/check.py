@@ -102,11 +102,11 @@ def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = 
     if schema.domain is not None:
         domain_of(stored, schema, field)
     layout = schema.chunk_layout
-    if layout.rank != -1 and layout_with(layout, stored, stored.rank, field).codec_chunk.constraints.shape.hard:
+    if layout.rank != -1 and layout_with(layout, stored, stored.rank, field).codec_chunk._constraints.shape.hard:
         raise SpecError("codec_chunk_shape not supported")
-    if schema.fill_value is not None and schema.fill_dtype is not None:
+    if schema.fill_value is not None and schema._fill_dtype is not None:
         with invalid_argument():
-            wanted = converted(schema.fill_value, schema.fill_dtype, field.dtype, field.shape)
+            wanted = converted(schema.fill_value, schema._fill_dtype, field.dtype, field.shape)
         found = fill_of(stored, name, void)
         if found is None or not same_bits(wanted, found):
             raise SpecError(
@@ -114,9 +114,9 @@ def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = 
                 f"metadata specifies fill value of {_shown(found, field)}"
             )
     if schema.codec is not None:
-        other = nullcontext() if schema.codec.driver == "zarr3" else invalid_argument()
+        other = nullcontext() if schema.codec._driver == "zarr3" else invalid_argument()
         with other, prefixed("codec from metadata does not match codec in schema"):
-            CodecSpec.of("zarr3", Zarr3Codec(stored.codecs)).merged(schema.codec)
+            CodecSpec._of("zarr3", Zarr3Codec(stored.codecs))._merged(schema.codec)
     if schema.dimension_units is not None:
         with prefixed("dimension_units from metadata does not match dimension_units in schema"):
             units_of(stored, schema)

@@ -60,30 +60,30 @@ def new_metadata(constraints: Metadata, schema: Schema, name: str = "", void: bo
         attributes=constraints.attributes,
         extra=constraints.extra,
     )
-    codecs: Chain | None = codec_of(constraints, schema).value.codecs
+    codecs: Chain | None = codec_of(constraints, schema)._value.codecs
     layout = _of_grid(layout_with(schema.chunk_layout, constraints, rank, field), rank)
     bounds = [domain._form.interval(dim).bounds for dim in range(rank)]
     if constraints.codecs is not None and not constraints.codecs.sharding_height:
         # Chunks that are not cut into parts are read as they are written.
         for usage in ["read", "write"]:
-            theirs = layout.grid(usage)
-            layout.merge_grid("write", theirs)
-            layout.merge_grid("read", theirs)
-            layout.merge_grid("codec", theirs, ("aspect_ratio",))
-        read = write = choose_shape(layout.grid("write"), bounds)
+            theirs = layout._grids[usage]
+            layout._merge_grid("write", theirs)
+            layout._merge_grid("read", theirs)
+            layout._merge_grid("codec", theirs, ("aspect_ratio",))
+        read = write = choose_shape(layout._grids["write"], bounds)
     else:
-        read, write = choose_read_write_shapes(layout.grid("read"), layout.grid("write"), bounds)
+        read, write = choose_read_write_shapes(layout._grids["read"], layout._grids["write"], bounds)
     if read != write and (codecs is None or not codecs.sharding_height):
         inner = {} if codecs is None else {"codecs": codecs}
         codecs = Chain((), Codec("sharding_indexed", {"chunk_shape": list(read), **inner}))
-    unit = max(part.dtype.element_dtype.itemsize for part in elements.fields)
+    unit = max(part.dtype._element_dtype.itemsize for part in elements.fields)
     if elements.named and unit > 1 and codecs is not None and codecs.leaves_order_open:
         raise SpecError(
             'Zarr v3 "struct" data types with multi-byte fields require the innermost `bytes` codec to specify an '
             'explicit `endian` ("little" or "big").'
         )
     # What has fields is compressed as bytes.
-    decoded = Decoded(rank, unit if elements.is_whole else 1, read, layout.any_inner_order, elements.named)
+    decoded = Decoded(rank, unit if elements.is_whole else 1, read, layout._inner_order, elements.named)
     resolved = resolve(codecs or Chain(), decoded)
     check_chain(resolved, write, unit)
     found = replace(found, chunk_shape=write, codecs=resolved)
@@ -114,13 +114,13 @@ def _bounds(domain: IndexDomain) -> list[tuple[int, int]]:
 def _fills(constraints: Metadata, schema: Schema, elements: ElementType) -> tuple[Element, ...]:
     if constraints.fills is not None:
         return constraints.fills
-    if schema.fill_value is None or schema.fill_dtype is None:
-        return tuple(np.zeros(part.shape, part.dtype.element_dtype) for part in elements.fields)
+    if schema.fill_value is None or schema._fill_dtype is None:
+        return tuple(np.zeros(part.shape, part.dtype._element_dtype) for part in elements.fields)
     if len(elements.fields) != 1:
         raise SpecError("Cannot specify fill_value through schema for structured zarr data type")
     (only,) = elements.fields
     with prefixed("Invalid fill_value"):
-        return (converted(schema.fill_value, schema.fill_dtype, only.dtype, only.shape),)
+        return (converted(schema.fill_value, schema._fill_dtype, only.dtype, only.shape),)
 
 
 def _names(constraints: Metadata, labels: tuple[str, ...]) -> tuple[str | None, ...]:

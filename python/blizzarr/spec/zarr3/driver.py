@@ -153,7 +153,7 @@ def _read(document: Mapping[str, Any], shape: tuple[int, ...]) -> Metadata:
     assert stored.codecs is not None
     assert stored.chunk_shape is not None
     assert stored.elements is not None
-    unit = max(field.dtype.element_dtype.itemsize for field in stored.elements.fields)
+    unit = max(field.dtype._element_dtype.itemsize for field in stored.elements.fields)
     check_chain(stored.codecs, stored.chunk_shape, unit)
     return replace(stored, shape=shape)
 
@@ -162,14 +162,14 @@ def _schema(stored: Metadata, name: str, void: bool) -> Schema:
     assert stored.elements is not None
     field = stored.elements.pick(name, void)
     layout = layout_with(ChunkLayout(), stored, stored.rank, field)
-    layout.finalize()
+    layout._finalize()
     schema = Schema(
         rank=stored.rank + len(field.shape),
         dtype=field.dtype,
         domain=domain_of(stored, Schema(), field),
         chunk_layout=layout,
     )
-    schema.update(codec=CodecSpec.of("zarr3", Zarr3Codec(stored.codecs)), fill_value=fill_of(stored, name, void))
+    schema.update(codec=CodecSpec._of("zarr3", Zarr3Codec(stored.codecs)), fill_value=fill_of(stored, name, void))
     if stored.dimension_units is not None:
         schema.update(dimension_units=(*stored.dimension_units, *(None,) * len(field.shape)))
     return schema

@@ -32,13 +32,13 @@ def constrain(metadata: Metadata, schema: Schema, field: Field | None = None) ->
     """
     full = ranks_of(metadata.rank, schema, field).full
     if field is not None:
-        schema.merge(Schema(dtype=field.dtype))
+        schema._merge(Schema(dtype=field.dtype))
     elif metadata.elements is not None and not metadata.elements.named:
-        schema.merge(Schema(dtype=metadata.elements.fields[0].dtype))
+        schema._merge(Schema(dtype=metadata.elements.fields[0].dtype))
     elif metadata.elements is not None and schema.dtype is not None:
         raise SpecError("schema dtype must be unspecified for structured zarr3 data types unless a field is selected")
     if full is not None:
-        schema.merge(Schema(rank=full))
+        schema._merge(Schema(rank=full))
 
 
 def labels_of(metadata: Metadata) -> tuple[str, ...] | None:
@@ -102,25 +102,25 @@ def _usual(said: IndexDomain, shape: tuple[int, ...] | None) -> IndexDomain | No
 
 def layout_with(layout: ChunkLayout, metadata: Metadata, rank: int, field: Field | None = None) -> ChunkLayout:
     """The constraints on the layout together with those that follow from the metadata, whose grid has this rank."""
-    found = layout.copy()
+    found = layout._copy()
     if rank == -1:
         return found
     inner = () if field is None else field.shape
     full = rank + len(inner)
-    found.set_rank(full)
-    found.merge(ChunkLayout(grid_origin=[0] * full))
+    found._set_rank(full)
+    found._merge(ChunkLayout(grid_origin=[0] * full))
     if metadata.chunk_shape is not None:
-        found.merge(ChunkLayout(write_chunk_shape=(*metadata.chunk_shape, *inner)))
+        found._merge(ChunkLayout(write_chunk_shape=(*metadata.chunk_shape, *inner)))
     if metadata.codecs is not None:
         order, read = layout_of(metadata.codecs, rank, metadata.chunk_shape)
-        found.merge(ChunkLayout(inner_order=None if order is None else (*order, *range(rank, full))))
-        found.merge(ChunkLayout(read_chunk_shape=None if read is None else (*read, *inner)))
+        found._merge(ChunkLayout(inner_order=None if order is None else (*order, *range(rank, full))))
+        found._merge(ChunkLayout(read_chunk_shape=None if read is None else (*read, *inner)))
     return found
 
 
 def codec_of(metadata: Metadata, schema: Schema) -> CodecSpec:
     """The constraints on codecs."""
-    return CodecSpec.of("zarr3", Zarr3Codec(metadata.codecs)).merged(schema.codec)
+    return CodecSpec._of("zarr3", Zarr3Codec(metadata.codecs))._merged(schema.codec)
 
 
 def units_of(metadata: Metadata, schema: Schema) -> DimensionUnits:

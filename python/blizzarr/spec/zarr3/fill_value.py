@@ -69,13 +69,13 @@ def converted(fill: np.ndarray[Any, Any], said: DType, dtype: DType, shape: tupl
     fill = np.broadcast_to(fill, shape)
     if said.name == "json":
         values = [_from_json(value, dtype) for value in fill.reshape(-1)]
-        return np.array(values, dtype.element_dtype).reshape(shape)
+        return np.array(values, dtype._element_dtype).reshape(shape)
     if said.name != dtype.name and not {said.name, dtype.name}.isdisjoint(_BYTES):
         raise SpecError(f"Cannot convert {said.name} -> {dtype.name}")
     if said.name in _COMPLEX and dtype.name not in _COMPLEX:
         raise SpecError(f"Explicit data type conversion required to convert {said.name} -> {dtype.name}")
     with np.errstate(over="ignore", invalid="ignore"):
-        return fill.astype(dtype.element_dtype)
+        return fill.astype(dtype._element_dtype)
 
 
 def _from_json(value: Any, dtype: DType) -> Element:
