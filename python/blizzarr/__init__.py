@@ -15,6 +15,7 @@ array([-1,  2,  5, -1], dtype=int16)
 from __future__ import annotations
 
 import warnings as _warnings
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from blizzarr import _native, codecs, dtypes, errors, stores
 from blizzarr.api import (
@@ -95,6 +96,16 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+if not _TYPE_CHECKING:  # type checkers find missing names themselves
+
+    def __getattr__(name: str) -> object:
+        import sys
+
+        from blizzarr.renamed import MODULE, no_attribute
+
+        raise no_attribute(sys.modules[__name__], f"module {__name__!r}", name, MODULE)
+
 
 if not _native.is_optimised():
     _warnings.warn(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Never, Self
 
 import numpy as np
 
 from blizzarr.array import Array
 from blizzarr.attributes import Attributes
 from blizzarr.caching import CachedStore, CachePool, Recheck
-from blizzarr.creation.describe import ShapeLike, ZarrFormat, describe_group, lengths_of
+from blizzarr.creation.describe import ShapeLike, ZarrFormat, check_option_names, describe_group, lengths_of
 from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
 from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError
@@ -18,6 +18,7 @@ from blizzarr.formats import read_node
 from blizzarr.group_members import GroupMembers, member_path
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_node
+from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join, printable
 from blizzarr.stores import Store, resolve
@@ -82,6 +83,16 @@ class Group(GroupMembers):
             consolidated=self._metadata.consolidated is not None,
         )
 
+    if not TYPE_CHECKING:  # type checkers find missing names themselves
+
+        def __getattr__(self, name: str) -> Any:
+            shown = f"{type(self).__name__!r} object"
+            if name.startswith("_"):  # notebooks look for many of them
+                raise AttributeError(f"{shown} has no attribute {name!r}", name=name, obj=self)
+            from blizzarr.renamed import GROUP, no_attribute
+
+            raise no_attribute(self, shown, name, GROUP)
+
     def __repr__(self) -> str:
         return f"<Group {printable(self.name)} in {self._store}>"
 
@@ -139,6 +150,7 @@ class Group(GroupMembers):
         self.attrs.update(new_attributes)
         return self
 
+    @exact_keywords
     def create_group(
         self,
         name: str,
@@ -146,8 +158,11 @@ class Group(GroupMembers):
         attributes: dict[str, Any] | None = None,
         overwrite: bool = False,
         zarr_format: ZarrFormat = None,
+        **unknown: Never,
     ) -> Group:
         """Create a group, of the same format as this one; groups on the way to it are created, too."""
+        if unknown:
+            raise unknown_keywords(Group.create_group, unknown)
         path = join(self._path, member_path(name, self._metadata))
         metadata = describe_group(attributes, self._metadata.format if zarr_format is None else zarr_format)
         place_node(self._store, path, metadata, overwrite=overwrite)
@@ -203,6 +218,7 @@ class Group(GroupMembers):
         **options
             As for `create_array`; they are ignored if the array is there already.
         """
+        check_option_names(options)
         node = self._found(name)
         if node is None:
             return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)

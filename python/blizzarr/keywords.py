@@ -1,25 +1,31 @@
-"""Keywords of functions that take whatever a table has: shown in signatures, and suggested for those that are not."""
+"""Keywords of functions: shown in signatures where a table has them, and suggested where one is misspelled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from blizzarr.json_values import quote
+from blizzarr.renamed import ARRAY_KEYWORDS
 
-__all__ = ["name_keywords", "nearest", "show_as", "unknown_keywords", "what_there_is"]
+__all__ = ["exact_keywords", "name_keywords", "nearest", "show_as", "unknown_keywords", "what_there_is"]
 
-_ELSEWHERE: Final = {
-    "chunks": "chunk_layout=ts.ChunkLayout(chunk_shape=...)",
-    "shards": "chunk_layout=ts.ChunkLayout(write_chunk_shape=..., read_chunk_shape=...)",
-    "mode": "open=True, create=True, delete_existing=True, or read=True or write=True alone",
+F = TypeVar("F", bound=Callable[..., Any])
+
+_TENSORSTORE: Final = {
+    "chunks": "use chunk_layout=ts.ChunkLayout(chunk_shape=...)",
+    "shards": "use chunk_layout=ts.ChunkLayout(write_chunk_shape=..., read_chunk_shape=...)",
+    "mode": "use open=True, create=True, delete_existing=True, or read=True or write=True alone",
 }
-"""What other libraries call so, as it is said here."""
+"""Keywords of Zarr libraries, for functions of TensorStore's interface."""
+
+_INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {"chunk_layout": _TENSORSTORE, "compressors": ARRAY_KEYWORDS}
+"""Advice on keywords of other libraries, for functions that have the keyword in the first column."""
 
 
 def name_keywords(function: Callable[..., Any], names: Iterable[str] = ()) -> None:
-    """Let the signature of a function that takes any keyword show those that it understands, which may be none.
+    """Make a function that takes any keyword show, in its signature, only those that it understands.
 
     Examples
     --------
@@ -36,8 +42,26 @@ def name_keywords(function: Callable[..., Any], names: Iterable[str] = ()) -> No
     shown.__signature__ = found.replace(parameters=[*kept, *added])
 
 
+def exact_keywords(function: F) -> F:
+    """Hide the parameter ``**unknown`` from a function's signature: it is there only to be refused with advice.
+
+    A wrapper could refuse unknown keywords for all functions, but every call would take the time to go through it.
+
+    Examples
+    --------
+    >>> @exact_keywords
+    ... def paint(wall, *, colour="white", **unknown):
+    ...     if unknown:
+    ...         raise unknown_keywords(paint, unknown)
+    >>> signature(paint)
+    <Signature (wall, *, colour='white')>
+    """
+    name_keywords(function)
+    return function
+
+
 def show_as(function: Callable[..., Any], model: Callable[..., Any]) -> None:
-    """Let a function, whose arguments mean this or that by their kind, show the signature of another one.
+    """Give a function the signature of another one, for display: its own takes ``*args`` and ``**named``.
 
     Examples
     --------
@@ -51,33 +75,50 @@ def show_as(function: Callable[..., Any], model: Callable[..., Any]) -> None:
     shown.__signature__ = signature(model)
 
 
-def unknown_keywords(function: Callable[..., Any], unknown: Iterable[str]) -> TypeError:
-    """The error about keywords that a function does not understand.
+def unknown_keywords(
+    function: Callable[..., Any], unknown: Iterable[str], *, name: str | None = None, more: Iterable[str] = ()
+) -> TypeError:
+    """Make the error about keywords that a function does not understand.
+
+    Parameters
+    ----------
+    function
+        The function, whose signature has the keywords that there are.
+    unknown
+        The keywords that it does not have.
+    name
+        The name of the function in the text, if users know it by another one.
+    more
+        Keywords that are understood although they are not in the signature.
 
     Examples
     --------
     >>> def paint(wall, *, colour=None): ...
     >>> unknown_keywords(paint, ["color"])
     TypeError("paint(): unexpected keyword arguments: color; did you mean 'colour'?")
+    >>> unknown_keywords(paint, ["coat"], name="cover", more=["coats"])
+    TypeError("cover(): unexpected keyword arguments: coat; did you mean 'coats'?")
     """
+    hidden = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
     rows = signature(function).parameters.values()
-    known = [row.name for row in rows if row.name != "self" and row.kind is not Parameter.VAR_KEYWORD]
+    known = [*(row.name for row in rows if row.name != "self" and row.kind not in hidden), *more]
     names = sorted(unknown)
-    name = function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
+    if name is None:
+        name = function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
     text = f"{name}(): unexpected keyword arguments: {', '.join(names)}"
-    hints = [hint for each in names if (hint := _hint(each, known))]
-    return TypeError("; ".join([text, *dict.fromkeys(hints)]))
+    return TypeError("; ".join([text, *dict.fromkeys(_hint(each, known) for each in names)]))
 
 
 def _hint(name: str, known: list[str]) -> str:
-    if name in _ELSEWHERE and "chunk_layout" in known:
-        return f"{name!r} is said with {_ELSEWHERE[name]}"
+    for keyword, instead in _INSTEAD.items():
+        if keyword in known and name in instead:
+            return f"for {name!r}, {instead[name]}"
     close = nearest(name, known)
     return f"did you mean {close!r}?" if close else f"there are {', '.join(known)}"
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The name that may have been meant.
+    """Return the name that was probably meant, or None.
 
     Examples
     --------
@@ -91,7 +132,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def what_there_is(name: str, names: Iterable[str]) -> str:
-    """What to say of a name that is none of these.
+    """Return the end of a sentence about a name that is none of these: the nearest of them, and all of them.
 
     Examples
     --------

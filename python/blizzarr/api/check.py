@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
 from blizzarr.array import Array
 from blizzarr.group import Group
+from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.model.names import join
 from blizzarr.stores import StoreLike, resolve
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 
+@exact_keywords
 def check(
     store: StoreLike | Array | Group,
     path: str = "",
@@ -29,6 +31,7 @@ def check(
     record: str | os.PathLike[str] | None = None,
     against: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
+    **unknown: Never,
 ) -> Report:
     """Check an array, or a group with everything below it: documents, every chunk, and what should not be there.
 
@@ -93,6 +96,8 @@ def check(
     >>> report.ok, [(finding.kind, finding.key, finding.chunk) for finding in report.findings]
     (False, [('chunk', 't/c/1', (1,))])
     """
+    if unknown:
+        raise unknown_keywords(check, unknown)
     from blizzarr import checking
     from blizzarr.hierarchy.root_above import root_above
 

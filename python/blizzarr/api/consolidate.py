@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Never
+
 from blizzarr.api.open import open_group
 from blizzarr.group import Group
 from blizzarr.hierarchy.consolidate import consolidate
+from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.stores import StoreLike
 
 __all__ = ["consolidate_metadata", "tree"]
 
 
-def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "") -> Group:
+@exact_keywords
+def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "", **unknown: Never) -> Group:
     """Copy the metadata of everything below a group into the group's document, so that it opens with one request.
 
     The copies become stale when something below the group changes. Changes made through this library remove them; other
@@ -24,12 +28,17 @@ def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "") -> 
     >>> list(consolidate_metadata(memory).metadata.consolidated)
     ['a', 'a/x']
     """
+    if unknown:
+        raise unknown_keywords(consolidate_metadata, unknown)
     group = store if isinstance(store, Group) else open_group(store, mode="r+", path=path)
     consolidate(group.store, group.path, group.metadata)
     return Group(group.store, group.path, group.metadata).refresh()
 
 
-def tree(group: Group | StoreLike, level: int | None = None) -> object:
+@exact_keywords
+def tree(group: Group | StoreLike, level: int | None = None, **unknown: Never) -> object:
     """Show everything below a group as text, `level` levels deep; see `Group.tree`."""
+    if unknown:
+        raise unknown_keywords(tree, unknown)
     node = group if isinstance(group, Group) else open_group(group, mode="r")
     return node.tree(level)

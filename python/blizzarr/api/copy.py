@@ -11,7 +11,7 @@ import numpy as np
 
 from blizzarr.api.open import open
 from blizzarr.array import Array
-from blizzarr.creation.describe import ZarrFormat
+from blizzarr.creation.describe import ZarrFormat, check_option_names
 from blizzarr.errors import MetadataError, NodeExistsError, Problem
 from blizzarr.formats import Format, detect, encode, format_named, format_of, translate
 from blizzarr.group import Group, node_of
@@ -90,6 +90,7 @@ def copy(
     """
     from blizzarr.copying.array import ArrayCopy, size_of
 
+    check_option_names(options)
     if resume and overwrite:
         raise ValueError("expected resume= (keep what is there) or overwrite= (remove what is there), found both")
     what = _source(source)

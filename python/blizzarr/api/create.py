@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Never
 
 from blizzarr.api.open import Mode
 from blizzarr.array import Array
@@ -14,6 +14,7 @@ from blizzarr.creation.make import choose_format, make_array
 from blizzarr.formats import detect
 from blizzarr.group import Group
 from blizzarr.hierarchy.place import place_node
+from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import check_path
 from blizzarr.stores import StoreLike, resolve
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 
+@exact_keywords
 def create_array(
     store: StoreLike | None = None,
     *,
@@ -56,6 +58,7 @@ def create_array(
     attributes: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     zarr_format: ZarrFormat = None,
+    **unknown: Never,
 ) -> Array:
     """Create an array, filled with `data` if given.
 
@@ -115,6 +118,8 @@ def create_array(
     >>> a.shape, a.chunks, a[1, ::2].tolist()
     ((3, 4), (3, 2), [4, 6])
     """
+    if unknown:
+        raise unknown_keywords(create_array, unknown)
     found, path = _place(store, name, overwrite)
     return make_array(
         found,
@@ -144,6 +149,7 @@ def create(shape: ShapeLike, *, store: StoreLike | None = None, path: str | None
     return create_array(store, name=path or None, shape=shape, **{"dtype": "float64", **options})
 
 
+@exact_keywords
 def create_group(
     store: StoreLike | None = None,
     *,
@@ -151,6 +157,7 @@ def create_group(
     attributes: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     zarr_format: ZarrFormat = None,
+    **unknown: Never,
 ) -> Group:
     """Create a group; groups on the way to it are created, too.
 
@@ -159,21 +166,34 @@ def create_group(
     >>> create_group({}, path="a/b", attributes={"title": "brain"}).name
     '/a/b'
     """
+    if unknown:
+        raise unknown_keywords(create_group, unknown)
     found, place = _place(store, path or None, overwrite)
     metadata = describe_group(attributes, choose_format(found, place, zarr_format))
     place_node(found, place, metadata, overwrite=overwrite)
     return Group(found, place, metadata)
 
 
-def group(store: StoreLike | None = None, *, path: str | None = "", overwrite: bool = False, **options: Any) -> Group:
+@exact_keywords
+def group(
+    store: StoreLike | None = None,
+    *,
+    path: str | None = "",
+    attributes: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    zarr_format: ZarrFormat = None,
+    **unknown: Never,
+) -> Group:
     """Open the group that is there, or create one; `options` as for `create_group`."""
+    if unknown:
+        raise unknown_keywords(group, unknown)
     if not overwrite:
         found, place = resolve(store, "a", path)
         metadata = detect(found, place)
         if isinstance(metadata, GroupMeta):
             return Group(found, place, metadata)
-        return create_group(found, path=place, **options)
-    return create_group(store, path=path, overwrite=True, **options)
+        return create_group(found, path=place, attributes=attributes, zarr_format=zarr_format)
+    return create_group(store, path=path, attributes=attributes, overwrite=True, zarr_format=zarr_format)
 
 
 def array(data: Any, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
 from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.group import Group
+from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.stores import StoreLike
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["diff"]
 
 
+@exact_keywords
 def diff(
     a: StoreLike | Array | Group,
     b: StoreLike | Array | Group,
@@ -25,6 +27,7 @@ def diff(
     atol: float = 0.0,
     shown: int = 5,
     progress: Progress | None = None,
+    **unknown: Never,
 ) -> Comparison:
     """Compare two arrays, or two groups with everything below them, whatever their formats and layouts.
 
@@ -69,6 +72,8 @@ def diff(
         [1, 1]  5 against 9
     1 array, 0 groups, 6 elements compared in ... s: 1 difference
     """
+    if unknown:
+        raise unknown_keywords(diff, unknown)
     from blizzarr.comparing import Tolerance
     from blizzarr.comparing import diff as compare
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Literal, Never, TypeAlias
 
 from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names, describe_group
@@ -11,6 +12,7 @@ from blizzarr.errors import MetadataError, NodeNotFoundError, NodeTypeError, Pro
 from blizzarr.formats import detect, format_named, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import place_node
+from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, StoreLike, resolve
 
@@ -62,7 +64,7 @@ def open(
         _refuse_options(mode, options)
         return node_of(found, place, metadata)
     if options.get("shape") is not None or options.get("data") is not None:
-        return make_array(found, place, overwrite=mode == "w", **options)
+        return _make_array(found, place, mode, options)
     return _make_group(found, place, mode, **options)
 
 
@@ -82,13 +84,14 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
     if metadata is None and mode == "a" and not options.keys() - {"zarr_format"}:
         metadata = read_node(found, place)
     if metadata is None:
-        return make_array(found, place, overwrite=mode == "w", **options)
+        return _make_array(found, place, mode, options)
     _refuse_options(mode, options)
     if not isinstance(metadata, ArrayMeta):
         raise NodeTypeError("expected an array, found a group; use open_group", array=f"/{place}", store=str(found))
     return Array(found, place, metadata)
 
 
+@exact_keywords
 def open_group(
     store: StoreLike | None = None,
     *,
@@ -97,6 +100,7 @@ def open_group(
     use_consolidated: bool | None = None,
     attributes: dict[str, Any] | None = None,
     zarr_format: ZarrFormat = None,
+    **unknown: Never,
 ) -> Group:
     """Open a group, or create one; see `open` for the modes.
 
@@ -117,6 +121,8 @@ def open_group(
     >>> open_group({}, attributes={"title": "brain"}).attrs["title"]
     'brain'
     """
+    if unknown:
+        raise unknown_keywords(open_group, unknown)
     found, place = resolve(store, mode, path)
     found, place, metadata = _existing(found, place, mode, zarr_format)
     if metadata is None:
@@ -131,8 +137,11 @@ def open_group(
     return Group(found, place, metadata)
 
 
-def open_consolidated(store: StoreLike, *, mode: Mode = "r+", path: str | None = "") -> Group:
+@exact_keywords
+def open_consolidated(store: StoreLike, *, mode: Mode = "r+", path: str | None = "", **unknown: Never) -> Group:
     """Open a group that must have consolidated metadata."""
+    if unknown:
+        raise unknown_keywords(open_consolidated, unknown)
     return open_group(store, mode=mode, path=path, use_consolidated=True)
 
 
@@ -154,8 +163,24 @@ def _existing(
         return *elsewhere, read_node(*elsewhere, form)
 
 
-def _make_group(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat = None, **options: Any) -> Group:
-    metadata = describe_group(zarr_format=choose_format(store, path, zarr_format), **options)
+def _make_array(store: Store, path: str, mode: Mode, options: dict[str, Any]) -> Array:
+    if "overwrite" in options:
+        raise TypeError("overwrite= is for create_array; here the mode says it: mode='w' replaces what is there")
+    return make_array(store, path, overwrite=mode == "w", **options)
+
+
+def _make_group(
+    store: Store,
+    path: str,
+    mode: Mode,
+    attributes: Mapping[str, Any] | None = None,
+    zarr_format: ZarrFormat = None,
+    **others: Any,
+) -> Group:
+    if others:
+        check_option_names(others)
+        raise TypeError(f"expected shape= or data= with {', '.join(sorted(others))}, which groups do not have")
+    metadata = describe_group(attributes, choose_format(store, path, zarr_format))
     place_node(store, path, metadata, overwrite=mode == "w")
     return Group(store, path, metadata)
 
@@ -168,4 +193,4 @@ def _refuse_options(mode: Mode, options: dict[str, Any]) -> None:
     given = sorted(options.keys() - {"zarr_format"})
     if given and mode in ("r", "r+"):
         raise TypeError(f"mode {mode!r} opens what is there; {', '.join(given)} would be for making something new")
-    check_option_names(given, ("data",))
+    check_option_names(given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from blizzarr.creation.describe import ZarrFormat, describe_array, describe_grou
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.creation.make import choose_format, make_array, refuse_to_lose
 from blizzarr.hierarchy.place import place_node
+from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.model.names import check_path, join
 from blizzarr.stores import Store, StoreLike, resolve
 
@@ -89,7 +90,10 @@ def save_group(
     _finish(store, found)
 
 
-def load(store: StoreLike, *, path: str | None = "") -> npt.NDArray[Any] | dict[str, npt.NDArray[Any]]:
+@exact_keywords
+def load(
+    store: StoreLike, *, path: str | None = "", **unknown: Never
+) -> npt.NDArray[Any] | dict[str, npt.NDArray[Any]]:
     """Read a whole array into memory, or all arrays directly in a group, by name.
 
     Examples
@@ -99,6 +103,8 @@ def load(store: StoreLike, *, path: str | None = "") -> npt.NDArray[Any] | dict[
     >>> load(memory).tolist()
     [[1, 2], [3, 4]]
     """
+    if unknown:
+        raise unknown_keywords(load, unknown)
     node = open(store, mode="r", path=path)
     try:
         if isinstance(node, Array):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
 from blizzarr.creation.describe import ZarrFormat
 from blizzarr.errors import PathError, UnsupportedOperationError
 from blizzarr.formats import Found, find_many, format_named, format_of, read_node
+from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.stores import StoreLike, check_writable, resolve
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["upgrade"]
 
 
-def upgrade(store: StoreLike, *, to: ZarrFormat = "v3", dry_run: bool = False, progress: Told | None = None) -> Upgrade:
+@exact_keywords
+def upgrade(
+    store: StoreLike, *, to: ZarrFormat = "v3", dry_run: bool = False, progress: Told | None = None, **unknown: Never
+) -> Upgrade:
     """Give a whole hierarchy the metadata of another format, in place; the bytes of its chunks stay as they are.
 
     Chunks of v1 and v2 keep their keys, which v3 can express. Chunks of the draft of v3 get new keys: a second link to
@@ -56,6 +60,8 @@ def upgrade(store: StoreLike, *, to: ZarrFormat = "v3", dry_run: bool = False, p
     >>> upgrade(memory).done, sorted(memory)
     (True, ['t/0', 't/zarr.json', 'zarr.json'])
     """
+    if unknown:
+        raise unknown_keywords(upgrade, unknown)
     from blizzarr.upgrading.plan import Upgrade, plan
     from blizzarr.upgrading.record import Record
     from blizzarr.upgrading.run import run

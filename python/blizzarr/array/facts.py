@@ -170,10 +170,15 @@ class ArrayFacts(Node):
     if not TYPE_CHECKING:  # where names that are not there are found without running anything
 
         def __getattr__(self, name: str) -> Any:
-            said = f"{type(self).__name__!r} object has no attribute {name!r}"
-            if not name.startswith("_") and hasattr(np.ndarray, name):
-                said += f"; read elements first, NumPy's arrays have it: array[...].{name}"
-            raise AttributeError(said, name=name, obj=self)
+            shown = f"{type(self).__name__!r} object"
+            if name.startswith("_"):  # NumPy and notebooks look for many of them
+                raise AttributeError(f"{shown} has no attribute {name!r}", name=name, obj=self)
+            from blizzarr.renamed import ARRAY, no_attribute
+
+            instead = ARRAY
+            if hasattr(np.ndarray, name):
+                instead = {name: f"read elements first, NumPy's arrays have it: array[...].{name}"}
+            raise no_attribute(self, shown, name, instead)
 
     def _repr_html_(self) -> str:
         # Only a notebook asks, and only then is it loaded.

@@ -17,6 +17,7 @@ from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.codecs.zstd import ZstdCodec
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import MetadataError, Problem
+from blizzarr.keywords import nearest
 from blizzarr.problems import Problems, extension
 
 __all__ = ["arrange", "codec_of", "codecs_of"]
@@ -108,10 +109,8 @@ def codec_of(value: Any) -> Codec:
     row = CATALOGUE.get(name) or CATALOGUE.get(PREFIX + name)
     if row is None:
         known = sorted({row_name.removeprefix(PREFIX) for row_name in CATALOGUE})
-        from difflib import get_close_matches
-
-        close = get_close_matches(name, known, 1)
-        advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+        close = nearest(name, known)
+        advice = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
         problems.unknown("codec", "codec", name, f"{supplier(name)}; {advice}")
         problems.raise_any()
         raise AssertionError

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from blizzarr.creation.json_values import check_attributes
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats import arranged, format_named
+from blizzarr.keywords import unknown_keywords
 from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ ZarrFormat: TypeAlias = int | str | None
 """A number or name of a format; None is the newest here, and what the groups above have where there is a place."""
 
 _MAX_LENGTH = 2**63
+_OPTIONS_OF_MAKING: Final = ("data", "overwrite")
+"""Options of `create_array` that do not describe the array."""
 
 
 def describe_array(
@@ -68,7 +71,8 @@ def describe_array(
     >>> meta.chunk_shape, meta.shard_shape, meta.order
     ((100, 1000), (500, 1000), 'F')
     """
-    check_option_names(unknown)
+    if unknown:
+        raise unknown_options(unknown)
     form = format_named(zarr_format)
     if codecs is not None:
         _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
@@ -110,26 +114,31 @@ def _transformers(given: Any, rank: int) -> tuple[StorageTransformer, ...]:
     return transformers_of(given, rank)
 
 
-def check_option_names(names: Iterable[str], more: Iterable[str] = ()) -> None:
-    """Refuse options that arrays do not have, and that are none of `more`; often zarr-python 2 has them, or a typo.
+def check_option_names(names: Collection[str]) -> None:
+    """Raise an error if one of the options is none of `create_array`; often it is a typo, or one of zarr-python 2.
+
+    Raises
+    ------
+    TypeError
+        The text says which option was probably meant.
 
     Examples
     --------
     >>> check_option_names(["chunk"])
     Traceback (most recent call last):
     ...
-    TypeError: there is no option 'chunk' for arrays; did you mean 'chunks'?
+    TypeError: create_array(): unexpected keyword arguments: chunk; did you mean 'chunks'?
     """
-    for name in names:
-        rows = signature(describe_array).parameters.items()
-        there = [option for option, how in rows if how.kind is how.KEYWORD_ONLY]
-        if name in there or name in more:
-            continue
-        from difflib import get_close_matches
+    if not names:
+        return
+    unknown = set(names) - set(signature(describe_array).parameters) - set(_OPTIONS_OF_MAKING)
+    if unknown:
+        raise unknown_options(unknown)
 
-        close = get_close_matches(name, there, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"expected some of {', '.join(there)}"
-        raise TypeError(f"there is no option {name!r} for arrays; {hint}")
+
+def unknown_options(names: Iterable[str]) -> TypeError:
+    """Make the error about options that `create_array` does not have."""
+    return unknown_keywords(describe_array, names, name="create_array", more=_OPTIONS_OF_MAKING)
 
 
 def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: ZarrFormat = None) -> GroupMeta:

@@ -10,7 +10,7 @@ import numpy as np
 from blizzarr.array import Array
 from blizzarr.array.objects import check_objects
 from blizzarr.config import config
-from blizzarr.creation.describe import ShapeLike, ZarrFormat, describe_array, lengths_of
+from blizzarr.creation.describe import ShapeLike, ZarrFormat, check_option_names, describe_array, lengths_of
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import BlizzarrError
@@ -45,6 +45,8 @@ def make_array(
         shape = source.shape
         dtype = type_of(source) if dtype is None else dtype
     if shape is None or dtype is None:
+        # What is missing may be there under a misspelled name.
+        check_option_names(options)
         raise TypeError(f"expected shape= and dtype=, or data=, found no {'shape' if shape is None else 'dtype'}")
     options["zarr_format"] = choose_format(store, path, options.get("zarr_format"))
     metadata = describe_array(shape=shape, dtype=dtype, **options)

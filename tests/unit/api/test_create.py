@@ -224,8 +224,10 @@ def test_array_and_group() -> None:
 def test_options_that_there_are_not() -> None:
     """Named with what was meant, and without a name that only we know."""
     root = api.group()
-    with pytest.raises(TypeError, match=r"^there is no option 'compressor' for arrays; did you mean 'compressors'\?$"):
-        root.create_array("x", shape=3, dtype="int8", compressor=None)
-    with pytest.raises(TypeError, match=r"no option 'synchronizer' for arrays; expected some of shape, dtype, chunks,"):
-        api.copy(np.arange(3), {}, synchronizer=None)
+    with pytest.raises(
+        TypeError, match=r"^create_array\(\): unexpected keyword arguments: filte; did you mean 'filters'"
+    ):
+        root.create_array("x", shape=3, dtype="int8", filte=None)
+    with pytest.raises(TypeError, match=r"unexpected keyword arguments: cache_attrs; there are shape, dtype, chunks,"):
+        api.copy(np.arange(3), {}, cache_attrs=None)
     assert "x" not in root

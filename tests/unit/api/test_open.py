@@ -120,7 +120,7 @@ def test_options_where_nothing_is_made() -> None:
     values: dict[str, bytes] = {}
     api.save(values, np.arange(3))
     for opens in (api.open, api.open_array):
-        with pytest.raises(TypeError, match="there is no option 'shpe' for arrays; did you mean 'shape'"):
+        with pytest.raises(TypeError, match="unexpected keyword arguments: shpe; did you mean 'shape'"):
             opens(values, mode="a", shpe=(5,))
         assert opens(values, mode="a", shape=(5,), dtype="int8", data=None, attributes={}).shape == (3,)
     with pytest.raises(TypeError, match="shape would be for making something new"):

@@ -60,9 +60,9 @@ def test_signatures_show_what_theirs_take(name: str) -> None:
     [
         ("ts.open(spec, creat=True)", "open(): unexpected keyword arguments: creat; did you mean 'create'?"),
         ("ts.open(spec, trnsaction=None, contxt=1)", "did you mean 'context'?"),
-        ("ts.open(spec, chunks=[1])", "'chunks' is said with chunk_layout=ts.ChunkLayout(chunk_shape=...)"),
+        ("ts.open(spec, chunks=[1])", "for 'chunks', use chunk_layout=ts.ChunkLayout(chunk_shape=...)"),
         ("ts.open(spec, shards=[1])", "write_chunk_shape=..., read_chunk_shape=...)"),
-        ("ts.open(spec, mode='r')", "'mode' is said with open=True, create=True"),
+        ("ts.open(spec, mode='r')", "for 'mode', use open=True, create=True"),
         (
             "ts.Spec(spec, creat=True)",
             "update(): unexpected keyword arguments: creat; did you mean 'create'?",

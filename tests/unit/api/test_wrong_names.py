@@ -1,0 +1,103 @@
+"""Names that are not there, misspelled or from zarr-python, are errors that say what to use."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr import renamed
+
+FUNCTIONS = [name for name in blizzarr.__all__ if inspect.isfunction(getattr(blizzarr, name)) and name != "durable"]
+MEMBERS = {"save", "save_group"}
+"""They take arrays under any name."""
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - MEMBERS))
+def test_every_function_tells_which_keywords_it_has(name: str) -> None:
+    """Also where a function only passes them on, and whatever it is given otherwise."""
+    function: Callable[..., Any] = getattr(blizzarr, name)
+    needed = [row for row in inspect.signature(function).parameters.values() if row.default is row.empty]
+    values = {row.name: {} if row.name in ("store", "dest", "a", "b", "group") else 1 for row in needed}
+    given = {name: value for name, value in values.items() if name not in ("options", "arrays")}
+    with pytest.raises(TypeError, match=r"^\w+\(\): unexpected keyword arguments: qqqq; there are ") as caught:
+        function(**given, qqqq=1)
+    assert "unknown" not in str(caught.value)
+    assert "unknown" not in str(inspect.signature(function))
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda: blizzarr.create_array({}, shap=3), "create_array(): unexpected keyword arguments: shap; did you mean"),
+        (lambda: blizzarr.create_array({}, shape=3, dtype="i4", chunk=3), "chunk; did you mean 'chunks'?"),
+        (lambda: blizzarr.zeros(3, chunk=3), "chunk; did you mean 'chunks'?"),
+        (lambda: blizzarr.zeros(3, compressor=None), "compressor; for 'compressor', use compressors="),
+        (lambda: blizzarr.zeros(3, dimension_separator="/"), 'use chunk_key_encoding=("v2", "/")'),
+        (lambda: blizzarr.zeros_like(np.ones(3), overwrit=True), "overwrit; did you mean 'overwrite'?"),
+        (lambda: blizzarr.open({}, mode="w", shap=3), "shap; did you mean 'shape'?"),
+        (lambda: blizzarr.open({}, mode="a", atributes={}), "atributes; did you mean 'attributes'?"),
+        (lambda: blizzarr.open_array({}, mode="w", shap=3), "shap; did you mean 'shape'?"),
+        (
+            lambda: blizzarr.open({}, mode="w", dtype="i4"),
+            "expected shape= or data= with dtype, which groups do not have",
+        ),
+        (lambda: blizzarr.open({}, mode="w", shape=3, overwrite=True), "overwrite= is for create_array; here the mode"),
+        (lambda: blizzarr.group({}, atributes={}), "group(): unexpected keyword arguments: atributes; did you mean"),
+        (lambda: blizzarr.open_group({}, consolidated=True), "consolidated; did you mean 'use_consolidated'?"),
+        (lambda: blizzarr.copy(blizzarr.group(), {}, chunk=3), "chunk; did you mean 'chunks'?"),
+        (lambda: blizzarr.group().create_group("a", atributes={}), "create_group(): unexpected keyword arguments"),
+        (lambda: blizzarr.group().create_array("a", shap=3), "shap; did you mean 'shape'?"),
+        (lambda: blizzarr.group().create_array("a", shape=3, dtype="i4", overwrit=1), "did you mean 'overwrite'?"),
+        (lambda: blizzarr.group().require_array("a", shape=3, chunk=3), "chunk; did you mean 'chunks'?"),
+    ],
+)
+def test_misspelled_keywords(call: Callable[[], object], expected: str) -> None:
+    """The text says what was probably meant, and no name that only we know."""
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert expected in str(caught.value)
+    assert "describe" not in str(caught.value)
+    assert "make_" not in str(caught.value)
+
+
+def test_names_of_the_module() -> None:
+    """``import blizzarr as zarr``: what has another name here is told."""
+    module: Any = blizzarr
+    for name, advice in renamed.MODULE.items():
+        with pytest.raises(AttributeError) as caught:
+            getattr(module, name)
+        assert str(caught.value) == f"module 'blizzarr' has no attribute {name!r}; {advice}"
+    with pytest.raises(AttributeError, match=r"^module 'blizzarr' has no attribute 'creat_array'$") as caught:
+        module.creat_array  # noqa: B018
+    # From these Python makes its own suggestion.
+    assert (caught.value.name, caught.value.obj) == ("creat_array", blizzarr)
+    assert not hasattr(module, "storage")
+    with pytest.raises(AttributeError, match=r"import it first, with import blizzarr\.tensorstore$"):
+        raise renamed.no_attribute(None, "module 'blizzarr'", "tensorstore", renamed.MODULE)
+
+
+def test_names_of_arrays_and_groups() -> None:
+    """Attributes of zarr-python's classes."""
+    root: Any = blizzarr.group()
+    with pytest.raises(AttributeError, match=r"^'Group' object has no attribute 'create_dataset'; use create_array$"):
+        root.create_dataset("a", shape=3)
+    with pytest.raises(AttributeError, match=r"^'Group' object has no attribute 'creat_array'$"):
+        root.creat_array("a", shape=3)
+    z: Any = blizzarr.zeros(3)
+    with pytest.raises(AttributeError, match=r"^'Array' object has no attribute 'compressor'; use compressors$"):
+        z.compressor  # noqa: B018
+
+
+def test_advice_is_about_what_is_not_there() -> None:
+    """No name that exists is in the tables, so no table outlives its reason."""
+    assert [name for name in renamed.MODULE if name in vars(blizzarr)] == []
+    assert [name for name in renamed.GROUP if name in dir(blizzarr.Group)] == []
+    assert [name for name in renamed.ARRAY if name in dir(blizzarr.Array)] == []
+    assert set(renamed.ARRAY_KEYWORDS).isdisjoint(inspect.signature(blizzarr.create_array).parameters)
+    for name in ("CachePool", "copy", "create_array", "create_group", "open_array", "stores", "codecs", "dtypes"):
+        assert hasattr(blizzarr, name)
