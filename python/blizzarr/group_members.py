@@ -15,12 +15,13 @@ from blizzarr.hierarchy.members import consolidated_below, member_names, read_me
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path, join
 from blizzarr.node import Node
+from blizzarr.problems import warn_of
 
 if TYPE_CHECKING:
     from blizzarr.group import Group
     from blizzarr.group_tree import Tree
 
-__all__ = ["GroupMembers", "member_path"]
+__all__ = ["GroupMembers", "member_path", "members_and_errors"]
 
 D = TypeVar("D")
 
@@ -175,6 +176,9 @@ class GroupMembers(Node, ABC):
     def _readable(self, max_depth: int | None) -> Iterator[tuple[str, ArrayMeta | GroupMeta]]:
         """The members that can be read; the others are named in a warning."""
         children = self._children(max_depth)
+        for child in children:
+            if child.notices:
+                warn_of(child.notices, stacklevel=3)
         broken = [f"{child.name!r}: {child.error.line}" for child in children if child.error is not None]
         if broken:
             shown = "; ".join(broken[:3])
@@ -184,6 +188,15 @@ class GroupMembers(Node, ABC):
                 stacklevel=3,
             )
         return ((child.name, child.meta) for child in children if child.meta is not None)
+
+
+def members_and_errors(
+    group: GroupMembers, max_depth: int | None = 0
+) -> tuple[list[tuple[str, Array | Group]], dict[str, BlizzarrError]]:
+    """Return the members that can be read, and why the others cannot, without warnings; see `GroupMembers.members`."""
+    children = group._children(max_depth)
+    nodes = [(child.name, group._node(child.name, child.meta)) for child in children if child.meta is not None]
+    return nodes, {child.name: child.error for child in children if child.error is not None}
 
 
 def member_path(path: str, group: GroupMeta) -> str:

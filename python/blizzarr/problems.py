@@ -6,17 +6,21 @@ functions here check what comes back in many members: integers, lists of lengths
 
 JSON's types are checked exactly: ``true`` is no integer, and neither is ``64.0`` (the specification asks for numbers
 without fraction or exponent).
+
+What is doubtful but readable is a `Notice`. Decoders return notices as data: opening a node turns them into warnings,
+`blizzarr.check` lists them, and comparing ignores them.
 """
 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 from blizzarr.errors import LimitError, MetadataError, Problem, UnknownExtensionError
 
-__all__ = ["INT64_MAX", "MISSING", "Problems", "describe", "extension", "lengths", "members"]
+__all__ = ["INT64_MAX", "MISSING", "Notice", "Problems", "describe", "extension", "lengths", "members", "warn_of"]
 
 INT64_MAX: Final = 2**63 - 1
 MISSING: Final = type("Missing", (), {"__repr__": lambda self: "nothing"})()
@@ -26,8 +30,26 @@ _NO_CONFIGURATION: Final[Mapping[str, Any]] = {}
 _SHOWN = 80
 
 
+class Notice(NamedTuple):
+    """Something doubtful about a document that can be read."""
+
+    kind: Literal["byte-order", "duplicate-name", "fallback", "old-document", "two-nodes"]
+    text: str
+
+
+def warn_of(notices: Iterable[Notice], stacklevel: int = 2) -> None:
+    """Issue a `UserWarning` for each notice."""
+    for notice in notices:
+        warnings.warn(notice.text, UserWarning, stacklevel=stacklevel + 1)
+
+
 class Problems:
-    """A list of problems that grows while a document is read.
+    """The problems and notices collected while a document is decoded.
+
+    Parameters
+    ----------
+    notices
+        The list to which notices are added; by default a new one.
 
     Examples
     --------
@@ -38,28 +60,29 @@ class Problems:
     ['shape[0]: expected an integer >= 0, found -1', 'codecs: expected a list, found nothing']
     """
 
-    __slots__ = ("extensions", "items", "limits")
+    __slots__ = ("extensions", "items", "limits", "notices")
 
-    def __init__(self) -> None:
+    def __init__(self, notices: list[Notice] | None = None) -> None:
         self.items: list[Problem] = []
         self.extensions: list[str] = []
         self.limits: list[Problem] = []
+        self.notices: list[Notice] = [] if notices is None else notices
 
     def add(self, path: str, expected: str, found: Any) -> None:
-        """Adds one problem; `found` is the offending JSON value."""
+        """Add one problem; `found` is the offending JSON value."""
         self.items.append(Problem(path, expected, describe(found)))
 
     def unknown(self, path: str, point: str, name: str, supplier: str) -> None:
-        """Adds an extension that is not supported; `supplier` says what would supply it."""
+        """Add an extension that is not supported; `supplier` says what would supply it."""
         self.extensions.append(name)
         self.items.append(Problem(path, f"a {point} that is supported here", f"{describe(name)}: {supplier}"))
 
     def limit(self, path: str, expected: str, found: Any) -> None:
-        """Adds something that conforms but is too big for us; reported only when there is no problem."""
+        """Add something that conforms but exceeds a cap of ours; it is raised only when there is no problem."""
         self.limits.append(Problem(path, expected, describe(found)))
 
     def adopt(self, part: Problems, place: str) -> None:
-        """Takes over the problems of a part of the document, which is at this place.
+        """Take over the problems and notices of the part of the document that is at `place`.
 
         Examples
         --------
@@ -72,9 +95,11 @@ class Problems:
         for mine, others in ((self.items, part.items), (self.limits, part.limits)):
             mine += [problem._replace(path=".".join(filter(None, (place, problem.path)))) for problem in others]
         self.extensions += part.extensions
+        if part.notices is not self.notices:
+            self.notices += part.notices
 
     def raise_any(self, *, key: str | None = None, document: Mapping[str, Any] | None = None) -> None:
-        """Raises one error for everything collected; returns when there is nothing."""
+        """Raise one error for all problems collected, if there are any."""
         if self.items:
             if len(self.extensions) == len(self.items):
                 raise UnknownExtensionError(key=key, problems=self.items, document=document, extensions=self.extensions)

@@ -15,6 +15,7 @@ from blizzarr.dtypes.byte_order import in_order
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.problems import Notice
 from support.corpus import Corpus, as_json, check_refused
 
 CORPUS = Corpus("v3")
@@ -36,7 +37,9 @@ LOOK = {
 @pytest.mark.parametrize("case", CORPUS.cases("good"))
 def test_good(case: dict[str, Any]) -> None:
     """A conforming document is read as what it means, and survives being written again."""
-    meta = V3.decode("", {"zarr.json": CORPUS.document(case)})
+    notices: list[Notice] = []
+    meta = V3.decode("", {"zarr.json": CORPUS.document(case)}, notices)
+    assert not notices
     assert isinstance(meta, ArrayMeta | GroupMeta)
     for name, expected in case["expect"].items():
         found = LOOK[name](meta) if name in LOOK else as_json(getattr(meta, name))

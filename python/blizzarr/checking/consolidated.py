@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.nodes import Nodes, named
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import as_documented, format_of, own_copies_differ
+from blizzarr.formats.consolidated import Consolidated
 from blizzarr.hierarchy.documents import Node
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
@@ -28,6 +28,9 @@ def check_consolidated(nodes: Nodes, start: str) -> list[Finding]:
         name = getattr(meta.consolidated, "document_name", None)
         key = next((key for key in nodes.documents[path] if key.rpartition("/")[2] == name), None)
         try:
+            if isinstance(meta.consolidated, Consolidated):
+                doubts = meta.consolidated.load()
+                found += [Finding("document-warning", named(path), doubt.text, key=key) for doubt in doubts]
             differences = _differences(nodes, path, meta, start)
         except BlizzarrError as error:
             problems = getattr(error, "problems", ())
@@ -54,9 +57,7 @@ def _differences(nodes: Nodes, path: str, meta: GroupMeta, start: str) -> list[s
             continue
         there = nodes.metas.get(full)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                copy = copies[name]
+            copy = copies.decode(name)[0] if isinstance(copies, Consolidated) else copies[name]
         except BlizzarrError as error:
             problems = getattr(error, "problems", ())
             differences.append(f"{name}: {problems[0] if problems else error.reason}")

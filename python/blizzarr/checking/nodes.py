@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from blizzarr.checking.finding import Finding
 from blizzarr.errors import BlizzarrError, LimitError, MetadataError, UnknownExtensionError
-from blizzarr.formats import FORMATS, Format, Found, find_many, forget_documents, format_of, relatives
+from blizzarr.formats import FORMATS, Format, Found, find_many, format_of, relatives
 from blizzarr.hierarchy.documents import Node, ancestors
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store
@@ -72,21 +71,15 @@ def read_nodes(store: Store, path: str, keys: Sequence[str], found: list[Finding
             nodes.unreadable.add(place)
     if isinstance(here, Found) and path not in nodes.metas and path not in nodes.unreadable:
         # A group that only what is below it shows, or the entry point of the hierarchy.
-        nodes.metas[path], nodes.documents[path] = here
+        nodes.metas[path], nodes.documents[path] = here.meta, here.documents
     _check_above(nodes, path, found)
     return nodes
 
 
-def find_quietly(store: Store, path: str) -> Found | BlizzarrError | None:
-    """The node at a path, or why it cannot be read, also where that is the store."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _find(store, path)
-
-
-def _find(
+def find_quietly(
     store: Store, path: str, forms: Iterable[Format] | None = None, known: Mapping[str, bytes] | None = None
 ) -> Found | BlizzarrError | None:
+    """Return the node at a path, `None` if there is none, or any error that prevents reading it, without warnings."""
     try:
         return find_many(store, [path], forms, known=known)[0]
     except BlizzarrError as error:
@@ -140,12 +133,10 @@ def _values(store: Store, keys: Sequence[str], found: list[Finding]) -> dict[str
 
 
 def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, found: list[Finding]) -> None:
-    """Read one node, with everything there is to say about its documents."""
+    """Read one node, and add everything that is wrong with its documents, or doubtful, to `found`."""
     place = named(path)
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        forget_documents()
-        here = _find(store, path, nodes.forms, documents)
+    here = find_quietly(store, path, nodes.forms, documents)
+    doubts: Sequence[str] = ()
     kinds = [key for form in nodes.forms for key in form.node_keys(path) if key in documents]
     if isinstance(here, Found):
         form = format_of(here.meta)
@@ -159,17 +150,18 @@ def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, fo
         if len(own) > 1:
             said = f"an array and a group: {own[0]} counts, {own[1]} is ignored"
             found.append(Finding("two-formats", place, said, key=own[1]))
-            warned = [warning for warning in warned if "array and a group" not in str(warning.message)]
+        doubts = [notice.text for notice in here.notices if notice.kind != "two-nodes"]
     elif here is not None:
         nodes.unreadable.add(path)
         found.append(_document(place, here, documents))
+        doubts = getattr(here, "__notes__", ())
     elif documents and not kinds:
         said = f"{', '.join(documents)} without a document that makes an array or a group"
         found.append(Finding("no-document", place, said, key=next(iter(documents))))
     else:
         _miss_entry(nodes, documents, found)
     key = kinds[0] if kinds else None
-    found += [Finding("document-warning", place, str(warning.message), key=key) for warning in warned]
+    found += [Finding("document-warning", place, doubt, key=key) for doubt in doubts]
 
 
 def _miss_entry(nodes: Nodes, documents: Iterable[str], found: list[Finding]) -> None:

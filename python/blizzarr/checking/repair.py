@@ -17,7 +17,7 @@ from blizzarr.checking.nodes import find_quietly, named
 from blizzarr.checking.quarantine import Quarantine
 from blizzarr.checking.report import Repair, Report
 from blizzarr.errors import BlizzarrError, UnsupportedOperationError
-from blizzarr.formats import Found, chunk_prefix, chunk_store, detect, lock_key
+from blizzarr.formats import Found, chunk_prefix, chunk_store, lock_key
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.documents import ancestors
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -119,7 +119,10 @@ def _outside(store: Store, seen: Seen, how: Repairs) -> Iterator[Repair]:
 def _move_outside(
     store: Store, path: str, meta: ArrayMeta, keys: Iterable[str], quarantine: Quarantine
 ) -> Iterator[Repair]:
-    now = detect(store, path)
+    again = find_quietly(store, path)
+    if isinstance(again, BlizzarrError):
+        raise again
+    now = None if again is None else again.meta
     chunks = chunk_store(store, path, meta)
     names = ArrayKeys.of(chunk_prefix(path, meta), meta.chunk_keys, len(meta.shape))
     for key in keys:

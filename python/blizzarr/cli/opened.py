@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 from blizzarr.cli.place import Place
@@ -43,8 +42,7 @@ def open_array(place: Place) -> Array:
 def members_of(
     group: Group, max_depth: int | None = 0
 ) -> tuple[list[tuple[str, Array | Group]], dict[str, BlizzarrError]]:
-    """The members that can be read, and why the others cannot."""
-    with warnings.catch_warnings():
-        # The library warns of what is left out; here it is listed.
-        warnings.simplefilter("ignore")
-        return list(group.members(max_depth)), group.unreadable(max_depth)
+    """Return the members that can be read, and why the others cannot."""
+    from blizzarr.group_members import members_and_errors
+
+    return members_and_errors(group, max_depth)

@@ -9,14 +9,13 @@ https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, one_of
 from blizzarr.dtypes import Kind
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import MISSING, Notice, Problems
 
 __all__ = ["BytesCodec"]
 
@@ -41,12 +40,11 @@ class BytesCodec(Codec):
         codec = cls(values.get("endian"))
         if codec.endian is None and chunk.dtype is not None and chunk.dtype.name == "structured" and chunk.dtype.swap:
             codec = cls("little")
-            warnings.warn(
+            text = (
                 f"{path}: the document does not say in which byte order fields are stored, as zarr-python 3.1 left it "
-                "out; they are taken for little-endian, as the specification has it, whatever zarr-python was given",
-                UserWarning,
-                stacklevel=2,
+                "out; they are taken for little-endian, as the specification has it, whatever zarr-python was given"
             )
+            problems.notices.append(Notice("byte-order", text))
         return codec if codec.fits(chunk, path, problems) else None
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:

@@ -19,7 +19,7 @@ from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
-from blizzarr.problems import Problems, describe, extension
+from blizzarr.problems import Notice, Problems, describe, extension
 
 __all__ = ["MAX_CODECS", "MAX_DEPTH", "CodecChain", "decode", "resolve"]
 
@@ -59,8 +59,10 @@ class CodecChain:
         """The chain that a document lists, checked for chunks of this type and shape as far as they are known."""
         if type(value) is list and dtype is not None and chunk_shape is not None:
             # The arrays of a hierarchy mostly have the same codecs.
-            chain = _remember(_packed(value), dtype, chunk_shape)
+            chain, notices = _remember(_packed(value), dtype, chunk_shape)
             if chain is not None:
+                if notices and problems is not None:
+                    problems.notices += notices
                 return chain
         if problems is not None:
             return decode(value, path, problems, Chunk(dtype, chunk_shape))
@@ -210,11 +212,13 @@ def _packed(value: list[Any]) -> bytes:
 
 
 @lru_cache(256)
-def _remember(packed: bytes, dtype: DataType, chunk_shape: tuple[int, ...]) -> CodecChain | None:
-    """The chain for a list of codecs; `None` when something is wrong, to be found out again by who reports it."""
+def _remember(
+    packed: bytes, dtype: DataType, chunk_shape: tuple[int, ...]
+) -> tuple[CodecChain | None, tuple[Notice, ...]]:
+    """The chain for a list of codecs, with its notices; `None` if it has problems, which the caller finds again."""
     problems = Problems()
     chain = decode(marshal.loads(packed), "codecs", problems, Chunk(dtype, chunk_shape)) if packed else None
-    return None if problems.limits else chain
+    return None if problems.limits else chain, tuple(problems.notices)
 
 
 def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChain | None:

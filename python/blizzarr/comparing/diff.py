@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -15,6 +14,7 @@ from blizzarr.comparing.values import EXACT, Tolerance, comparable
 from blizzarr.copying.array import size_of
 from blizzarr.errors import BlizzarrError
 from blizzarr.group import Group
+from blizzarr.group_members import members_and_errors
 
 __all__ = ["Progress", "diff"]
 
@@ -93,11 +93,9 @@ def _nodes(node: Node) -> dict[str, Node | BlizzarrError]:
     """The node and everything below it, by path; of what cannot be read the reason."""
     found: dict[str, Node | BlizzarrError] = {"": node}
     if isinstance(node, Group):
-        with warnings.catch_warnings():
-            # The library warns of what is left out; here it is told.
-            warnings.simplefilter("ignore")
-            found.update(node.walk())
-        found.update(node.unreadable(None))
+        members, errors = members_and_errors(node, None)
+        found.update(members)
+        found.update(errors)
     return found
 
 

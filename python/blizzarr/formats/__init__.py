@@ -18,7 +18,6 @@ from blizzarr.formats.finding import (
     listed,
     read_node,
 )
-from blizzarr.formats.forgetting import forget_documents
 from blizzarr.formats.format import Child, Format, Found
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import foreign
@@ -56,7 +55,6 @@ __all__ = [
     "find_implied",
     "find_many",
     "foreign",
-    "forget_documents",
     "format_named",
     "format_of",
     "forms_again",

@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.problems import Problems
+from blizzarr.problems import Notice, Problems, warn_of
 
 __all__ = ["Consolidated", "Decode", "Load"]
 
 Node: TypeAlias = ArrayMeta | GroupMeta
 Decode: TypeAlias = Callable[[str, Any, Problems], Node | None]
 """Makes a node of a path and what is stored for it, or adds problems, with their place in the whole document."""
-Load: TypeAlias = Callable[[], Mapping[str, Any]]
+Load: TypeAlias = Callable[[list[Notice]], Mapping[str, Any]]
+"""Parses what is stored for each node, and adds what is doubtful about it to the list."""
 
 
 class Consolidated(Mapping[str, Node]):
@@ -45,19 +46,14 @@ class Consolidated(Mapping[str, Node]):
         self._documents = documents
         self._decode = decode
         self._key = key
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, tuple[Node, list[Notice]]] = {}
         self._start = start
         self.format = format
 
     def __getitem__(self, path: str) -> Node:
-        node = self._nodes.get(path)
-        if node is None:
-            document = self.documents[path]
-            problems = Problems()
-            node = self._decode(self._start + path, document, problems)
-            problems.raise_any(key=self._key, document=document)
-            assert node is not None, path
-            self._nodes[path] = node
+        node, notices = self.decode(path)
+        if notices:
+            warn_of(notices)
         return node
 
     def __iter__(self) -> Iterator[str]:
@@ -87,9 +83,42 @@ class Consolidated(Mapping[str, Node]):
         MetadataError
             When the document as a whole does not conform, and was not looked at before.
         """
-        if not isinstance(self._documents, Mapping):
-            self._documents = self._documents()
+        warn_of(self.load())
+        assert isinstance(self._documents, Mapping)
         return self._documents
+
+    def load(self) -> list[Notice]:
+        """Parse the document if that was not done before, and return what is doubtful about it.
+
+        Raises
+        ------
+        MetadataError
+            The document as a whole does not conform.
+        """
+        notices: list[Notice] = []
+        if not isinstance(self._documents, Mapping):
+            self._documents = self._documents(notices)
+        return notices
+
+    def decode(self, path: str) -> tuple[Node, list[Notice]]:
+        """Return the node at a path with what is doubtful about its documents, decoded on the first call.
+
+        Raises
+        ------
+        KeyError
+            There is no copy of this node.
+        MetadataError
+            The copy, or the document as a whole, does not conform.
+        """
+        found = self._nodes.get(path)
+        if found is None:
+            document = self.documents[path]
+            problems = Problems()
+            node = self._decode(self._start + path, document, problems)
+            problems.raise_any(key=self._key, document=document)
+            assert node is not None, path
+            found = self._nodes[path] = node, problems.notices
+        return found
 
     def below(self, path: str) -> Consolidated:
         """The nodes below the group at this path, relative to that group."""

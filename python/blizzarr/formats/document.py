@@ -3,7 +3,7 @@
 Python's own parser is lenient where a metadata document must not be: it takes other encodings, a byte order mark, the
 last of several equal names, and any depth that the stack allows.
 
-- Duplicate names are a problem, but for attributes, where the last one counts (and a `UserWarning` says so).
+- Duplicate names are a problem, except in attributes, where the last one counts (and a `Notice` says so).
 - The tokens ``NaN``, ``Infinity`` and ``-Infinity`` are not JSON, but they are in the attributes of many stored arrays,
   because Python writes them. They are read and written there, and refused where the specification says what stands.
 - Numbers are kept exactly: integers of up to 4,300 digits (Python's limit), others as 64-bit floating point.
@@ -12,7 +12,6 @@ last of several equal names, and any depth that the stack allows.
 from __future__ import annotations
 
 import json
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
@@ -20,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from blizzarr.errors import MetadataError, Problem
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import MISSING, Notice, Problems
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "dump", "is_deeper", "load"]
 
@@ -121,7 +120,8 @@ def _report_duplicates(text: str, problems: Problems, attributes: bool) -> None:
             for name in item.twice:
                 place = f"{path}.{name}" if path else name
                 if attributes or _in_attributes(path):
-                    warnings.warn(f"{place} is there more than once; the last one counts", UserWarning, stacklevel=2)
+                    said = f"{place} is there more than once; the last one counts"
+                    problems.notices.append(Notice("duplicate-name", said))
                 else:
                     problems.items.append(Problem(place, "each name once", "it more than once"))
             stack.extend((f"{path}.{name}" if path else name, inner) for name, inner in item.items())

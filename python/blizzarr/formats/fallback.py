@@ -7,12 +7,11 @@ The draft of December 2022 has fallbacks, and so had Zarr v3 until June 2023.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from blizzarr.config import config
-from blizzarr.problems import Problems, describe
+from blizzarr.problems import Notice, Problems, describe
 
 __all__ = ["use_fallback"]
 
@@ -27,10 +26,10 @@ def use_fallback(
     decode: Callable[[Any, Problems], T | None],
     problems: Problems,
 ) -> T | None:
-    """What the first known data type of a fallback means, with a warning; `None` when there is none, or none is wanted.
+    """Decode the first known data type of a fallback; `None` when none is known, or the setting forbids its use.
 
-    Nothing is added to `problems` for types that are not known, only when the setting `use_fallback_data_types` forbids
-    to use one that is.
+    A notice says that the fallback is used. Unknown types add no problem; a known one that the setting
+    `use_fallback_data_types` forbids does.
 
     Parameters
     ----------
@@ -42,18 +41,18 @@ def use_fallback(
         Makes a data type of an item.
     """
     for item in fallback if type(fallback) is list else [fallback]:
-        known = decode(item, Problems())
+        inner = Problems()
+        known = decode(item, inner)
         if known is None:
             continue
         if not config.use_fallback_data_types:
             allow = "config.set(use_fallback_data_types=True) allows it"
             problems.unknown(place, "data type", name, f"its fallback {describe(item)} is known; {allow}")
             return None
-        warnings.warn(
+        text = (
             f"the data type {said} is not known here: elements are read as their fallback {describe(item)}, which may "
-            "not say what they mean; config.set(use_fallback_data_types=False) makes this an error",
-            UserWarning,
-            stacklevel=2,
+            "not say what they mean; config.set(use_fallback_data_types=False) makes this an error"
         )
+        problems.notices += [*inner.notices, Notice("fallback", text)]
         return known
     return None

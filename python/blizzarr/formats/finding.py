@@ -22,8 +22,19 @@ from blizzarr.formats.v3 import V3
 from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
+from blizzarr.problems import Notice, warn_of
 
-__all__ = ["below", "detect", "find", "find_again", "find_implied", "find_many", "get_many", "listed", "read_node"]
+__all__ = [
+    "below",
+    "detect",
+    "find",
+    "find_again",
+    "find_implied",
+    "find_many",
+    "get_many",
+    "listed",
+    "read_node",
+]
 
 _NO_VALUE: Final = (EISDIR, ENOTDIR)
 
@@ -68,16 +79,19 @@ def find_many(
     known: Mapping[str, bytes] | None = None,
     entry: bytes | None = None,
 ) -> list[Found | BlizzarrError | None]:
-    """For each path the node that its documents make, `None` where there is none, or why it cannot be read.
+    """Return for each path the node that its documents make, `None` if there is none, or why it cannot be read.
+
+    No warnings are issued: what is doubtful about documents that can be read is in `Found.notices`, and about others in
+    the notes of the error.
 
     Parameters
     ----------
     forms
-        The formats that they may have, newest first; by default all.
+        The formats that the nodes may have, newest first; by default all.
     known
-        All documents that there are at their keys, where somebody has asked for them.
+        The documents by key, if the caller has read them; the store is then not asked for any.
     entry
-        Stands for the document of the hierarchy as a whole, in formats that have one.
+        Used in place of the document of the hierarchy as a whole, in formats that have one.
     """
     searched = forms is None and entry is None
     forms = tuple(FORMATS.values() if forms is None else forms)
@@ -138,57 +152,71 @@ def _decode(
             return None
         given = {**documents, entry: bytes(entries[entry])}
     try:
-        meta = _decoded(form, path, given)
+        return _found(form, path, given, documents)
     except BlizzarrError as error:
         return error
-    return None if meta is None else Found(meta, documents)
 
 
-def _decoded(form: Format, path: str, documents: Mapping[str, bytes]) -> Node | None:
-    """What documents say is there, in one format."""
+def _found(form: Format, path: str, given: Mapping[str, bytes], documents: dict[str, bytes]) -> Found | None:
+    """The node that the documents `given` make in one format, with those of them that are its own."""
+    notices: list[Notice] = []
     try:
-        return form.decode(path, documents)
-    except LimitError as error:
-        # That its elements are too long is told where nobody knows of which array.
-        if error.array is None and error.key is None:
+        meta = form.decode(path, given, notices)
+    except BlizzarrError as error:
+        # Elements that are too long are detected where the path of the array is not known.
+        if isinstance(error, LimitError) and error.array is None and error.key is None:
             error.array = f"/{path}"
+        for notice in notices:
+            error.add_note(notice.text)
         raise
+    return None if meta is None else Found(meta, documents, notices)
 
 
 def find(store: Store, path: str, form: Format | None = None) -> Found | None:
-    """The node at a path, of the newest format that there is; warns when there are several.
+    """Return the node at a path, of the newest format if there are several; `None` if there is none.
 
-    With `form` only a node of that format is looked for.
+    With `form`, only a node of that format is looked for. Warns of what is doubtful about the documents, and of
+    documents of other formats.
 
     Raises
     ------
     MetadataError
-        When its documents do not conform.
+        The documents do not conform.
     """
-    forms = FORMATS.values() if form is None else (form,)
     near = getattr(store, "native", None) is not None
     if near and form is None and (newest := _newest(store, path)) is not None:
+        if newest.notices:
+            warn_of(newest.notices)
         _warn_of_others(store, path, newest, None)
         return newest
-    known = None if near else _documents(store, [other.document_keys(path) for other in forms])
-    found = find_many(store, (path,), None if form is None else forms, known=known)[0]
-    if isinstance(found, BlizzarrError):
-        raise found
+    found, known = _find(store, path, form, near)
     if form is not None and found is None and form.entry_key is not None:
         found = find(store, path)
         return found if found is not None and format_of(found.meta) == form else None
-    if found is not None:
-        v2_separator.warn_of_slashes(store, path, found.meta, stacklevel=3)
-    if form is not None or found is None:
-        return found
-    _warn_of_others(store, path, found, known)
+    if found is None:
+        return None
+    if found.notices:
+        warn_of(found.notices)
+    v2_separator.warn_of_slashes(store, path, found.meta, stacklevel=3)
+    if form is None:
+        _warn_of_others(store, path, found, known)
     return found
 
 
 def find_again(store: Store, path: str) -> Found | None:
-    """As `find`, for somebody who has found it before, and has been warned then if there was reason to."""
+    """Return the node at a path without warnings, for a caller to whom `find` has given them before."""
     near = getattr(store, "native", None) is not None
-    return (_newest(store, path) if near else None) or find(store, path)
+    return (_newest(store, path) if near else None) or _find(store, path, None, near)[0]
+
+
+def _find(store: Store, path: str, form: Format | None, near: bool) -> tuple[Found | None, Mapping[str, bytes] | None]:
+    """Return the node at a path, and the documents of all formats if they were requested, as where stores are far."""
+    forms = FORMATS.values() if form is None else (form,)
+    known = None if near else _documents(store, [other.document_keys(path) for other in forms])
+    found = find_many(store, (path,), None if form is None else forms, known=known)[0]
+    if isinstance(found, BlizzarrError):
+        raise found
+    return found, known
 
 
 def _newest(store: Store, path: str) -> Found | None:
@@ -198,8 +226,7 @@ def _newest(store: Store, path: str) -> Found | None:
     if raw is None:
         return None
     documents = {key: raw if type(raw) is bytes else bytes(raw)}
-    meta = _decoded(V3, path, documents)
-    return None if meta is None else Found(meta, documents)
+    return _found(V3, path, documents, documents)
 
 
 @lru_cache(512)
@@ -276,9 +303,9 @@ def find_implied(store: Store, path: str) -> Found | None:
 
 
 def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Child]]:
-    """For each group what is directly below it, by name: one listing for each, and one batch of documents for all.
+    """Return for each group its children by name, with one listing per group and one batch of documents for all.
 
-    What is there but cannot be read is among them, with the error, and hides no other.
+    A child that cannot be read is among them, with the error. No warnings are issued: see `Child.notices`.
     """
     forms = [format_of(meta) for _, meta in groups]
     listings = [listed(store, path, form, relatives(form, path)) for (path, _), form in zip(groups, forms, strict=True)]
@@ -296,7 +323,7 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
             wanted, find_many(store, paths, relatives(format_of(meta), path)), strict=True
         ):
             if isinstance(found, Found):
-                made[number].append(Child(name, found.meta))
+                made[number].append(Child(name, found.meta, notices=found.notices))
             elif found is not None:
                 made[number].append(Child(name, None, found))
             elif name in listings[number][1]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from blizzarr.errors import BlizzarrError
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
+from blizzarr.problems import Notice
 
 __all__ = ["Child", "Format", "Found", "Node", "Store"]
 
@@ -27,10 +28,12 @@ class Store(Protocol):
 
 
 class Found(NamedTuple):
-    """A node, and the documents by key that make it; none for a group that only its children show."""
+    """A node and the documents by key that make it; a group known only from its children has no documents."""
 
     meta: Node
     documents: dict[str, bytes]
+    notices: Sequence[Notice] = ()
+    """What is doubtful about the documents."""
 
 
 class Child(NamedTuple):
@@ -39,6 +42,8 @@ class Child(NamedTuple):
     name: str
     meta: Node | None
     error: BlizzarrError | None = None
+    notices: Sequence[Notice] = ()
+    """What is doubtful about the documents."""
 
 
 class Format(Protocol):
@@ -82,13 +87,15 @@ class Format(Protocol):
     def document_keys(self, path: str, /) -> tuple[str, ...]:
         """The keys of all documents that may belong to a node, beginning with `node_keys`."""
 
-    def decode(self, path: str, documents: Mapping[str, bytes], /) -> Node | None:
-        """The node that these documents make; `None` when they make none of this format.
+    def decode(self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None, /) -> Node | None:
+        """Decode the node that these documents make; `None` when they make none of this format.
+
+        What is doubtful about them is added to the list `notices`, if one is given; also when there is an error.
 
         Raises
         ------
         MetadataError
-            With everything that is wrong with a document.
+            The documents do not conform; the error has all problems.
         """
 
     def encode(self, meta: Any, path: str, /) -> dict[str, bytes]:

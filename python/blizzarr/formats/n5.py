@@ -20,7 +20,7 @@ from blizzarr.formats.remembered_nodes import RememberedNodes
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.without_groups import WithoutGroups, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
-from blizzarr.problems import Problems
+from blizzarr.problems import Notice, Problems
 
 __all__ = ["N5", "N5Format"]
 
@@ -50,7 +50,9 @@ class N5Format(WithoutGroups):
         """
         return only_keys(ChunkKeys.v2("/"), given)
 
-    def decode(self, path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
+    def decode(
+        self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
+    ) -> ArrayMeta | None:
         """The array at a path; `None` when the document is that of a group, or something else of that name.
 
         Raises
@@ -63,7 +65,7 @@ class N5Format(WithoutGroups):
         if given is None:
             return None
         raw = bytes(given)
-        return _remember(raw, key)
+        return _remember(raw, key, notices)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """The document of an array.
@@ -95,10 +97,10 @@ class N5Format(WithoutGroups):
 N5: Final = N5Format()
 
 
-def _decode(raw: bytes, key: str | None) -> ArrayMeta | None:
+def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | None:
     from blizzarr.formats import n5_array
 
-    problems = Problems()
+    problems = Problems(notices)
     document = load(raw, problems, attributes=True)
     if not _is_meant(document, raw):
         return None

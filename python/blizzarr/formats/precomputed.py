@@ -20,7 +20,7 @@ from blizzarr.formats.stored import Stored
 from blizzarr.formats.without_groups import WithoutGroups
 from blizzarr.kept import Kept
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
-from blizzarr.problems import Problems
+from blizzarr.problems import Notice, Problems
 
 __all__ = ["NAME", "Choice", "Precomputed", "VolumeSource"]
 
@@ -115,7 +115,9 @@ class Precomputed(WithoutGroups):
         problems.raise_any()
         raise AssertionError
 
-    def decode(self, path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
+    def decode(
+        self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
+    ) -> ArrayMeta | None:
         """The array of the scale that is chosen; `None` without a document.
 
         Raises

@@ -20,7 +20,7 @@ from blizzarr.formats.stored import Stored
 from blizzarr.formats.v1_json import dump
 from blizzarr.formats.without_groups import WithoutGroups, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
-from blizzarr.problems import Problems
+from blizzarr.problems import Notice, Problems
 
 __all__ = ["V1", "V1Format"]
 
@@ -54,7 +54,9 @@ class V1Format(WithoutGroups):
         """
         return only_keys(ChunkKeys.v2("."), given)
 
-    def decode(self, path: str, documents: Mapping[str, bytes]) -> ArrayMeta | None:
+    def decode(
+        self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
+    ) -> ArrayMeta | None:
         """The array at a path; `None` when there is no ``meta``, or a file of that name which is something else.
 
         Raises
@@ -69,7 +71,7 @@ class V1Format(WithoutGroups):
         from blizzarr.formats import v1_array
 
         raw, raw_attributes = bytes(given), documents.get(attributes_key)
-        problems, others = Problems(), Problems()
+        problems, others = Problems(notices), Problems(notices)
         document = load(raw, problems)
         if not _is_meant(document, raw_attributes):
             return None

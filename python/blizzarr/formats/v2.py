@@ -8,7 +8,7 @@ by byte, so that changing attributes touches only ``.zattrs``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 
@@ -22,7 +22,7 @@ from blizzarr.formats.document import dump, load
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, DOCUMENTS, GROUP, name_problem
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
-from blizzarr.problems import Problems
+from blizzarr.problems import Notice, Problems
 
 __all__ = ["V2", "V2Format"]
 
@@ -54,7 +54,9 @@ class V2Format(Beside):
         """The chunk key encoding of new arrays: the indices, with the separator that is wanted between them."""
         return ChunkKeys.v2() if given is None else ChunkKeys.v2(given.separator)
 
-    def decode(self, path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:
+    def decode(
+        self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
+    ) -> ArrayMeta | GroupMeta | None:
         """The node at a path; `None` when none of its documents is among these.
 
         Raises
@@ -65,7 +67,8 @@ class V2Format(Beside):
             When the documents conform but ask for too much.
         """
         prefix = self.chunk_prefix(path)
-        kind = v2_node.kind_of(path, documents, prefix)
+        told: list[Notice] = [] if notices is None else notices
+        kind = v2_node.kind_of(path, documents, told, prefix)
         if kind is None:
             return None
         raw, given = _bytes(documents[prefix + kind]), documents.get(prefix + ATTRIBUTES)
@@ -73,10 +76,11 @@ class V2Format(Beside):
         small = len(raw) <= _SMALL and (raw_attributes is None or len(raw_attributes) <= _SMALL)
         remembered = _remember(kind, raw, raw_attributes) if small else None
         if remembered is None:
-            meta = _decode(kind, raw, raw_attributes, prefix)
+            meta = _decode(kind, raw, raw_attributes, prefix, told)
             attributes = meta.attributes
         else:
-            meta, packed = remembered
+            meta, packed, known = remembered
+            told += known
             attributes = dict(meta.attributes) if packed is None else unpack(packed)
         if type(meta) is ArrayMeta:
             return meta.with_attributes(attributes)
@@ -127,24 +131,31 @@ def _bytes(value: Any) -> bytes:
 
 
 @lru_cache(_REMEMBERED)
-def _remember(kind: str, raw: bytes, attributes: bytes | None) -> tuple[ArrayMeta | GroupMeta, bytes | None] | None:
-    """A node, and its attributes packed for copying.
+def _remember(
+    kind: str, raw: bytes, attributes: bytes | None
+) -> tuple[ArrayMeta | GroupMeta, bytes | None, Sequence[Notice]] | None:
+    """Return a node, its attributes packed for copying, and its notices.
 
-    `None` when something is wrong, to be found out again by who reports it.
+    `None` if the documents do not conform; the caller decodes them again to raise the error with their keys.
     """
+    notices: list[Notice] = []
     try:
-        meta = _decode(kind, raw, attributes, "")
+        meta = _decode(kind, raw, attributes, "", notices)
     except (MetadataError, LimitError):
         return None
-    return meta, pack(meta.attributes)
+    return meta, pack(meta.attributes), notices
 
 
-def _decode(kind: str, raw: bytes, raw_attributes: bytes | None, prefix: str) -> ArrayMeta | GroupMeta:
-    """The node that these documents make, whose keys have this prefix."""
-    problems, others = Problems(), Problems()
-    meta = _remember_bare(kind, raw) if len(raw) <= _SMALL else None
+def _decode(
+    kind: str, raw: bytes, raw_attributes: bytes | None, prefix: str, notices: list[Notice]
+) -> ArrayMeta | GroupMeta:
+    """Decode the documents of a node whose keys have this prefix."""
+    problems, others = Problems(notices), Problems(notices)
+    meta, known = _remember_bare(kind, raw) if len(raw) <= _SMALL else (None, ())
     document: Mapping[str, Any] | None = None
-    if meta is None:
+    if meta is not None:
+        notices += known
+    else:
         meta, document = _decode_bare(kind, raw, problems)
     attributes = {} if raw_attributes is None else load_attributes(raw_attributes, others)
     if problems.items or problems.limits:
@@ -159,11 +170,11 @@ def _decode(kind: str, raw: bytes, raw_attributes: bytes | None, prefix: str) ->
 
 
 @lru_cache(_REMEMBERED)
-def _remember_bare(kind: str, raw: bytes) -> ArrayMeta | GroupMeta | None:
-    """A node without its attributes: the arrays of a hierarchy may differ in nothing else."""
+def _remember_bare(kind: str, raw: bytes) -> tuple[ArrayMeta | GroupMeta | None, Sequence[Notice]]:
+    """Return a node without its attributes (arrays of a hierarchy often differ in nothing else), and its notices."""
     problems = Problems()
     meta, _ = _decode_bare(kind, raw, problems)
-    return None if problems.items or problems.limits else meta
+    return None if problems.items or problems.limits else meta, problems.notices
 
 
 def _decode_bare(

@@ -15,7 +15,7 @@ from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats.consolidated import Consolidated, Decode
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, GROUP, name_problem
-from blizzarr.problems import MISSING, Problems, describe
+from blizzarr.problems import MISSING, Notice, Problems, describe
 
 __all__ = ["collect", "consolidated", "place", "with_own"]
 
@@ -32,9 +32,9 @@ def consolidated(raw: bytes, key: str, decode: Decode) -> Consolidated:
     return Consolidated(partial(_load, raw, key), decode, key, "v2")
 
 
-def _load(raw: bytes, key: str) -> dict[str, dict[str, Any]]:
+def _load(raw: bytes, key: str, notices: list[Notice]) -> dict[str, dict[str, Any]]:
     """The documents of each node, by the path of the node and the last part of their keys."""
-    problems = Problems()
+    problems = Problems(notices)
     document = load(raw, problems, marked=True)
     nodes = {} if document is None else _check(document, problems)
     try:

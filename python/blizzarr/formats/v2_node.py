@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import marshal
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -20,21 +19,23 @@ from blizzarr.formats.stored import Stored
 from blizzarr.formats.v2_consolidated import place
 from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, GROUP
 from blizzarr.model import ArrayMeta
-from blizzarr.problems import Problems
+from blizzarr.problems import Notice, Problems
 
 __all__ = ["complete", "decode_bare", "decode_below", "encode", "encode_below", "kind_of", "stored"]
 
 
-def kind_of(path: str, documents: Mapping[str, Any], prefix: str = "") -> str | None:
-    """Which of these documents makes the node at a path; `None` when none does. Of two, that of the array."""
+def kind_of(path: str, documents: Mapping[str, Any], notices: list[Notice], prefix: str = "") -> str | None:
+    """Return the name of the document that makes the node at a path; `None` when none does.
+
+    Of two, that of the array counts, and a notice is added.
+    """
     array, group = f"{prefix}{ARRAY}" in documents, f"{prefix}{GROUP}" in documents
     if array and group:
-        warnings.warn(
+        text = (
             f"/{path} is an array and a group: the array counts, as in other readers; remove the one of {ARRAY} and "
-            f"{GROUP} that should not be there",
-            UserWarning,
-            stacklevel=2,
+            f"{GROUP} that should not be there"
         )
+        notices.append(Notice("two-nodes", text))
     return ARRAY if array else GROUP if group else None
 
 
@@ -57,7 +58,7 @@ def complete(meta: Node, attributes: dict[str, Any], source: Mapping[str, Any] |
 
 def decode_below(path: str, documents: Mapping[str, Any], problems: Problems) -> Node | None:
     """The node at a path in consolidated metadata; `None` when a problem was added."""
-    kind = kind_of(path, documents) or GROUP
+    kind = kind_of(path, documents, problems.notices) or GROUP
     found = Problems()
     meta = decode_bare(kind, documents[kind], found)
     problems.adopt(found, place(f"{path}/{kind}"))

@@ -17,7 +17,7 @@ from blizzarr.formats.draft.entry import is_entry
 from blizzarr.formats.remembered_nodes import RememberedNodes
 from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
-from blizzarr.problems import Problems
+from blizzarr.problems import Notice, Problems
 
 __all__ = ["V3", "V3Format"]
 
@@ -41,7 +41,9 @@ class V3Format(Beside):
             return ChunkKeys.default()
         return given if given.name in ("default", "v2") else ChunkKeys.default(given.separator)
 
-    def decode(self, path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:
+    def decode(
+        self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
+    ) -> ArrayMeta | GroupMeta | None:
         """The node at a path; `None` when its document is not among these.
 
         Raises
@@ -57,7 +59,7 @@ class V3Format(Beside):
             return None
         if type(raw) is not bytes:
             raw = bytes(raw)
-        return _remember(raw, key)
+        return _remember(raw, key, notices)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """The documents of a node, by key; they are stored in this order, the one without which there is no node last.
@@ -72,7 +74,7 @@ class V3Format(Beside):
         check_names(path, self.name_problem, problems)
         problems.raise_any(key=key)
         if isinstance(meta, ArrayMeta) and (known := resized(meta)) is not None:
-            _remember.put(known.raw, known.meta)
+            _remember.put(known.raw, known.meta, known.notices)
             return {key: known.raw}
         raw = dump(v3_group.encode_node(meta), key)
         # Nothing is stored that could not be read again; and what is stored is often read again soon.
@@ -83,8 +85,8 @@ class V3Format(Beside):
 V3: Final = V3Format()
 
 
-def _decode(raw: bytes, key: str | None) -> ArrayMeta | GroupMeta | None:
-    problems = Problems()
+def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | GroupMeta | None:
+    problems = Problems(notices)
     document = load(raw, problems)
     if document is not None and is_entry(document):
         return None

@@ -47,7 +47,7 @@ def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.j
         if found.items:
             from blizzarr.formats import v3_transitional
 
-            older = v3_transitional.decode(document)
+            older = v3_transitional.decode(document, problems.notices)
             if older is not None:
                 return older
         problems.adopt(found, "")

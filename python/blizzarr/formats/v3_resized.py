@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import marshal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from blizzarr.formats import v3_array
@@ -15,7 +15,7 @@ from blizzarr.formats.document import dump
 from blizzarr.formats.shapes import array_shape
 from blizzarr.kept import Kept
 from blizzarr.model import ArrayMeta
-from blizzarr.problems import Problems
+from blizzarr.problems import Notice, Problems
 
 __all__ = ["Resized", "resized"]
 
@@ -27,6 +27,7 @@ class Resized(NamedTuple):
 
     raw: bytes
     meta: ArrayMeta
+    notices: Sequence[Notice]
 
 
 class _Frame(NamedTuple):
@@ -38,6 +39,7 @@ class _Frame(NamedTuple):
     attributes: bytes
     before: bytes
     after: bytes
+    notices: Sequence[Notice]
 
 
 _frames: Kept[int, _Frame] = Kept(256)
@@ -63,8 +65,8 @@ def resized(meta: ArrayMeta) -> Resized | None:
     raw = b"%b%b%b" % (frame.before, str(shape).encode(), frame.after)
     document = {**source, "shape": shape}
     made = meta.with_attributes(marshal.loads(frame.attributes), document)
-    _frames.keep(id(document), _Frame(document, made, frame.attributes, frame.before, frame.after))
-    return Resized(raw, made)
+    _frames.keep(id(document), _Frame(document, made, frame.attributes, frame.before, frame.after, frame.notices))
+    return Resized(raw, made, frame.notices)
 
 
 def _is_like(frame: _Frame, meta: ArrayMeta) -> bool:
@@ -97,7 +99,8 @@ def _framed(meta: ArrayMeta, source: Mapping[str, Any]) -> _Frame | None:
     attributes = _packed(meta.attributes)
     if attributes is None or attributes != _packed(source.get("attributes", {})):
         return None
-    if v3_array.decode(dict(source), Problems()) is None:
+    problems = Problems()
+    if v3_array.decode(dict(source), problems) is None:
         return None
     marked = dump({**source, "shape": _MARK}, "")
     if marked != dump({**v3_array.encode(meta), "shape": _MARK}, ""):
@@ -105,4 +108,4 @@ def _framed(meta: ArrayMeta, source: Mapping[str, Any]) -> _Frame | None:
     before, mark, after = marked.partition(json.dumps(_MARK).encode())
     if not mark or json.dumps(_MARK).encode() in after:
         return None
-    return _Frame(source, meta, attributes, before, after)
+    return _Frame(source, meta, attributes, before, after, problems.notices)

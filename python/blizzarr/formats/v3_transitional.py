@@ -20,7 +20,6 @@ everywhere, as they mean but one thing.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -32,7 +31,7 @@ from blizzarr.formats.draft.fill_values import from_digits
 from blizzarr.formats.fallback import use_fallback
 from blizzarr.formats.v3_old_floats import bits_of
 from blizzarr.model import ArrayMeta
-from blizzarr.problems import MISSING, Problems, describe
+from blizzarr.problems import MISSING, Notice, Problems, describe
 
 __all__ = ["decode"]
 
@@ -41,8 +40,8 @@ _SHUFFLES: Final = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}
 _NAMED: Final = ("data_type", "chunk_grid", "chunk_key_encoding")
 
 
-def decode(document: Mapping[str, Any]) -> ArrayMeta | None:
-    """The array that a document of that time describes, with a warning; `None` when it is none."""
+def decode(document: Mapping[str, Any], notices: list[Notice]) -> ArrayMeta | None:
+    """Decode an array document of that time; `None` when it is none, otherwise with a notice about what is old."""
     made, notes = dict(document), []
     if made.get("extensions") == []:
         del made["extensions"]
@@ -62,11 +61,8 @@ def decode(document: Mapping[str, Any]) -> ArrayMeta | None:
     if meta is None or problems.items:
         return None
     what = "; ".join(dict.fromkeys(notes))
-    warnings.warn(
-        f"a document of the year before Zarr v3 was final: {what}. When it is saved, it becomes one of Zarr v3",
-        UserWarning,
-        stacklevel=2,
-    )
+    text = f"a document of the year before Zarr v3 was final: {what}. When it is saved, it becomes one of Zarr v3"
+    notices += [*problems.notices, Notice("old-document", text)]
     return replace(meta, fill_undefined=undefined)
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError
-from blizzarr.formats import FORMATS, Found, encode, find, find_implied, find_many
+from blizzarr.formats import FORMATS, Found, encode, find_again, find_implied, find_many
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, check_writable
 from blizzarr.stores.conditional import discard_value, replace_value
@@ -62,7 +62,7 @@ def revise(store: Store, path: str, change: Callable[[N], N], known: Found | Non
     """
     check_writable(store, path)
     for _ in range(_ATTEMPTS):
-        found, known = known or find(store, path) or find_implied(store, path), None
+        found, known = known or find_again(store, path) or find_implied(store, path), None
         if found is None:
             raise NodeNotFoundError(
                 "it was removed, or replaced by something else, since it was opened", array=f"/{path}", store=str(store)

@@ -56,10 +56,12 @@ def _consolidated(meta: GroupMeta, max_depth: int | None) -> list[Child]:
 
 
 def _entries(meta: GroupMeta) -> Iterator[Child]:
-    assert meta.consolidated is not None
-    for name in meta.consolidated:
+    copies = meta.consolidated
+    assert copies is not None
+    for name in copies:
         try:
-            yield Child(name, meta.consolidated[name])
+            node, notices = copies.decode(name) if isinstance(copies, Consolidated) else (copies[name], ())
+            yield Child(name, node, notices=notices)
         except BlizzarrError as error:
             yield Child(name, None, error)
 

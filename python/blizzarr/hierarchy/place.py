@@ -11,7 +11,7 @@ from blizzarr.formats import (
     Found,
     chunk_store,
     encode,
-    find,
+    find_again,
     find_many,
     foreign,
     format_of,
@@ -36,7 +36,7 @@ _REMOVED = "{}: somebody was interrupted who removed what was here"
 def format_above(store: Store, path: str) -> Format | None:
     """The format of the nearest group above a path; None where there is none."""
     for above in reversed(ancestors(check_path(path))):
-        found = find(store, above)
+        found = find_again(store, above)
         if found is not None:
             return format_of(found.meta)
     return None
@@ -192,7 +192,7 @@ def _check_made(store: Store, place: str, path: str) -> None:
         raise NodeExistsError(
             "somebody else has made it in the meantime; overwrite=True replaces it", array=f"/{path}", store=str(store)
         )
-    there = find(store, place)
+    there = find_again(store, place)
     if there is not None and isinstance(there.meta, ArrayMeta):
         raise NodeTypeError(
             f"expected a group, found an array that somebody else has just made; nothing can be below it, as {path!r}",

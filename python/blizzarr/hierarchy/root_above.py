@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import FORMATS, find, format_of
+from blizzarr.formats import FORMATS, find_again, format_of
 from blizzarr.stores import LocalStore, Store
 
 __all__ = ["root_above"]
@@ -28,7 +28,7 @@ def root_above(store: Store, path: str) -> tuple[Store, str] | None:
             root = LocalStore(parent, read_only=store.read_only)
             inside = "/".join(filter(None, (directory.relative_to(parent).as_posix(), path)))
             try:
-                found = find(root, inside)
+                found = find_again(root, inside)
             except BlizzarrError:
                 return None
             return (root, inside) if found is not None and format_of(found.meta).entry_key is not None else None

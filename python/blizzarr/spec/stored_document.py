@@ -8,6 +8,7 @@ from typing import Any
 
 from blizzarr import formats
 from blizzarr.model import ArrayMeta
+from blizzarr.problems import Notice, warn_of
 
 __all__ = ["array_of", "encoded"]
 
@@ -35,6 +36,8 @@ def array_of(format_name: str, document: Mapping[str, Any]) -> ArrayMeta:
     """
     form = formats.format_named(format_name)
     raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
-    meta = form.decode("", {form.node_keys("")[0]: raw})
+    notices: list[Notice] = []
+    meta = form.decode("", {form.node_keys("")[0]: raw}, notices)
+    warn_of(notices)
     assert isinstance(meta, ArrayMeta)
     return meta

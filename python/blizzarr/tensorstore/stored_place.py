@@ -14,6 +14,7 @@ from blizzarr.hierarchy.remove import remove_left_over, remove_node
 from blizzarr.hierarchy.root_above import root_above
 from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
+from blizzarr.problems import warn_of
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.driver_names import FORMATS
 from blizzarr.spec.kvstore_node import KvNode
@@ -91,6 +92,7 @@ class StoredPlace(NamedTuple):
         if found is None:
             self._refuse_unreadable()
             return None
+        warn_of(found.notices)
         if not isinstance(found.meta, ArrayMeta):
             with failed_precondition():
                 raise SpecError(

@@ -8,6 +8,7 @@ from blizzarr.errors import BlizzarrError
 from blizzarr.formats import Format, Found, find_many, listed
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
+from blizzarr.problems import warn_of
 from blizzarr.stores import Store
 
 __all__ = ["walk"]
@@ -30,6 +31,7 @@ def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, Fo
         for path, found in zip(level, find_many(store, level, [form], entry=entry), strict=True):
             if found is not None:
                 nodes[path] = found
+                warn_of(found.notices if isinstance(found, Found) else ())
             elif path in implicit or (not path and form.implicit_groups):
                 nodes[path] = Found(GroupMeta(format=form.name), {})
             here = nodes.get(path)

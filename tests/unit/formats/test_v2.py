@@ -19,7 +19,7 @@ from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, UnknownExtensionError
 from blizzarr.formats.v2 import V2
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
-from blizzarr.problems import Problems
+from blizzarr.problems import Notice, Problems
 
 ZARR_PYTHON = b"""{
     "chunks": [
@@ -195,14 +195,16 @@ def test_what_makes_the_node_is_stored_last() -> None:
 
 
 def test_an_array_and_a_group() -> None:
-    """row 61: the array counts, as in other readers, and a warning says so."""
+    """row 61: the array counts, as in other readers, and a notice says so each time."""
     raw = {"a/.zarray": ZARR_PYTHON, "a/.zgroup": b'{"zarr_format": 2}'}
-    with pytest.warns(UserWarning, match="/a is an array and a group: the array counts"):
-        assert isinstance(V2.decode("a", raw), ArrayMeta)
+    for _ in range(2):
+        notices: list[Notice] = []
+        assert isinstance(V2.decode("a", raw, notices), ArrayMeta)
+        assert [notice.kind for notice in notices] == ["two-nodes"]
+        assert notices[0].text.startswith("/a is an array and a group: the array counts")
 
 
 @pytest.mark.parametrize("attributes", [b'{"b":  1, "a": [1.0,NaN]}', b'\xef\xbb\xbf{"a": 1}', b'{"a": 1, "a": 2}'])
-@pytest.mark.filterwarnings("ignore:a is there more than once")
 def test_only_what_has_changed_is_written(attributes: bytes) -> None:
     """A change of attributes touches only them, a change of the shape only .zarray: not a byte of the rest."""
     raw = {"a/.zattrs": attributes, "a/.zarray": ZARR_PYTHON}
@@ -358,9 +360,11 @@ def test_nothing_is_written_that_could_not_be_read(change: dict[str, Any]) -> No
 
 
 def test_a_name_twice_among_attributes() -> None:
-    """row 46: the last one counts, with a warning, also in consolidated metadata."""
-    with pytest.warns(UserWarning, match="^a is there more than once"):
-        meta = V2.decode("", {".zgroup": b'{"zarr_format": 2}', ".zattrs": b'{"a": 1, "a": 3}'})
+    """row 46: the last one counts, with a notice each time, also in consolidated metadata, which warn when read."""
+    for _ in range(2):
+        notices: list[Notice] = []
+        meta = V2.decode("", {".zgroup": b'{"zarr_format": 2}', ".zattrs": b'{"a": 1, "a": 3}'}, notices)
+        assert notices == [("duplicate-name", "a is there more than once; the last one counts")]
     assert meta == GroupMeta({"a": 3}, format="v2")
     entries = b'"g/.zgroup": {"zarr_format": 2}, "g/.zattrs": {"a": 1, "a": 4}'
     stored = b'{"zarr_consolidated_format": 1, "metadata": {' + entries + b"}}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,9 @@ import pytest
 import blizzarr
 from blizzarr.config import config
 from blizzarr.errors import MetadataError, UnknownExtensionError
-from blizzarr.formats import v3
 from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta
+from blizzarr.problems import Notice
 from blizzarr.stores import MemoryStore
 
 BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
@@ -37,11 +36,12 @@ def sharded(**configuration: Any) -> list[dict[str, Any]]:
 
 
 def read(document: dict[str, Any], warns: str) -> ArrayMeta:
-    v3._remember.cache_clear()
-    with pytest.warns(UserWarning, match="a document of the year before Zarr v3 was final: ") as caught:
-        meta = V3.decode("a", {"a/zarr.json": json.dumps(document).encode()})
-    said = [str(warning.message) for warning in caught]
-    assert any(f"final: {warns}. When it is saved" in text for text in said), said
+    notices: list[Notice] = []
+    meta = V3.decode("a", {"a/zarr.json": json.dumps(document).encode()}, notices)
+    said = [notice.text for notice in notices if notice.kind == "old-document"]
+    assert [text.partition(" When it is saved")[0] for text in said] == [
+        f"a document of the year before Zarr v3 was final: {warns}."
+    ]
     assert isinstance(meta, ArrayMeta)
     return meta
 
@@ -166,15 +166,13 @@ def test_fallback_data_types() -> None:
         "codecs": [{"name": "gzip", "configuration": {"level": 1}}],
         "fill_value": None,
     }
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="the data type")
-        meta = read(document, "a fallback data type; no codec that makes bytes of arrays")
+    meta = read(document, "a fallback data type; no codec that makes bytes of arrays")
     assert (meta.dtype.name, int(meta.fill_value), meta.fill_undefined) == ("int64", 0, True)  # type: ignore[call-overload]
+    memory = MemoryStore()
+    memory.set("zarr.json", json.dumps(document).encode())
     warned = pytest.warns(UserWarning, match='the data type "datetime" is not known here: .* fallback "int64"')
-    v3._remember.cache_clear()
     with warned, pytest.warns(UserWarning, match="final"):
-        V3.decode("a", {"a/zarr.json": json.dumps(document).encode()})
-    v3._remember.cache_clear()
+        blizzarr.open(memory)
     with config.set(use_fallback_data_types=False), pytest.raises(MetadataError, match="data_type"):
         V3.decode("a", {"a/zarr.json": json.dumps(document).encode()})
 
@@ -197,7 +195,6 @@ def test_fallback_data_types() -> None:
 )
 def test_what_was_never_right(changed: dict[str, Any]) -> None:
     """C-26: other documents are refused as ever, with what is wrong with them as they are."""
-    v3._remember.cache_clear()
     with pytest.raises(MetadataError) as caught:
         V3.decode("a", {"a/zarr.json": json.dumps({**ARRAY, **changed}).encode()})
     named = {problem.path.split(".")[0].split("[")[0] for problem in caught.value.problems}
@@ -215,7 +212,6 @@ def test_data_of_that_time() -> None:
     )
     for number in range(2):
         memory.set(f"y/c/{number}", memory.get(f"z/c/{number}") or b"")
-    v3._remember.cache_clear()
     with pytest.warns(UserWarning, match="final"):
         assert blizzarr.open(memory, path="x")[...].tolist() == [0, 0, 0, 0, 0, 1, 2, 3]
     with pytest.warns(UserWarning, match="final"):
@@ -224,3 +220,38 @@ def test_data_of_that_time() -> None:
     array.attrs["saved"] = True
     assert json.loads(memory.get("y/zarr.json") or b"")["codecs"] == sharded(codecs=[BYTES], index_codecs=CHECKED)
     assert blizzarr.open(memory, path="y")[...].tolist() == final[...].tolist()
+
+
+def test_notices_are_remembered_with_the_document() -> None:
+    """Opening a document again warns again, adds no notice to other documents, and `check` lists it."""
+    memory = MemoryStore()
+    memory.set("zarr.json", json.dumps({**ARRAY, "codecs": []}).encode())
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="no codec that makes bytes of arrays") as caught:
+            blizzarr.open(memory)
+        assert len(caught) == 1
+    report = blizzarr.check(memory)
+    assert [finding.kind for finding in report.findings] == ["document-warning"]
+    assert "no codec that makes bytes of arrays" in report.findings[0].message
+
+
+def test_notices_of_members() -> None:
+    """Who gets a member is warned of its document; names and `diff` are not concerned."""
+    memory = MemoryStore()
+    root = blizzarr.create_group(memory)
+    memory.set("x/zarr.json", json.dumps({**ARRAY, "codecs": []}).encode())
+    assert list(root) == ["x"]
+    assert blizzarr.diff(memory, memory)
+    with pytest.warns(UserWarning, match="final"):
+        assert dict(root.members())["x"].shape == (8,)
+
+
+def test_notices_of_documents_that_cannot_be_read() -> None:
+    """They are notes of the error, and `check` lists them beside it."""
+    memory = MemoryStore()
+    memory.set("zarr.json", b'{"zarr_format": 3, "node_type": "group", "odd": 1, "attributes": {"a": 1, "a": 2}}')
+    with pytest.raises(MetadataError, match="odd") as caught:
+        blizzarr.open(memory)
+    assert caught.value.__notes__ == ["attributes.a is there more than once; the last one counts"]
+    report = blizzarr.check(memory)
+    assert {finding.kind for finding in report.findings} == {"document", "document-warning"}

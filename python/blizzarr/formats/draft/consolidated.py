@@ -13,7 +13,7 @@ from blizzarr.formats.consolidated import Consolidated, Node
 from blizzarr.formats.document import load
 from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, NodeKeys
 from blizzarr.model import ArrayMeta
-from blizzarr.problems import MISSING, Problems, describe
+from blizzarr.problems import MISSING, Notice, Problems, describe
 
 __all__ = ["decode", "encode"]
 
@@ -36,12 +36,12 @@ def decode(
         problems.adopt(found, f"metadata[{describe(keys.document(path, kind))}]")
         return node
 
-    return Consolidated(lambda: _documents(raw, keys), decode_node, keys.consolidated(), name)
+    return Consolidated(lambda notices: _documents(raw, keys, notices), decode_node, keys.consolidated(), name)
 
 
-def _documents(raw: bytes, keys: NodeKeys) -> dict[str, tuple[str, dict[str, Any]]]:
-    """By path, which kind of node there is and its document."""
-    problems = Problems()
+def _documents(raw: bytes, keys: NodeKeys, notices: list[Notice]) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return the kind of each node ("array" or "group") and its document, by path."""
+    problems = Problems(notices)
     whole = load(raw, problems)
     problems.raise_any(key=keys.consolidated())
     assert whole is not None

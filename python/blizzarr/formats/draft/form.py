@@ -13,7 +13,7 @@ from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, KINDS, NodeKeys
 from blizzarr.formats.draft.names import check_path, name_problem
 from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
-from blizzarr.problems import Problems
+from blizzarr.problems import Notice, Problems
 
 __all__ = ["Draft", "draft_named"]
 
@@ -95,19 +95,23 @@ class Draft:
 
         return array.chunk_keys("/" if given is None else given.separator, self.spelling)
 
-    def decode(self, path: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:
+    def decode(
+        self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
+    ) -> ArrayMeta | GroupMeta | None:
         raw = documents.get(ENTRY)
         if raw is None or read(bytes(raw)) != self._entry:
             return None
         for kind in KINDS:
             key = self._keys.document(path, kind)
             if key in documents:
-                return self._decode(path, kind, key, documents)
+                return self._decode(path, kind, key, documents, notices)
         # The root is there with the hierarchy; other groups need what is below them.
         return None if path else self._with_consolidated(GroupMeta(format=self.name), documents)
 
-    def _decode(self, path: str, kind: str, key: str, documents: Mapping[str, bytes]) -> ArrayMeta | GroupMeta | None:
-        problems = Problems()
+    def _decode(
+        self, path: str, kind: str, key: str, documents: Mapping[str, bytes], notices: list[Notice] | None
+    ) -> ArrayMeta | GroupMeta | None:
+        problems = Problems(notices)
         document = load(bytes(documents[key]), problems)
         meta = None if document is None else self._node(kind, document, problems)
         problems.raise_any(key=key, document=document)

@@ -14,6 +14,7 @@ from blizzarr.formats.draft.keys import ENTRY
 from blizzarr.formats.format import Found, Store
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.model import GroupMeta
+from blizzarr.problems import Notice
 
 __all__ = ["search"]
 
@@ -34,10 +35,11 @@ def search(store: Store, paths: Sequence[str]) -> list[Found | BlizzarrError | N
 def _search(store: Store, form: Draft, entry: bytes, path: str) -> Found | BlizzarrError | None:
     pairs = ((key, store.get(key)) for key in form.document_keys(path))
     documents = {key: bytes(value) for key, value in pairs if value is not None}
+    notices: list[Notice] = []
     try:
-        meta = form.decode(path, {**documents, ENTRY: entry})
+        meta = form.decode(path, {**documents, ENTRY: entry}, notices)
     except BlizzarrError as error:
         return error
     if meta is not None:
-        return Found(meta, documents)
+        return Found(meta, documents, notices)
     return Found(GroupMeta(format=form.name), {}) if is_implicit(store, form, path) else None
