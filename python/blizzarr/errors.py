@@ -26,7 +26,8 @@
     └── InternalError (RuntimeError)            a bug of this library, to be reported
 
 Each class keeps its place as attributes (`None` where it does not apply): `store`, `array`, `key`, `chunk`, `codec`,
-`direction` and `reason`; the text is made from them. The cause is in ``__cause__``. All of them can be pickled.
+`direction` and `reason`; the text is made from them. Where the cause was a Python exception, it is in ``__cause__``.
+All of them can be pickled.
 """
 
 from __future__ import annotations
@@ -94,6 +95,8 @@ class BlizzarrError(Exception):
     chunk c/0 of /a/b in /data/h.zarr: expected 8 bytes, found 7
     >>> print(ChunkError("expected 8 bytes, found 7", store="/data/b.zarr", array="/", key="c/0", chunk=(0,)))
     chunk c/0 of /data/b.zarr: expected 8 bytes, found 7
+    >>> print(SelectionError("index 99 is out of bounds", store="/data/b.zarr", array="/"))
+    /data/b.zarr: index 99 is out of bounds
     """
 
     fields: ClassVar[tuple[str, ...]] = ("store", "array", "key", "chunk", "codec", "direction")
@@ -148,9 +151,9 @@ class BlizzarrError(Exception):
             parts.append(f"inner chunk {within} of {thing} {inside}" if within else f"{thing} {inside}")
         elif self.chunk is not None:
             parts.append(f"chunk {self.chunk}")
-        if parts and path == "/" and self.store is not None:
+        if path == "/" and self.store is not None:
             # What lies at the root of its store has no other name.
-            parts.append(f"of {self.store}")
+            parts.append(f"of {self.store}" if parts else self.store)
             return " ".join(parts)
         if path is not None:
             parts.append(f"of {path}" if parts else path)

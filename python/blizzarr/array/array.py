@@ -213,7 +213,7 @@ class Array(ArrayFacts):
         try:
             return lower(key, self._shape)
         except SelectionError as error:
-            error.array = self.name
+            error.array, error.store = self.name, str(self._store)
             raise
 
     def _bind(self) -> Binding:

@@ -38,7 +38,7 @@ def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False
     try:
         return _bound(store, path, metadata, by_bytes)
     except LimitError as error:
-        error.array = error.array or f"/{path}"
+        error.array, error.store = error.array or f"/{path}", error.store or str(store)
         raise
 
 

@@ -124,7 +124,7 @@ class LazyArray:
         try:
             inner = selection_of(key, self.shape, dialect)
         except SelectionError as error:
-            error.array = self._array.name
+            error.array, error.store = self._array.name, str(self._array.store)
             raise
         return LazyArray(self._array, self._selection.compose(inner))
 

@@ -1,4 +1,4 @@
-"""What to tell somebody who looked where nothing is."""
+"""The text of the error about a path without a node: what is there instead, and what was looked for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN: Final = 6
 
 
 def what_was_sought(path: str, forms: Iterable[Format]) -> str:
-    """The documents that make a node at this path, with the formats that they are of.
+    """Return the keys of the documents that would make a node at this path, each with its format.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def what_was_sought(path: str, forms: Iterable[Format]) -> str:
 
 
 def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | None]) -> str:
-    """A sentence for somebody who looked in the wrong place."""
+    """Return a clause that says what is at the path, or what is near it."""
     prefix = f"{path}/" if path else ""
     try:
         keys, prefixes = store.list_dir(prefix)
@@ -37,16 +37,16 @@ def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | N
         return "this store cannot tell what is there instead"
     names = [key[len(prefix) :] for key in (*prefixes, *keys)]
     if not names:
-        return "nothing is there" if not path else f"nothing is there, {_nearest(store, path, detect)}"
+        return f"nothing is at this path; {_nearest(store, path, detect)}" if path else _what_is_empty(store)
     what = foreign(names)
     if what is not None:
         return f"it looks like {what}"
     more = "" if len(names) <= _SHOWN else f" and {len(names) - _SHOWN} more"
-    return f"there are {', '.join(names[:_SHOWN])}{more}"
+    return f"found {', '.join(names[:_SHOWN])}{more}"
 
 
 def foreign(names: Collection[str]) -> str | None:
-    """What a place with these names in it is in a format that is not read here.
+    """Return what these names show in a format that is not read here; None if they show nothing.
 
     Examples
     --------
@@ -57,21 +57,29 @@ def foreign(names: Collection[str]) -> str | None:
     return None if found is None else f"{_OTHERS[found]}, which this version does not read ({found} is there)"
 
 
+def _what_is_empty(store: Any) -> str:
+    # A store that is only read, or has a pool, has the directory behind it.
+    root = getattr(getattr(store, "store", store), "root", None)
+    if root is None:
+        return "the store is empty"
+    return "the directory is empty" if root.is_dir() else "no such file or directory"
+
+
 def _nearest(store: Store, path: str, detect: Callable[[Any, str], Node | None]) -> str:
-    """The closest ancestor that is a node, with what is below it."""
+    """Return a clause about the closest ancestor that is a node, with its members."""
     parent = path
     while parent:
         parent = parent.rpartition("/")[0]
         try:
             node = detect(store, parent)
         except BlizzarrError as error:
-            return f"and /{parent} cannot be read: {error}"
+            return f"/{parent} cannot be read: {error}"
         if isinstance(node, ArrayMeta):
-            return f"and /{parent} is an array, which has nothing below it"
+            return f"/{parent} is an array, which has nothing below it"
         if node is not None:
             form = FORMATS.get(node.format)
             prefix = None if form is None else form.listing_prefix(parent)
             names = [] if form is None or prefix is None else form.child_names(parent, *store.list_dir(prefix))
             more = "" if len(names) <= _SHOWN else f" and {len(names) - _SHOWN} more"
             return f"the group /{parent} has {', '.join(names[:_SHOWN]) or 'no members'}{more}"
-    return "and none of the groups above it is either"
+    return "there is no group above it either"

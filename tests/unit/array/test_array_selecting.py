@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import blizzarr
 from blizzarr.array import Array
 from blizzarr.errors import OutOfBoundsError, SelectionError
 from support.arrays import make
@@ -90,8 +92,19 @@ def test_empty_selections_read_and_write_nothing(z: Array) -> None:
 def test_out_of_bounds_names_the_array_too(z: Array) -> None:
     with pytest.raises(OutOfBoundsError) as caught:
         z[0, 9]
-    assert str(caught.value) == "/a: index 9 is out of bounds for axis 1 with valid range [-5, 5)"
-    assert caught.value.array == "/a"
+    assert str(caught.value) == f"/a in {z.store}: index 9 is out of bounds for axis 1 with valid range [-5, 5)"
+    assert (caught.value.array, caught.value.store) == ("/a", str(z.store))
+
+
+def test_out_of_bounds_names_the_store_of_an_array_at_its_root(tmp_path: Path) -> None:
+    """Every array that is opened by its path is at the root of a store: `/` would not tell which it is."""
+    root = blizzarr.create_array(tmp_path / "q.zarr", data=DATA)
+    for read in (lambda: root[0, 9], lambda: root.oindex[0, 9], lambda: root.lazy[0, 9], lambda: root[[0, 1], [9, 0]]):
+        with pytest.raises(OutOfBoundsError) as caught:
+            read()
+        said = f"{tmp_path / 'q.zarr'}: index 9 is out of bounds for axis 1 with valid range [-5, 5)"
+        assert str(caught.value) == said
+        assert (caught.value.array, caught.value.store) == ("/", str(tmp_path / "q.zarr"))
 
 
 def test_nothing_is_written_when_the_key_is_bad(z: Array) -> None:

@@ -266,7 +266,7 @@ def test_stores_behind_storage_transformers_are_checked(tmp_path: Path) -> None:
 
 
 def test_nothing_to_check_says_what_is_there(tmp_path: Path) -> None:
-    with pytest.raises(NodeNotFoundError, match="nothing is there"):
+    with pytest.raises(NodeNotFoundError, match="the directory is empty"):
         blizzarr.check(tmp_path)
     hierarchy(tmp_path / "d")
     with pytest.raises(NodeNotFoundError, match="the group / has a, g"):

@@ -183,7 +183,7 @@ def test_cat_of_a_group_says_what_is_in_it(run: Run, data: Path) -> None:
     code, out, err, _ = run("cat", data)
     assert (code, out) == (1, "")
     assert err == (
-        "blizzarr: / in data.zarr: expected an array, found a group with brain, series in it; "
+        "blizzarr: data.zarr: expected an array, found a group with brain, series in it; "
         "name one of its arrays behind it\n"
     )
 

@@ -90,10 +90,10 @@ def test_names_that_may_not_be_are_not_listed() -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("g/y", "nothing is there, the group /g has x"),
-        ("g/x/deep", "and /g/x is an array, which has nothing below it"),
+        ("g/y", "nothing is at this path; the group /g has x"),
+        ("g/x/deep", "; /g/x is an array, which has nothing below it"),
         ("nowhere/at/all", "the group / has g, readme"),
-        ("readme", "there are text"),
+        ("readme", "found text;"),
     ],
 )
 def test_not_found(path: str, text: str) -> None:
@@ -113,9 +113,9 @@ def test_other_formats_are_named() -> None:
 
 def test_an_empty_store() -> None:
     """Nothing at all is said so."""
-    with pytest.raises(NodeNotFoundError, match="nothing is there"):
+    with pytest.raises(NodeNotFoundError, match=r"^a dict: no array or group here: the store is empty; looked for "):
         formats.read_node(DictStore(), "")
-    with pytest.raises(NodeNotFoundError, match="none of the groups above"):
+    with pytest.raises(NodeNotFoundError, match="nothing is at this path; there is no group above it either"):
         formats.read_node(DictStore(), "a/b")
 
 
