@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Never
 
 from blizzarr.api.open import open_array
 from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
+from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.stores import StoreLike
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["show"]
 
 
+@exact_keywords
 def show(
     array: StoreLike | Pictured,
     path: str | os.PathLike[str] | None = None,
@@ -31,6 +33,7 @@ def show(
     origin: Literal["upper", "lower"] = "upper",
     size: int = 720,
     title: str = "",
+    **unknown: Never,
 ) -> NDArray[np.uint8]:
     """Make a picture of an array, and store it as a PNG file.
 
@@ -84,6 +87,8 @@ def show(
     >>> blizzarr.show(z, cmap="gray", size=300).shape
     (204, 407, 3)
     """
+    if unknown:
+        raise unknown_keywords(show, unknown)
     # Only those who make pictures pay for what draws them.
     from blizzarr.display.picture import Style, render
     from blizzarr.display.png import encode

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from blizzarr.api import show
 from blizzarr.cli.opened import open_array
 from blizzarr.cli.place import ArrayArgument, Place
 
@@ -50,6 +49,7 @@ def run(
         raise typer.BadParameter(f"expected a file named .png, found {str(output)!r}", param_hint="--output")
     place = Place.parse(path, selection)
     array = open_array(place)
+    from blizzarr.api import show
     from blizzarr.display.sizes import shape_text
 
     title = f"{place.text}{_selected(place.key)}   {shape_text(array.shape)} {array.metadata.dtype}"
