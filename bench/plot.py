@@ -1,4 +1,4 @@
-"""The picture: each row a line, each peer a mark at its multiple of the bare limit."""
+"""The picture: each row a line, each peer a mark at its multiple of the baseline."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def draw(path: Path, results: Sequence[Result], peers: Sequence[str]) -> None:
     axes.set_yticks(places, [result.row.name for result in results], fontsize=8)
     axes.set_ylim(len(results) - 0.5, -0.5)
     axes.grid(axis="x", which="both", color="#dddddd", linewidth=0.5)
-    axes.set_xlabel("time as a multiple of the bare limit (left is faster)")
+    axes.set_xlabel("time as a multiple of the baseline, which is no lower bound (left is faster)")
     figure.legend(loc="outside upper center", ncols=len(peers), fontsize=9, frameon=False)
     figure.savefig(path, dpi=110)
     plt.close(figure)

@@ -1,7 +1,7 @@
 """What every peer is asked to do.
 
 A row asks for a *task*: a function without arguments that does what is timed, and nothing else. A library's tasks are
-made here from its primitives, the calls that its users write; the bare limit makes its own.
+made here from its primitives, the calls that its users write; the baseline makes its own.
 """
 
 from __future__ import annotations

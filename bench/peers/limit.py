@@ -1,4 +1,4 @@
-"""The bare limit: the same bytes, plain reads or writes and the bare codec, on every core, into memory already there.
+"""The baseline: the same bytes, plain reads or writes and the bare codec, on every core, into memory already there.
 
 It assembles nothing: each chunk is decoded to a place of its own. A selection costs it the chunks that the selection
 touches, and of a chunk without a codec only the span of bytes from the first wanted element to the last.
