@@ -1,4 +1,4 @@
-"""P10: every error about stored data says where, so each place in the code that raises one must."""
+"""Every error about stored data says where: each `raise` of one gives a key, an array, a store or a document."""
 
 from __future__ import annotations
 

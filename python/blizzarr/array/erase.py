@@ -2,7 +2,7 @@
 
 Chunks outside the array cannot be read, but may be there: the array was larger, an append was interrupted, or another
 program left data in the overhang of an edge chunk when it shrank the array. Before a change of shape shows such
-elements, they are erased (fault row 105).
+elements, they are erased: otherwise old values would come back when an array shrinks and grows again.
 
 A grid cell (shard, or chunk where there are no shards) is *inside* what is kept, *outside* of it, or it *straddles* the
 border. Outside: its key is deleted. Straddling: its outer elements are overwritten with the fill value, if there are

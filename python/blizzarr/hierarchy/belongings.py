@@ -183,7 +183,7 @@ def _format(store: Store, path: str) -> Format:
 
 
 def _links(store: Store, prefix: str, keys: Iterable[str]) -> tuple[str, ...]:
-    """The links at or below `prefix`: they are removed, and nothing behind them (fault row 72)."""
+    """Return the symbolic links at or below `prefix`: a removal deletes the links, and nothing that they point to."""
     links_of = getattr(store, "linked", None)
     if links_of is None:
         return ()

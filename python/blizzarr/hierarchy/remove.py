@@ -1,7 +1,7 @@
 """Removing a node: what belongs to it goes, and nothing else.
 
-Everything else under the path is **kept**, also when an array or group there is replaced; and unless the user has said
-so, nothing is removed then (fault row 77).
+Everything else under the path is **kept**, also when an array or group there is replaced. Unless the user has set
+`config.keep_foreign_files`, a removal is refused if there are such files: a mistyped path must not cost a directory.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def read_only(store: Store) -> Store:
 
 
 def check_writable(store: Store, key: str) -> None:
-    """Refuse before any work when the store will refuse (fault row 89)."""
+    """Raise `ReadOnlyError` before any work is done, if the store would refuse the write."""
     if getattr(store, "read_only", False):
         raise ReadOnlyError(
             "the store was opened for reading; open it with mode 'r+' or 'a' to change it",

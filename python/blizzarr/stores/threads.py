@@ -15,7 +15,9 @@ R = TypeVar("R")
 
 
 class Threads:
-    """A pool of threads; where none can be started, who has work for them does it alone (fault rows 91 and 94).
+    """A pool of threads that runs work in the calling thread if no thread can be started.
+
+    The system may be out of threads, or the interpreter may be shutting down.
 
     Examples
     --------

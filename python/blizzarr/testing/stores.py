@@ -23,7 +23,7 @@ from blizzarr.stores import Listing, Store, read_only
 __all__ = ["BAD_KEYS", "StoreContract"]
 
 BAD_KEYS = ("", "/a", "a/", "a//b", ".", "..", "a/.", "a/../b", "../a", "a\0b", "a\\b", "\\\\host\\x", "//x")
-"""Keys that every store refuses (fault rows 67 and 68)."""
+"""Keys that every store refuses, because they are empty, absolute, or lead out of the store."""
 
 
 class StoreContract:
@@ -67,19 +67,19 @@ class StoreContract:
         store.set("a/b", b"value")
         assert store.get("ab") is None
         for key in ("a", "a/b/c"):
-            # A directory has a file in one place and a directory in the other, and says that this is an error (row 74).
+            # A local directory has a file in one place and a directory in the other, and may raise for either.
             with suppress(StoreError):
                 assert store.get(key) is None
 
     def test_set_replaces(self, store: Store) -> None:
-        """D-87: one value per key, also when the new one is shorter (row 80)."""
+        """D-87: one value per key, also when the new one is shorter than the old one."""
         store.set("a", b"a long value")
         store.set("a", b"short")
         assert bytes(store.get("a") or b"") == b"short"
         assert list(store.list()) == ["a"]
 
     def test_set_takes_any_bytes_and_copies_them(self, store: Store) -> None:
-        """Row 123: what the caller does to the buffer afterwards does not show."""
+        """The store copies the value: changing the buffer afterwards changes nothing stored."""
         buffer = bytearray(b"value")
         store.set("array", buffer)
         store.set("view", memoryview(buffer)[1:3])
@@ -126,7 +126,7 @@ class StoreContract:
         assert list(store.list()) == ["a/c"]
 
     def test_delete_prefix(self, store: Store) -> None:
-        """D-96: everything under `a/` goes, and `ab` stays (row 121)."""
+        """D-96: everything under `a/` is removed, and `ab` stays."""
         if not self.deletes(store) or not hasattr(store, "delete_prefix"):
             pytest.skip("this store has no delete_prefix")
         for key in ("a/b", "a/c/d", "ab", "b/a/c"):
@@ -154,7 +154,7 @@ class StoreContract:
         assert store.list_dir("b/") == Listing((), ())
 
     def test_odd_names(self, store: Store) -> None:
-        """Row 75, 67: other characters are just names; nothing is decoded or folded."""
+        """Other characters are part of the name: nothing is percent-decoded, and no case is folded."""
         keys = ["%2e%2e/x", "a b/ü", "...", "c", "__x", ".zarray", "new\nline", "\u00e9", "e\u0301"]
         for number, key in enumerate(keys):
             store.set(key, bytes([number]))
@@ -163,7 +163,7 @@ class StoreContract:
 
     @pytest.mark.parametrize("key", BAD_KEYS)
     def test_bad_keys_are_refused(self, store: Store, key: str) -> None:
-        """Rows 67 and 68: no key leads out of the store, in no method."""
+        """No method accepts a key that leads out of the store."""
         calls: tuple[Callable[[], object], ...] = (
             lambda: store.get(key),
             lambda: store.get_ranges(key, [(0, 1)]),
@@ -181,7 +181,7 @@ class StoreContract:
         assert list(store.list()) == []
 
     def test_read_only(self, store: Store) -> None:
-        """Row 89: reading goes on, changing is refused before anything happens."""
+        """Reading works; changes are refused before anything happens."""
         store.set("a/b", b"value")
         closed = read_only(store)
         assert getattr(closed, "read_only", False)
@@ -205,9 +205,9 @@ class StoreContract:
         assert (store.size("a/b"), store.size("a/c")) == (5, None)
 
     def test_versions(self, store: Any) -> None:
-        """Row 124: no two values of a key have one version, not even the same value set twice; a missing key has none.
+        """No two values of a key have the same version, not even equal values set twice; a missing key has none.
 
-        One that did not change may well seem to: then it is read once more.
+        The version of a value that did not change may differ: then a cache reads it once more.
         """
         if not hasattr(store, "version"):
             pytest.skip("this store tells no versions")
@@ -227,7 +227,7 @@ class StoreContract:
             assert store.version("a/b") not in seen
 
     def test_replace(self, store: Any) -> None:
-        """P8: a value changes only if it still is what the caller has seen; of two changes one is told."""
+        """A value is replaced only if it is still what the caller has seen; of two changes at once, one is refused."""
         if not hasattr(store, "replace"):
             pytest.skip("this store has no replace")
         assert store.replace("a", None, b"1")

@@ -1,4 +1,4 @@
-"""Fault catalogue, section C: indexes of shards that lie (rows 29 to 35, 39).
+"""Faults: indexes of shards that lie (rows 29 to 35, 39).
 
 The shard of these tests has four inner chunks of 256 bytes (raw) or about 100 (zstd); entry 2 is the one that lies.
 """
@@ -201,7 +201,7 @@ def test_rows_029_to_032_memory_and_time() -> None:
     """Whatever an entry claims, up to 2^64 bytes: nothing is allocated for it."""
     facts = answer(
         """
-        from test_c_shard_index import LIES, PLACES, lying
+        from test_lying_shard_index import LIES, PLACES, lying
         from support.damaged import STORES
         from pathlib import Path
         refused, slowest = 0, 0

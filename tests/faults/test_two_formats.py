@@ -1,4 +1,4 @@
-"""Fault catalogue, section D: documents of two formats, or of two kinds, at one place (rows 60 and 61)."""
+"""Faults: documents of two formats, or of two kinds, at one place (rows 60 and 61)."""
 
 from __future__ import annotations
 

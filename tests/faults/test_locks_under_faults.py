@@ -1,4 +1,4 @@
-"""Fault catalogue, section G: locks (rows 102, 104, 106 to 108): that they hold, and that nobody waits for ever."""
+"""Faults: locks (rows 102, 104, 106 to 108): that they hold, and that nobody waits for ever."""
 
 from __future__ import annotations
 

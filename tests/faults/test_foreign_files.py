@@ -1,7 +1,7 @@
-"""Fault catalogue, section E: links, and other things that are where a file should be (rows 69, 71 to 74, 77).
+"""Faults: links, and other things that are where a file should be (rows 69, 71 to 74, 77).
 
 Local directories follow links, as every other program does; the store is trusted as the user who opened it is. Those
-that are to be kept within are in `test_e_links.py`.
+that are to be kept within are in `test_confined_links.py`.
 """
 
 from __future__ import annotations

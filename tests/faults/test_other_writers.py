@@ -1,4 +1,4 @@
-"""Fault catalogue, section G: dask, buffers that change, writers of other libraries (rows 97, 110, 111)."""
+"""Faults: dask, buffers that change, writers of other libraries (rows 97, 110, 111)."""
 
 from __future__ import annotations
 

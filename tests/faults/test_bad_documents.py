@@ -1,4 +1,4 @@
-"""Fault catalogue, section D, through `open`: documents that do not conform (rows 36 to 38, 40 to 64).
+"""Faults: documents, opened from a store, that do not conform (rows 36 to 38, 40 to 64).
 
 What is wrong with which document is told in `tests/conformance`; here each of its documents lies in a store, and is
 opened, listed and created over.
@@ -80,7 +80,7 @@ def test_rows_042_043_044_huge_chunks_in_bounded_memory() -> None:
     """Metadata that claim huge chunks open; what must be held whole is refused before it is allocated."""
     facts = answer(
         """
-        from test_d_documents import array_document
+        from test_bad_documents import array_document
         resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
         from support.streams import zstd_zeros
         zstd = {"name": "zstd", "configuration": {"level": 1, "checksum": False}}

@@ -1,4 +1,4 @@
-"""Fault catalogue, section F: killed, full, forbidden, interrupted (rows 78 to 80, 85, 88 to 90, 93): small samples."""
+"""Faults: killed, full, forbidden, interrupted (rows 78 to 80, 85, 88 to 90, 93): small samples."""
 
 from __future__ import annotations
 

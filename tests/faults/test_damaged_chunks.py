@@ -1,7 +1,4 @@
-"""Fault catalogue, section A: chunks that are cut, overlong, foreign, or a bit away from right (rows 1 to 12, 17).
-
-Row 4 (bz2, lzma, plain lz4) is about formats that are not read yet.
-"""
+"""Faults: chunks that are cut, overlong, foreign, or a bit away from right (rows 1 to 12, 17)."""
 
 from __future__ import annotations
 

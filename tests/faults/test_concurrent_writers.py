@@ -1,4 +1,4 @@
-"""Fault catalogue, section G: many writers and readers of one chunk (rows 95, 96, 98 to 101): small samples."""
+"""Faults: many writers and readers of one chunk (rows 95, 96, 98 to 101): small samples."""
 
 from __future__ import annotations
 

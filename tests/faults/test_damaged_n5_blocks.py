@@ -1,4 +1,4 @@
-"""Fault catalogue, sections A and B: blocks of N5, whose header is not compressed (rows 4, 5, 7, 8, 10, 12, 18, 23).
+"""Faults: blocks of N5, whose header is not compressed (rows 4, 5, 7, 8, 10, 12, 18, 23).
 
 The same chunk as elsewhere; the class of the error, its fields, the time and that nothing stored changes are what
 `every_way_refuses` asserts.

@@ -1,4 +1,4 @@
-"""Fault catalogue, section G: arrays that change, locks, forks, pickles (rows 102 to 106, 108, 109): small samples."""
+"""Faults: arrays that change, locks, forks, pickles (rows 102 to 106, 108, 109): small samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fault catalogue, section D, for v1, v2 and the draft: bad documents, through `open` (rows 41 to 59, 66).
+"""Faults: bad documents of v1, v2 and the draft, opened from a store (rows 41 to 59, 66).
 
 What is wrong with which document is told in `tests/conformance`; here they lie in a store. Time and memory are bounded
 for the documents of all formats together.
@@ -101,8 +101,8 @@ def test_rows_041_to_059_memory_and_time_of_all_documents() -> None:
         """
         import warnings
         warnings.simplefilter("ignore")
-        from test_d_older_documents import PLACES, openings
-        from test_d_documents import CORPUS, GROUP
+        from test_bad_older_documents import PLACES, openings
+        from test_bad_documents import CORPUS, GROUP
         stores = [placed(case.values[0]) for placed, cases in PLACES.values() for case in cases]
         for file in sorted((CORPUS.folder / "bad").glob("*.json")):
             made = [CORPUS.document(case) for case in json.loads(file.read_text())]

@@ -1,4 +1,4 @@
-"""Fault catalogue, section E: names that lead out, or that no file can have (rows 67, 68, 75)."""
+"""Faults: names that lead out, or that no file can have (rows 67, 68, 75)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fault catalogue, section H: caches (row 124). What another process changes is seen when the bound says that it must
+"""Faults: caches (row 124). What another process changes is seen when the bound says that it must
 be, and no write builds on what a cache has kept. Also K-17 and K-18 of TensorStore's page.
 
 Who changes is another process, or somebody who replaces files behind the back of the library.

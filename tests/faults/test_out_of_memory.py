@@ -1,4 +1,4 @@
-"""Fault catalogue, section F: no memory (row 92), from the engine's side.
+"""Faults: no memory (row 92), from the engine's side.
 
 The address space of a child is capped a little above what it has, again and again with a little more: so that each
 allocation is the one that fails some time. Chunks are large, as what they need is what a system may lack.

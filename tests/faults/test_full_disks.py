@@ -1,4 +1,4 @@
-"""Rows 83-85 and 91: what is asked of the disk, a file system without room, and a process without files or threads."""
+"""Fault rows 83 to 85 and 91: power cuts, file systems without room, processes without files or threads."""
 
 from __future__ import annotations
 

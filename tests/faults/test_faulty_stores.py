@@ -1,4 +1,4 @@
-"""Fault catalogue, sections H, B, E: listings, zip files, memory (rows 25, 76, 121 to 123).
+"""Faults: listings, zip files, memory (rows 25, 76, 121 to 123).
 
 What a zip file can have wrong is told in `tests/unit/stores/test_zip_store.py`; here it is met through arrays.
 """

@@ -1,4 +1,4 @@
-"""Fault catalogue, section A: the checksum of `crc32c` is checked however little is read (rows 13 to 16)."""
+"""Faults: the checksum of `crc32c` is checked however little is read (rows 13 to 16)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fault catalogue, section B: bombs and lying headers (rows 18 to 22, 24, 27, 28).
+"""Faults: bombs and lying headers (rows 18 to 22, 24, 27, 28).
 
 Every stage of a chain knows what the stage before it can have made at most, and stops there. More than that is
 damage, so it is a `CodecError` like every other wrong size.
@@ -85,7 +85,7 @@ def test_rows_018_to_021_memory() -> None:
     facts = answer(
         """
         from support.damaged import Damaged
-        from test_b_bombs import BOMBS, LIES
+        from test_bombs import BOMBS, LIES
         from support.streams import zstd_frame
         Damaged("zstd").array[...]
         before, begun, refused = peak(), time.perf_counter(), 0

@@ -1,4 +1,4 @@
-"""Fault catalogue, row 94: the interpreter ends while daemon threads, pools and handlers read and write."""
+"""Fault row 94: the interpreter ends while daemon threads, pools and handlers read and write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fault catalogue, section E: directories that nothing may lead out of, rows 69 and 70 (`links="within-root"`).
+"""Faults: directories that nothing may lead out of, rows 69 and 70 (`links="within-root"`).
 
 Outside of the root lies a canary with bytes that nothing else has. None of them may ever come back, and nothing of it
 may change.

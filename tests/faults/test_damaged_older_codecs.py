@@ -1,4 +1,4 @@
-"""Fault catalogue, sections A, B and D: the codecs that only v1, v2 and the draft have (rows 4 to 10, 23, 26, 62).
+"""Faults: the codecs that only v1, v2 and the draft have (rows 4 to 10, 23, 26, 62).
 
 The same chunk as elsewhere, in a v2 array; the class of the error, its fields, the time and that nothing stored changes
 are what `every_way_refuses` asserts.

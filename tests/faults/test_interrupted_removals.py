@@ -1,4 +1,4 @@
-"""Fault catalogue, section F: removals and replacements that do not come to their end (row 81)."""
+"""Faults: removals and replacements that do not come to their end (row 81)."""
 
 from __future__ import annotations
 
