@@ -22,6 +22,9 @@ BASES = (
 ABOUT_DATA = {name for name, found in vars(errors).items() if isinstance(found, type) and issubclass(found, BASES)}
 # What a kind of store cannot do at all is not about anything stored.
 ABOUT_DATA -= {"UnsupportedOperationError"}
+# Errors of TensorStore's interface say in their text what was being opened, in TensorStore's words.
+ABOUT_DATA -= {name for name in ABOUT_DATA if issubclass(getattr(errors, name), errors.SpecError)}
+ABOUT_DATA -= {name for name in ABOUT_DATA if issubclass(getattr(errors, name), errors.TransactionError)}
 PLACES = {"key", "array", "store", "document", "problems"}
 
 WITHOUT = {

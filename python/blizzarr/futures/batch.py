@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import FutureError
 from blizzarr.futures.future import Future, pending
 
 __all__ = ["Batch"]
@@ -39,7 +39,7 @@ class Batch:
 
         Raises
         ------
-        SpecError
+        FutureError
             When the batch was submitted.
         """
         self._check()
@@ -51,7 +51,7 @@ class Batch:
     def _check(self) -> None:
         """Refuse to add to a batch that was submitted."""
         if self._futures is None:
-            raise SpecError("batch was already submitted")
+            raise FutureError("batch was already submitted")
 
     def submit(self) -> None:
         """Begin what belongs to the batch; nothing can be added any more."""

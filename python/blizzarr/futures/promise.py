@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import FutureError
 from blizzarr.futures.future import Future, fail, finish, pending
 
 __all__ = ["Promise"]
@@ -63,7 +63,7 @@ class Promise(Generic[T]):
         fail(self._future, exception)
 
     def __del__(self) -> None:
-        fail(self._future, SpecError("UNKNOWN: the promise was dropped without a result"))
+        fail(self._future, FutureError("UNKNOWN: the promise was dropped without a result"))
 
     def __repr__(self) -> str:
         return f"<tensorstore.Promise object at {id(self):#x}>"

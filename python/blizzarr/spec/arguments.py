@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from operator import index
 from typing import Any, NamedTuple
 
-from blizzarr.errors import BlizzarrError, SpecError
+from blizzarr.errors import BlizzarrError, SpecError, TransactionError
 from blizzarr.keywords import unknown_keywords
 
 __all__ = ["Argument", "apply_arguments", "floats", "integer", "integers", "prefixed"]
@@ -50,7 +50,14 @@ def apply_arguments(
 
 
 class prefixed:  # noqa: N801  # as a function
-    """Say in errors about values what was being done.
+    """A context that puts a text before that of an error about a value, which becomes a `SpecError`.
+
+    Parameters
+    ----------
+    text
+        What was being done.
+    kind
+        The class that a plain `SpecError`, `ValueError` or `IndexError` becomes; more special ones stay what they are.
 
     Examples
     --------
@@ -61,10 +68,11 @@ class prefixed:  # noqa: N801  # as a function
     blizzarr.errors.SpecError: Error setting rank: Rank 33 is outside valid range [0, 32]
     """
 
-    __slots__ = ("_text",)
+    __slots__ = ("_kind", "_text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, kind: type[SpecError] = SpecError) -> None:
         self._text = text
+        self._kind = kind
 
     def __enter__(self) -> None:
         """Nothing is done before there is an error."""
@@ -72,7 +80,8 @@ class prefixed:  # noqa: N801  # as a function
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, ValueError | IndexError):
             said = (error.reason if isinstance(error, BlizzarrError) else "") or str(error)
-            made = type(error) if isinstance(error, SpecError) else SpecError
+            is_special = isinstance(error, SpecError | TransactionError) and type(error) is not SpecError
+            made = type(error) if is_special else self._kind
             raise made(f"{self._text}: {said}") from error
 
 

@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Self
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.json_values import dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.dtype import DTYPES, DType
-from blizzarr.spec.status import ConstraintError
 
 __all__ = ["ElementType", "Field", "PickedElements", "WholeElements", "check_choice", "choice"]
 
@@ -59,7 +58,7 @@ class ElementType:
     >>> made.pick("", False)
     Traceback (most recent call last):
     ...
-    blizzarr.spec.status.ConstraintError: FAILED_PRECONDITION: Must specify a "field" that is one of: ["a","b"]
+    blizzarr.errors.ConstraintError: FAILED_PRECONDITION: Must specify a "field" that is one of: ["a","b"]
     """
 
     json: Any

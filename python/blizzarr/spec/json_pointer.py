@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import ArrayNotFoundError, ConstraintError, OutOfRangeError, SpecError
 from blizzarr.json_values import MISSING, dump, quote
 from blizzarr.spec.members import as_text
-from blizzarr.spec.status import ArrayNotFoundError, ConstraintError, OutOfRangeError
 
 __all__ = ["as_pointer", "found_at", "replaced_at"]
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from blizzarr.errors import NodeNotFoundError, SpecError, UnsupportedOperationError
+from blizzarr.errors import NodeNotFoundError, SpecError, TransactionError, UnsupportedOperationError
 from blizzarr.futures import Future, failed, resolved, submit
 from blizzarr.spec import kvstore_values as values
 from blizzarr.spec.altered import altered
@@ -132,11 +132,11 @@ class KvStore:
 
         Raises
         ------
-        SpecError
+        TransactionError
             When it has a transaction that is not committed.
         """
         if self._transaction is not None and not self._transaction._is_committed:
-            raise SpecError("Cannot rebind transaction when existing transaction is uncommitted")
+            raise TransactionError("Cannot rebind transaction when existing transaction is uncommitted")
         return KvStore._of(self._node, transaction)
 
     def spec(self, *, retain_context: bool | None = None, unbind_context: bool | None = None) -> KvStoreSpec:
@@ -292,7 +292,7 @@ class KvStore:
         if self._transaction is not None:
             try:
                 work = self._transaction._held(work)
-            except SpecError as error:
+            except TransactionError as error:
                 return failed(error)
         # Memory answers at once; what takes its time is done by another thread.
         return _ready(work) if self._node.driver == "memory" else submit(work)

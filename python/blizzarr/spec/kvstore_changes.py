@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import GenerationMismatchError, SpecError
 from blizzarr.spec.kvstore_access import NO_VALUE, Access, Found, Named
 from blizzarr.spec.opened_place import Opened
 from blizzarr.stores.generation import read_generation
-from blizzarr.transactions import GenerationMismatchError, StagedStore, Transaction
+from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transactions.changes import place_in
 
 __all__ = ["KvChanges"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Self
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.constraint import INFINITE, MAX_RANK, ORIGIN, Vector, braces
 from blizzarr.spec.grid import Grid as GridClass
@@ -194,7 +194,7 @@ class LayoutConstraints:
                 vector = theirs.shape if name == "shape" else theirs.aspect_ratio
                 value, hard = vector.values or None, vector.hard  # type: ignore[assignment]
             if value is not None:
-                with prefixed(f"Error setting {usage}_chunk {name}"):
+                with prefixed(f"Error setting {usage}_chunk {name}", InvalidArgumentError):
                     self._set_grid(usage, name, value, hard)
 
     def _merge(self, other: LayoutConstraints, hard: bool = True) -> None:
@@ -206,10 +206,10 @@ class LayoutConstraints:
             return
         theirs = other if hard else other._softened()
         if theirs._inner_order is not None:
-            with prefixed("Error setting inner_order"):
+            with prefixed("Error setting inner_order", InvalidArgumentError):
                 self._set_inner_order(theirs._inner_order, theirs._inner_hard)
         if theirs._rank > 0:
-            with prefixed("Error setting grid_origin"):
+            with prefixed("Error setting grid_origin", InvalidArgumentError):
                 self._set_origin(theirs._origin.values, theirs._origin.hard)
         for usage, grid in theirs._grids.items():
             if not grid.is_unset:

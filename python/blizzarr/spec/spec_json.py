@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import SpecError, UnsupportedDriverError
 from blizzarr.json_values import plain, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.altered import altered
@@ -21,7 +21,6 @@ from blizzarr.spec.parsed import Parsed
 from blizzarr.spec.places import PLACES, SCHEMES
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import UnsupportedDriverError
 from blizzarr.spec.urls import as_place, decoded, split_url
 from blizzarr.views import IndexTransform, transform_from_json
 

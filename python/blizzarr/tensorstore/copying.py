@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blizzarr.config import config
-from blizzarr.errors import SpecError
+from blizzarr.errors import NotReadableError, SpecError
 from blizzarr.tensorstore.align import align
 from blizzarr.tensorstore.conversion import can_convert, convert, is_implicit
 from blizzarr.tensorstore.driver import Elements
@@ -62,7 +62,7 @@ def check_source(source: TensorStore, target: TensorStore) -> TensorStore:
         When it cannot be read, its elements cannot become those of the target unasked, or its lengths do not fit.
     """
     if not source.readable:
-        raise SpecError("Source does not support reading.")
+        raise NotReadableError("Source does not support reading.")
     if not is_implicit(source.dtype, target.dtype):
         asked = can_convert(source.dtype, target.dtype)
         lead = "Explicit data type conversion required to convert" if asked else "Cannot convert"

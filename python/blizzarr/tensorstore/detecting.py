@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import ConstraintError, PlaceError, SpecError
 from blizzarr.formats import find_many, get_many
 from blizzarr.json_values import quote
 from blizzarr.spec.driver_names import FORMATS, array_schemes
@@ -14,7 +14,6 @@ from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members
 from blizzarr.spec.places import PLACES
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import ConstraintError, PlaceError
 from blizzarr.tensorstore.stored_place import locate
 from blizzarr.transactions import Transaction
 

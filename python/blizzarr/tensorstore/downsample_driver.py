@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import BlizzarrError, SpecError, ViewOutOfBoundsError
+from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError, ViewOutOfBoundsError
 from blizzarr.indexing.selection import Axis
 from blizzarr.json_values import dump
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -66,7 +66,7 @@ class DownsampleDriver(Driver):
             shown = ", ".join(map(str, factors))
             raise SpecError(f"Downsample factors {{{shown}}} are not all positive")
         if not store.readable:
-            raise SpecError("Cannot downsample write-only TensorStore")
+            raise NotReadableError("Cannot downsample write-only TensorStore")
         check_method(method, store.dtype)
         self._store = store
         self._factors = factors
@@ -238,7 +238,7 @@ class DownsampleDriver(Driver):
 
     def write(self, view: View, source: Elements) -> None:
         """Cannot be done."""
-        raise SpecError("Destination does not support writing.")
+        raise NotWritableError("Destination does not support writing.")
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
         """The bounds that the store has now."""

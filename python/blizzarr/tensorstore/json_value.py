@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from blizzarr.errors import ConflictError
+from blizzarr.errors import ArrayNotFoundError, ConflictError, ConstraintError
 from blizzarr.json_values import MISSING, alike, dump
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -22,7 +22,6 @@ from blizzarr.spec.kvstore_access import Access
 from blizzarr.spec.kvstore_changes import KvChanges
 from blizzarr.spec.opened_place import open_place
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import ArrayNotFoundError, ConstraintError
 from blizzarr.stores import LocalStore, MemoryStore, Store
 from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, View

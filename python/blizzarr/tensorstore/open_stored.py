@@ -8,7 +8,7 @@ from typing import Any
 from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.caching import CachedStore, Since
-from blizzarr.errors import SpecError
+from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError
 from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
@@ -16,7 +16,7 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.opened_place import bound
 from blizzarr.spec.recheck import Recheck, bound_at_open
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, failed_precondition, needs_directory
+from blizzarr.spec.status import failed_precondition, needs_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.limited_array import LimitedArray
 from blizzarr.tensorstore.looked_at import LookedAt, looked_at
@@ -24,7 +24,7 @@ from blizzarr.tensorstore.settled import check, created, nothing, schema_of
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
-from blizzarr.transactions import GenerationMismatchError, StagedStore, Transaction
+from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transactions.changes import place_in
 
 __all__ = ["open_stored"]

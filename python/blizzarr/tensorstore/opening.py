@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Final
 
-from blizzarr.errors import BlizzarrError, SpecError
+from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError, TransactionError
 from blizzarr.futures import Batch, Future, Pace, at_once, failed, submit
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.binding import bind
@@ -93,7 +93,7 @@ def open(
     if transaction is not None:
         try:
             work = transaction._held(work)
-        except SpecError as error:
+        except TransactionError as error:
             return failed(error)
     if batch is not None:
         return batch._add(work)
@@ -159,9 +159,10 @@ def limited(driver: Driver, request: Request) -> Driver:
     read, write = request.read, request.write
     if not read and not write:
         return driver
-    for asked, able, doing in ((read, driver.readable, "reading"), (write, driver.writable, "writing")):
-        if asked and not able:
-            raise SpecError(f"TensorStore does not support {doing}.")
+    if read and not driver.readable:
+        raise NotReadableError("TensorStore does not support reading.")
+    if write and not driver.writable:
+        raise NotWritableError("TensorStore does not support writing.")
     return driver.allowed(bool(read), bool(write))
 
 

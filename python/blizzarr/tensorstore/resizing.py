@@ -5,8 +5,7 @@ from __future__ import annotations
 from operator import le
 from typing import NamedTuple
 
-from blizzarr.errors import SpecError
-from blizzarr.spec.status import ConstraintError
+from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.views.form import ArrayMap, Form, identity_maps
 from blizzarr.views.interval import Bounds, affine_range
 

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from math import prod
 from typing import TypeAlias
 
-from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.errors import NotReadableError, NotWritableError, SpecError, UnsupportedOperationError
 from blizzarr.futures import do_all
 from blizzarr.spec.binding import Held
 from blizzarr.spec.dtype import DType
@@ -132,7 +132,7 @@ class StackDriver(Driver):
 
         def write(share: Share, part: TensorStore) -> None:
             if not part._driver.writable:
-                raise SpecError(f"Layer {share.number}: Write mode not supported")
+                raise NotWritableError(f"Layer {share.number}: Write mode not supported")
             part._driver.write(part, share.of(source))
 
         at_once = all(part._driver.is_quick_to_write(part) for _, part in parts)
@@ -197,4 +197,4 @@ class StackDriver(Driver):
 
 def _check_readable(share: Share, part: TensorStore) -> None:
     if not part._driver.readable:
-        raise SpecError(f"Layer {share.number}: Read mode not supported")
+        raise NotReadableError(f"Layer {share.number}: Read mode not supported")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
-from blizzarr.errors import BlizzarrError, SpecError
+from blizzarr.errors import BlizzarrError, SpecError, TransactionError
 from blizzarr.json_values import quote
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments
@@ -259,7 +259,7 @@ def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) ->
         if transaction is None and number == 0:
             transaction = own
         if own is not transaction and (own is not None or number):
-            raise SpecError(f"Layer {number}: Transaction mismatch")
+            raise TransactionError(f"Layer {number}: Transaction mismatch")
     return transaction
 
 

@@ -16,13 +16,12 @@ import numpy.typing as npt
 
 from blizzarr.array import Array
 from blizzarr.array.binding import bind, same_chunks
-from blizzarr.errors import BlizzarrError
+from blizzarr.errors import BlizzarrError, ConstraintError
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, find_many, forms_again, lock_key
 from blizzarr.futures import do_all, submit
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.model.chunk_places import Shards
-from blizzarr.spec.status import ConstraintError
 from blizzarr.stores import MemoryStore, Store
 from blizzarr.tensorstore.cell import Cell, Listed, Points, Where
 from blizzarr.tensorstore.gathered import Gathered

@@ -8,7 +8,14 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import BlizzarrError, SelectionError, SpecError
+from blizzarr.errors import (
+    BlizzarrError,
+    NotReadableError,
+    NotWritableError,
+    SelectionError,
+    SpecError,
+    TransactionError,
+)
 from blizzarr.futures import Batch, Future, Pace, WriteFutures, at_once, resolved, submit
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.pretty import pretty
@@ -133,7 +140,7 @@ class TensorStore(StoreFacts):
     def _read_now(self, order: str = "C", batch: Shared | None = None) -> npt.NDArray[Any]:
         driver = self._driver
         if not driver.readable:
-            raise SpecError("Source does not support reading.")
+            raise NotReadableError("Source does not support reading.")
         view = self._now()
         if order == "F" and len(self._bare.lower) > 1:
             return driver.read(view, np.empty(view.shape, driver.dtype._element_dtype, "F"), batch)
@@ -197,13 +204,13 @@ class TensorStore(StoreFacts):
             return work
         try:
             return transaction._held(work)
-        except SpecError as error:
+        except TransactionError as error:
             return _refusing(error)
 
     def _writing(self, source: Any) -> Callable[[], None]:
         driver = self._driver
         if not driver.writable:
-            return _refusing(SpecError("Destination does not support writing."))
+            return _refusing(NotWritableError("Destination does not support writing."))
         try:
             view = self._now()
         except BlizzarrError as error:
@@ -219,7 +226,7 @@ class TensorStore(StoreFacts):
     def _copying(self, source: TensorStore) -> Callable[[], None]:
         def copy() -> None:
             if not self._driver.writable:
-                raise SpecError("Destination does not support writing.")
+                raise NotWritableError("Destination does not support writing.")
             view = self._now()
             copy_view(check_source(source._now(), view), view)
 
@@ -304,7 +311,7 @@ class TensorStore(StoreFacts):
 
         def work() -> TensorStore:
             if not self.writable:
-                raise SpecError("Destination does not support writing.")
+                raise NotWritableError("Destination does not support writing.")
             driver = self._driver.resize(self, lower, upper, modes)
             return self._made(driver, _with_bounds_of(driver, self._bare))
 
@@ -339,14 +346,14 @@ class TensorStore(StoreFacts):
 
         Raises
         ------
-        SpecError
+        TransactionError
             If it already has a transaction that is not committed.
         """
         if transaction is not None and not isinstance(transaction, Transaction):
             raise TypeError(f"expected a Transaction or None, found {type(transaction).__name__}")
         own = self._driver.transaction
         if own is not None and not own._is_committed:
-            raise SpecError("Cannot rebind transaction when existing transaction is uncommitted")
+            raise TransactionError("Cannot rebind transaction when existing transaction is uncommitted")
         return self._with_driver(self._driver.with_transaction(transaction))
 
     def __repr__(self) -> str:

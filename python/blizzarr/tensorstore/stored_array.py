@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from blizzarr.array import Array
 from blizzarr.array.binding import same_chunks
 from blizzarr.array.reshape import reshape
-from blizzarr.errors import BlizzarrError
+from blizzarr.errors import ArrayNotFoundError, BlizzarrError, ConstraintError
 from blizzarr.formats import Found, find_many, format_of, forms_again
 from blizzarr.indexing import Lowered
 from blizzarr.json_values import dump
@@ -21,7 +21,6 @@ from blizzarr.spec.metadata import METADATA
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import ArrayNotFoundError, ConstraintError
 from blizzarr.stores import Store
 from blizzarr.tensorstore.looked_at import LookedAt
 from blizzarr.tensorstore.settled import minimal_of, schema_of

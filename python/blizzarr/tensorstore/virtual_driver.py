@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import ConflictError, SpecError, UnsupportedOperationError
+from blizzarr.errors import (
+    ChunkFunctionError,
+    ConflictError,
+    NotReadableError,
+    NotWritableError,
+    UnsupportedOperationError,
+)
 from blizzarr.futures import Batch, Future, resolved
 from blizzarr.spec.binding import Held
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -57,15 +63,11 @@ class VirtualChunkedWriteParameters:
     """The generation that the chunk must still have; empty for any."""
 
 
-class ReturnedError(SpecError, RuntimeError):
-    """A function gave something that means nothing, such as the elements that it was to put into the chunk."""
-
-
 def _stamp(told: Any) -> TimestampedStorageGeneration | None:
     """What a function returned, which may be nothing."""
     if told is None or isinstance(told, TimestampedStorageGeneration):
         return told
-    raise ReturnedError(
+    raise ChunkFunctionError(
         "expected None or KvStore.TimestampedStorageGeneration from a function of virtual chunks, which puts elements "
         f"into the array that it is given; found {type(told).__name__}"
     )
@@ -200,7 +202,7 @@ class VirtualDriver(Driver):
                 if failure is None:
                     try:
                         told = _stamp(writing.result())
-                    except ReturnedError as error:
+                    except ChunkFunctionError as error:
                         failure = error
                 if isinstance(failure, Exception) or failure is None:
                     if told is not None and told.generation == UNKNOWN:
@@ -221,12 +223,12 @@ class VirtualDriver(Driver):
         if mask.all():
             return chunk, _NOTHING
         if self._reader is None:
-            raise SpecError("Write-only virtual chunked view requires chunk-aligned writes")
+            raise NotReadableError("Write-only virtual chunked view requires chunk-aligned writes")
         return self._begun(box, VirtualChunkedReadParameters())
 
     def _written(self, box: Box, part: _Part, chunk: Elements, told: Any) -> Future[Any]:
         if self._writer is None:
-            raise SpecError("INTERNAL: No write function specified to virtual_chunked driver")
+            raise NotWritableError("INTERNAL: No write function specified to virtual_chunked driver")
         if chunk is not part[0]:
             np.copyto(chunk, part[0], where=part[1])
         stamp = _stamp(told)

@@ -1,7 +1,7 @@
 """Transactions: changes that are gathered in memory, seen only by whoever has the transaction, and stored together."""
 
 from blizzarr.transactions.changes import Changes, Elements, Operation, changes_in
-from blizzarr.transactions.outcome import GenerationMismatchError, Outcome, Participant
+from blizzarr.transactions.outcome import Outcome, Participant
 from blizzarr.transactions.staged_store import StagedStore
 from blizzarr.transactions.transaction import Hold, Transaction
 from blizzarr.transactions.watching import watched
@@ -9,7 +9,6 @@ from blizzarr.transactions.watching import watched
 __all__ = [
     "Changes",
     "Elements",
-    "GenerationMismatchError",
     "Hold",
     "Operation",
     "Outcome",

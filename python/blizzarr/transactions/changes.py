@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol
 
-from blizzarr.errors import BlizzarrError, ConflictError, SpecError
+from blizzarr.errors import BlizzarrError, ConflictError, GenerationMismatchError, TransactionError
 from blizzarr.json_values import quote
 from blizzarr.stores import LocalStore, MemoryStore, Store
 from blizzarr.stores.generation import NO_VALUE, generation_of, unwrapped
 from blizzarr.stores.place import place_of
-from blizzarr.transactions.outcome import GenerationMismatchError, Outcome
+from blizzarr.transactions.outcome import Outcome
 from blizzarr.transactions.overlay import Overlay, Seen, View, behind, in_range
 from blizzarr.transactions.transaction import Transaction
 
@@ -170,7 +170,7 @@ class Changes:
             self._forget(first, last)
             if self._transaction.atomic and not self.at_once:
                 what = f"delete range starting at {shown(store, least)}"
-                self._transaction._fail(SpecError(f"Cannot {what} as single atomic transaction"))
+                self._transaction._fail(TransactionError(f"Cannot {what} as single atomic transaction"))
             self.do(Operation(store, change))
 
     def _forget(self, least: str, end: str) -> None:

@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from blizzarr.errors import BlizzarrError, ConflictError, SpecError
+from blizzarr.errors import BlizzarrError
 
-__all__ = ["GenerationMismatchError", "Outcome", "Participant"]
+__all__ = ["Outcome", "Participant"]
 
 _NAMED = 5
 """So many of the values that were, or were not, stored are named in the text of an error."""
-
-
-class GenerationMismatchError(SpecError, ConflictError):
-    """Somebody else has changed what a change of this transaction depends on."""
-
-    def __str__(self) -> str:
-        return f"ABORTED: {super().__str__()}"
 
 
 class Outcome:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import TransactionError
 from blizzarr.futures import Future, fail, finish, pending, submit
 from blizzarr.transactions.commit_future import CommitFuture
 from blizzarr.transactions.outcome import Outcome, Participant
@@ -153,7 +153,7 @@ class Transaction:
 
         Raises
         ------
-        SpecError
+        TransactionError
             When the transaction is not open.
         """
         with self._lock:
@@ -167,20 +167,20 @@ class Transaction:
 
         Raises
         ------
-        SpecError
+        TransactionError
             When it was aborted, or its commit has begun.
         """
         if self.aborted:
-            raise SpecError("Transaction not open (aborted)")
+            raise TransactionError("Transaction not open (aborted)")
         if self._started:
-            raise SpecError("Transaction not open (commit already started)")
+            raise TransactionError("Transaction not open (commit already started)")
 
     def _hold(self) -> Hold:
         """Keep it from being committed or aborted until this is released.
 
         Raises
         ------
-        SpecError
+        TransactionError
             When it is not open.
         """
         with self._lock:
@@ -205,7 +205,7 @@ class Transaction:
 
         Raises
         ------
-        SpecError
+        TransactionError
             When there is another one; then it is aborted.
         """
         if not self._atomic:
@@ -213,9 +213,9 @@ class Transaction:
         if self._alone in (None, what):
             self._alone = what
             return
-        self._fail(SpecError(f"Cannot {self._alone} and {what} as single atomic transaction"))
+        self._fail(TransactionError(f"Cannot {self._alone} and {what} as single atomic transaction"))
 
-    def _fail(self, error: SpecError) -> None:
+    def _fail(self, error: TransactionError) -> None:
         """Abort it, and raise the error."""
         with self._lock:
             if self.open:
@@ -231,7 +231,7 @@ class Transaction:
         with self._lock:
             if not self.open:
                 return
-            self._abort_error = SpecError("CANCELLED: Transaction aborted")
+            self._abort_error = TransactionError("CANCELLED: Transaction aborted")
             if not self._holds:
                 self._abort()
 

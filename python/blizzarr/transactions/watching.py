@@ -5,11 +5,11 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 
+from blizzarr.errors import GenerationMismatchError
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.generation import generation_of
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.transactions.changes import place_in, shown
-from blizzarr.transactions.outcome import GenerationMismatchError
 from blizzarr.transactions.overlay import Seen
 
 __all__ = ["watched"]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import pickle
+from pathlib import Path
 
 import pytest
 
+import blizzarr
 from blizzarr import errors
+from blizzarr.errors.specs import StatusError
 
 CLASSES = [getattr(errors, name) for name in errors.__all__ if name != "Problem"]
 PLACE = {
@@ -33,6 +37,11 @@ def test_builtin_parents() -> None:
         errors.ReadOnlyError: PermissionError,
         errors.ArchiveError: ValueError,
         errors.LimitError: MemoryError,
+        errors.SpecError: ValueError,
+        errors.TransactionError: ValueError,
+        errors.FutureError: ValueError,
+        errors.NotWritableError: PermissionError,
+        errors.NotReadableError: NotImplementedError,
     }
     for ours, theirs in parents.items():
         assert issubclass(ours, theirs)
@@ -47,6 +56,24 @@ def test_one_base(cls: type[errors.BlizzarrError]) -> None:
     """Every class is a BlizzarrError, and has a docstring."""
     assert issubclass(cls, errors.BlizzarrError)
     assert cls.__doc__
+
+
+# Caught in the module that raises them, or in its neighbours.
+NEVER_SEEN = {"_DuplicateError", "RefusedError"}
+
+
+def test_one_tree() -> None:
+    """No exception that users may see is defined elsewhere; each is shown under the name from which they import it."""
+    package = Path(blizzarr.__file__).parent
+    for path in package.rglob("*.py"):
+        if "errors" in path.relative_to(package).parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and node.name.endswith("Error"):
+                assert node.name in NEVER_SEEN, f"{path}: {node.name}"
+    assert {cls.__module__ for cls in CLASSES} == {"blizzarr.errors"}
+    drawn = errors.__doc__ or ""
+    assert [cls.__name__ for cls in CLASSES if f" {cls.__name__}" not in drawn] == []
 
 
 @pytest.mark.parametrize("cls", CLASSES)
@@ -69,7 +96,8 @@ def test_fields_default_to_none(cls: type[errors.BlizzarrError]) -> None:
     """What does not apply is None, and leaves no hole in the text."""
     error = cls("it broke")
     assert error.store is error.array is error.key is error.chunk is error.codec is error.direction is None
-    assert str(error) == "it broke"
+    status = f"{cls.status}: " if issubclass(cls, StatusError) else ""
+    assert str(error) == f"{status}it broke"
 
 
 def test_text_names_the_place() -> None:

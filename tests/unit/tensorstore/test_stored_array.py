@@ -13,14 +13,22 @@ import pytest
 import tensorstore as ts
 
 import blizzarr
-from blizzarr.errors import NodeExistsError, NodeNotFoundError, SpecError, UnsupportedOperationError
+from blizzarr.errors import (
+    ArrayExistsError,
+    ArrayNotFoundError,
+    ConstraintError,
+    NodeExistsError,
+    NodeNotFoundError,
+    SpecError,
+    UnsupportedOperationError,
+)
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
-from blizzarr.spec.status import ArrayExistsError, ArrayNotFoundError, ConstraintError, opening
+from blizzarr.spec.status import opening
 from blizzarr.tensorstore.detecting import find_stored
 from blizzarr.tensorstore.open_stored import open_stored
 from blizzarr.tensorstore.stored_array import StoredArray

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import TransactionError
 from blizzarr.tensorstore import staging
 from blizzarr.transfer import write
 from tensorstore_face import ours, outcome, same
@@ -190,7 +190,7 @@ def test_atomic_in_files(tmp_path: Path) -> None:
     store = ours.open(spec, dtype="int32", shape=[4, 6], chunk_layout=layout, create=True).result()
     atomic = ours.Transaction(atomic=True)
     store.with_transaction(atomic)[:2, :3].write(1).result()
-    with pytest.raises(SpecError, match=r"Cannot read/write local file .* and read/write .* as single atomic transact"):
+    with pytest.raises(TransactionError, match=r"Cannot read/write local file .* and read/write .* as single atomic"):
         store.with_transaction(atomic)[:2, 3:].write(1).result()
     assert atomic.aborted
     assert not store.read().result().any()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blizzarr.errors import ShardIndexError, SpecError
+from blizzarr.errors import ShardIndexError, TransactionError
 from tensorstore_face import ours, same
 
 DRIVER = "neuroglancer_precomputed"
@@ -109,7 +109,7 @@ def test_what_is_one_value(tmp_path: Path) -> None:
         volume.with_transaction(txn)[::4] = expected[::4] = 5
     assert (volume.read().result() == expected).all()
     txn = ours.Transaction(atomic=True)
-    with pytest.raises(SpecError, match=r"0\.shard.*1\.shard.* as single atomic transaction"):
+    with pytest.raises(TransactionError, match=r"0\.shard.*1\.shard.* as single atomic transaction"):
         volume.with_transaction(txn)[::2] = 6
     assert txn.aborted
     assert (volume.read().result() == expected).all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.json_values import MISSING, alike
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
@@ -55,9 +55,9 @@ def check_schema(stored: Metadata, schema: Schema) -> None:
             CodecSpec._of("n5", N5Codec(stored.compression))._merged(schema.codec)
     layout = schema.chunk_layout
     if layout.rank != -1 and layout_with(layout, stored, stored.rank)._grids["codec"].shape.hard:
-        raise SpecError("codec_chunk_shape not supported")
+        raise InvalidArgumentError("codec_chunk_shape not supported")
     if schema.fill_value is not None:
-        raise SpecError("fill_value not supported by N5 format")
+        raise InvalidArgumentError("fill_value not supported by N5 format")
     if schema.dimension_units is not None:
         units = stored.dimension_units
         merged = merge_units(schema.dimension_units, units)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import ArrayNotFoundError, ConstraintError, SpecError
 from blizzarr.formats.precomputed import Choice
 from blizzarr.formats.precomputed_info import Scale, Volume
 from blizzarr.json_values import dump, quote
@@ -23,7 +23,7 @@ from blizzarr.spec.precomputed.effective import (
 )
 from blizzarr.spec.precomputed.sharding import check_is_sharded
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.status import ArrayNotFoundError, ConstraintError, invalid_argument
+from blizzarr.spec.status import invalid_argument
 
 __all__ = ["check_multiscale", "check_scale", "check_schema", "choose", "stored_scale"]
 
@@ -105,7 +105,7 @@ def check_scale(scale: Scale, wanted: ScaleConstraints) -> None:
     >>> check_scale(scale, ScaleConstraints(chunk_size=(2, 1, 1)))
     Traceback (most recent call last):
     ...
-    blizzarr.spec.status.ConstraintError: FAILED_PRECONDITION: Expected "chunk_size" of [2,1,1] but received: [[1,1,1]]
+    blizzarr.errors.ConstraintError: FAILED_PRECONDITION: Expected "chunk_size" of [2,1,1] but received: [[1,1,1]]
     """
     pairs: list[tuple[str, Any, Any]] = [("key", wanted.key, scale.key), ("encoding", wanted.encoding, scale.encoding)]
     if scale.encoding == "jpeg":

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import ArrayExistsError, ConstraintError, SpecError
 from blizzarr.formats.precomputed_info import Scale, Volume, encoding_problem
 from blizzarr.json_values import copied, dump, quote
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -18,7 +18,7 @@ from blizzarr.spec.precomputed.codec import PrecomputedCodec
 from blizzarr.spec.precomputed.constraints import MultiscaleConstraints, ScaleConstraints, check_dtype
 from blizzarr.spec.precomputed.effective import codec_of, domain_of, layout_with, units_of
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.status import ArrayExistsError, ConstraintError, failed_precondition
+from blizzarr.spec.status import failed_precondition
 from blizzarr.views import IndexDomain
 from blizzarr.views.interval import INF, Bounds
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import ConstraintError, InvalidArgumentError, SpecError
 from blizzarr.json_values import dump
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
@@ -14,7 +14,7 @@ from blizzarr.spec.fill_value import shown
 from blizzarr.spec.mismatch import mismatch
 from blizzarr.spec.ranks import ranks_of
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.status import ConstraintError, invalid_argument
+from blizzarr.spec.status import invalid_argument
 from blizzarr.spec.zarr.effective import codec_stored, domain_of, layout_with
 from blizzarr.spec.zarr.elements import Element, fill_bytes
 from blizzarr.spec.zarr.metadata import Metadata
@@ -57,7 +57,7 @@ def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = 
             f"dtype from metadata ({field.dtype.name}) does not match dtype in schema ({schema.dtype.name})"
         )
     if schema.domain is not None:
-        with prefixed("domain from metadata does not match domain in schema"):
+        with prefixed("domain from metadata does not match domain in schema", InvalidArgumentError):
             domain_of(stored, schema, field)
     if schema.codec is not None:
         with invalid_argument(), prefixed("codec from metadata does not match codec in schema"):
@@ -66,9 +66,9 @@ def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = 
         _check_fill(stored, schema, name, void)
     layout = schema.chunk_layout
     if layout.rank != -1 and layout_with(layout, stored, ranks, field)._grids["codec"].shape.hard:
-        raise SpecError("codec_chunk_shape not supported")
+        raise InvalidArgumentError("codec_chunk_shape not supported")
     if any(unit is not None for unit in schema.dimension_units or ()):
-        raise SpecError("Dimension units not supported by zarr driver")
+        raise InvalidArgumentError("Dimension units not supported by zarr driver")
 
 
 def fill_of(metadata: Metadata, name: str, void: bool) -> Element | None:

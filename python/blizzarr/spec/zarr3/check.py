@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.json_values import MISSING, alike, dump
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.codec_spec import CodecSpec
@@ -103,7 +103,7 @@ def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = 
         domain_of(stored, schema, field)
     layout = schema.chunk_layout
     if layout.rank != -1 and layout_with(layout, stored, stored.rank, field).codec_chunk._constraints.shape.hard:
-        raise SpecError("codec_chunk_shape not supported")
+        raise InvalidArgumentError("codec_chunk_shape not supported")
     if schema.fill_value is not None and schema._fill_dtype is not None:
         with invalid_argument():
             wanted = converted(schema.fill_value, schema._fill_dtype, field.dtype, field.shape)

@@ -1,0 +1,136 @@
+"""The base of all errors: where something went wrong, as fields and in the text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+__all__ = ["BlizzarrError", "NumberedError"]
+
+
+class BlizzarrError(Exception):
+    """The base of all errors of this library.
+
+    Parameters
+    ----------
+    reason
+        What was expected, what was found, what to do; without the place.
+    store
+        The store, as text.
+    array
+        The path of the array or group, like ``/a/b``.
+    key
+        The store key.
+    chunk
+        The position in the chunk grid; in a shard followed by the position of the inner chunk.
+    codec
+        The name of the codec.
+    direction
+        What was being done: ``decode``, ``encode``, ``read``, ``write``, ...
+
+    Examples
+    --------
+    >>> str(CodecError("data ended after 137 of 4,096 bytes", array="/a/b", key="a/b/c/0/1", codec="zstd",
+    ...                direction="decode"))
+    'cannot decode chunk c/0/1 of /a/b: zstd: data ended after 137 of 4,096 bytes'
+    >>> str(ChunkError("expected 8 bytes, found 7", array="/a/b", key="a/b/c/0/1", chunk=(0, 1, 3, 2)))
+    'inner chunk 3/2 of chunk c/0/1 of /a/b: expected 8 bytes, found 7'
+    >>> print(ChunkError("expected 8 bytes, found 7", store="/data/h.zarr", array="/a/b", key="a/b/c/0", chunk=(0,)))
+    chunk c/0 of /a/b in /data/h.zarr: expected 8 bytes, found 7
+    >>> print(ChunkError("expected 8 bytes, found 7", store="/data/b.zarr", array="/", key="c/0", chunk=(0,)))
+    chunk c/0 of /data/b.zarr: expected 8 bytes, found 7
+    >>> print(SelectionError("index 99 is out of bounds", store="/data/b.zarr", array="/"))
+    /data/b.zarr: index 99 is out of bounds
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("store", "array", "key", "chunk", "codec", "direction")
+    """The names of the keyword arguments, each also an attribute."""
+    thing: ClassVar[str] = "key"
+    """What the key of this error holds, for the text."""
+
+    def __init__(
+        self,
+        reason: str = "",
+        *,
+        store: str | None = None,
+        array: str | None = None,
+        key: str | None = None,
+        chunk: tuple[int, ...] | None = None,
+        codec: str | None = None,
+        direction: str | None = None,
+    ) -> None:
+        self.reason = reason
+        self.store = store
+        self.array = array
+        self.key = key
+        self.chunk = chunk
+        self.codec = codec
+        self.direction = direction
+
+    def __str__(self) -> str:
+        # Also keeps KeyError from quoting the text and OSError from prefixing it.
+        place = self._place()
+        said = f"{self.codec}: {self.reason}" if self.codec else self.reason
+        if not place:
+            return said
+        return f"cannot {self.direction} {place}: {said}" if self.direction else f"{place}: {said}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    @property
+    def line(self) -> str:
+        """The text in one line, for lists."""
+        return str(self).partition("\n")[0]
+
+    def _place(self) -> str:
+        """`chunk c/0/1 of /a/b in memory://1`, as much of it as is known."""
+        path = None if self.array is None else "/" + self.array.strip("/")
+        parts = []
+        if self.key is not None:
+            # The key of a chunk is shown below its array, whose path follows.
+            inside = self.key.removeprefix(path[1:] + "/") if path is not None and path != "/" else self.key
+            thing = "chunk" if self.chunk is not None or self.codec else self.thing
+            within = self._within_shard(self.key)
+            parts.append(f"inner chunk {within} of {thing} {inside}" if within else f"{thing} {inside}")
+        elif self.chunk is not None:
+            parts.append(f"chunk {self.chunk}")
+        if path == "/" and self.store is not None:
+            # What lies at the root of its store has no other name.
+            parts.append(f"of {self.store}" if parts else self.store)
+            return " ".join(parts)
+        if path is not None:
+            parts.append(f"of {path}" if parts else path)
+        if self.store is not None:
+            parts.append(f"in {self.store}" if parts else self.store)
+        return " ".join(parts)
+
+    def _within_shard(self, key: str) -> str:
+        """The position of an inner chunk: what `chunk` says and the key does not."""
+        chunk = self.chunk or ()
+        told, half = tuple(map(int, re.findall(r"\d+", key))), len(chunk) // 2
+        # Keys that tell other numbers, as those of volumes, where chunks begin and end, are of no shard.
+        if not half or len(chunk) % 2 or told[-len(chunk) :] == chunk or told[-half:] != chunk[:half]:
+            return ""
+        return "/".join(map(str, chunk[half:]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = {name: getattr(self, name) for name in self.fields}
+        notes = {"__notes__": self.__notes__} if hasattr(self, "__notes__") else None
+        return _rebuild, (type(self), self.reason, kept), notes
+
+
+def _rebuild(cls: type[BlizzarrError], reason: str, kept: dict[str, Any]) -> BlizzarrError:
+    return cls(reason, **kept)
+
+
+class NumberedError(BlizzarrError):
+    """An error that is also an `OSError`: it keeps `errno`."""
+
+    fields = (*BlizzarrError.fields, "errno")
+    usual: ClassVar[int | None] = None
+    """The errno when none is given."""
+
+    def __init__(self, reason: str = "", *, errno: int | None = None, **place: Any) -> None:
+        super().__init__(reason, **place)
+        self.errno = self.usual if errno is None else errno
