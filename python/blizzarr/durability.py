@@ -58,13 +58,14 @@ def durable(level: Durability = "full") -> Iterator[None]:
     """
     if level not in LEVELS:
         raise ValueError(f"expected a durability of {', '.join(LEVELS)}, found {level!r}")
+    begun = _native.durability_failures()
     before = _native.durability_choose(level, level == "full")
     try:
         yield
     finally:
         _native.durability_choose(*before)
         if level == "full" and not before[1]:
-            _native.durability_commit()
+            _native.durability_commit(begun)
 
 
 def as_durable_as_here(work: Callable[P, R]) -> Callable[P, R]:

@@ -78,6 +78,14 @@ class ForeignStore(BaseStore):
             return None if parts is None else builtins.list(parts)
 
     @property
+    def size(self) -> Callable[[str], int | None]:
+        """The object's method that tells the length of a value without reading it, if it has one."""
+        size: Callable[[str], int | None] = self.target.size
+        if not callable(size):
+            raise AttributeError("size")  # of something else, perhaps
+        return size
+
+    @property
     def version(self) -> Callable[[str], str | bytes | None]:
         """What the object has for telling versions, if it has that."""
         version: Callable[[str], str | bytes | None] = self.target.version

@@ -160,10 +160,15 @@ impl Chain {
         self.fixed
     }
 
+    /// The codec whose decoded elements stand for something that it keeps in memory.
+    pub fn keeper(&self) -> Option<&dyn BytesToBytes> {
+        self.codecs.first().map(|codec| &**codec).filter(|codec| codec.keeps())
+    }
+
     /// Whether decoded elements stand for something that only one operation knows.
     pub fn has_tokens(&self) -> bool {
         match &self.serializer {
-            Serializer::Elements => self.codecs.first().is_some_and(|codec| codec.keeps()),
+            Serializer::Elements => self.keeper().is_some(),
             Serializer::Shard(shard) => shard.inner.has_tokens(),
         }
     }

@@ -179,7 +179,7 @@ pub fn check_cell(
         scratch::with_bytes(chain.length, |cell| {
             chain.decode_exact(encoded, cell)?;
             // What elements stand for is not needed.
-            chain.codecs.first().filter(|codec| codec.keeps()).map_or(Ok(()), |codec| codec.keep(&mut []))
+            chain.keeper().map_or(Ok(()), |codec| codec.keep(&mut [], cell))
         })
     })?)
 }

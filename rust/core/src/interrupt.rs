@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::error::Result;
 
-/// Asked now and then; an error stops the operation (Ctrl-C). It may be asked by any thread, without locks held.
+/// Asked now and then; an error stops the operation (Ctrl-C). It may be asked by any thread, and also while chunks are
+/// locked: what it calls (a signal handler) must not write to them (see [`crate::store::exclusion`]).
 pub type Interrupt<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 
 /// For what cannot be stopped.
@@ -48,6 +49,11 @@ const SHARE: u32 = 16;
 impl Patience {
     pub fn new() -> Self {
         Patience { begun: Instant::now(), tries: 0 }
+    }
+
+    /// For how long so far.
+    pub fn waited(&self) -> Duration {
+        self.begun.elapsed()
     }
 
     /// Waits a little.

@@ -31,7 +31,9 @@ pub fn catch<R>(work: impl FnOnce() -> R) -> Result<R, Error> {
 }
 
 /// Has panics that are caught here leave their place instead of a message on the terminal; others as before.
-fn install() {
+///
+/// Called first where nobody can fork meanwhile: a child forked while another thread is in here would wait for ever.
+pub fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let usual = take_hook();

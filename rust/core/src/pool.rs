@@ -80,6 +80,9 @@ where
     work.take_part(0, interrupt);
     pool.unlist(&work);
     work.wait_for_helpers(interrupt);
+    if work.noted.load(Ordering::Relaxed) {
+        durability::set_noted(true);
+    }
 
     let failure = work.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
     failure.map_or(Ok(()), Err)
@@ -117,6 +120,8 @@ struct Loop {
     failure: Mutex<Option<Error>>,
     caller: Thread,
     durability: Choice,
+    /// A helper has noted a directory, for the caller.
+    noted: AtomicBool,
     generation: u64,
 }
 
@@ -159,6 +164,7 @@ impl Loop {
             failure: Mutex::new(None),
             caller: thread::current(),
             durability: durability::choice(),
+            noted: AtomicBool::new(false),
             generation: fork::generation(),
         }
     }
@@ -327,6 +333,9 @@ impl Pool {
             let mine = durability::choose(work.durability);
             work.take_part(seat, &never);
             durability::choose(mine);
+            if durability::set_noted(false) {
+                work.noted.store(true, Ordering::Relaxed);
+            }
             work.leave();
             drop(work);
             self.helping.fetch_sub(1, Ordering::Release);

@@ -159,7 +159,7 @@ const FEW: usize = 4;
 /// Lets go of what unwanted elements of a decoded cell stand for, where elements stand for something and few are wanted:
 /// a column of a wide table needs no more memory than it has elements.
 fn keep_wanted(chain: &Chain, region: &Region, cell: &mut [u8]) -> Result<()> {
-    let Some(codec) = chain.codecs.first().filter(|codec| codec.keeps()) else { return Ok(()) };
+    let Some(codec) = chain.keeper() else { return Ok(()) };
     let itemsize = chain.elements.itemsize;
     let wanted = region.len() * itemsize;
     if wanted > cell.len() / FEW {
@@ -168,7 +168,7 @@ fn keep_wanted(chain: &Chain, region: &Region, cell: &mut [u8]) -> Result<()> {
     let packed = region.packed(itemsize);
     scratch::with_bytes(wanted, |elements| {
         Target::of(elements).scatter(&packed, cell, 0, &chain.strides, itemsize)?;
-        codec.keep(elements)?;
+        codec.keep(elements, cell)?;
         Origin::of(elements).gather(&packed, cell, &chain.strides, itemsize)
     })
 }

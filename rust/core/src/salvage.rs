@@ -60,19 +60,20 @@ pub fn salvage(
 ) -> Result<Salvaged> {
     let mut key = String::new();
     array.keys.write(place, &mut key);
-    locked(array, &key, allowed, keep, options).map_err(|error| error.at_chunk(&key, place))
+    locked(array, &key, place, allowed, keep, options).map_err(|error| error.at_chunk(&key, place))
 }
 
 fn locked(
     array: &Array,
     key: &str,
+    place: &[i64],
     allowed: Allowed,
     keep: &dyn Fn(&[u8]) -> Result<()>,
     options: &Options<'_>,
 ) -> Result<Salvaged> {
     let locker = array.store.locker(&array.lock_key, options.interrupted)?;
     let _guard = locker.lock(key)?;
-    let chain = &array.chain;
+    let chain = array.chain_at(place)?;
     let Some(damaged) = array.store.get(key)? else { return Ok(nothing(Outcome::Gone)) };
     if intact(chain, &damaged, options)?.is_some() {
         return Ok(nothing(Outcome::Intact));

@@ -126,16 +126,26 @@ pub fn encode_cell<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
             return chain.encode(bytes, out).map(|()| Encoded::Appended);
         }
     }
-    scratch::with_bytes(chain.length, |cell| {
-        if !whole {
-            decode_whole(chain, existing, cell, options)?;
-        }
+    let merge = |cell: &mut [u8], out: &mut Vec<u8>| {
         origin.gather(region, cell, &chain.strides, itemsize)?;
         if !options.write_empty && is_fill(cell, &chain.fill) {
             return Ok(Encoded::Fill);
         }
         chain.elements.encode(cell);
         chain.encode(cell, out).map(|()| Encoded::Appended)
+    };
+    scratch::with_bytes(chain.length, |cell| {
+        if !whole {
+            decode_whole(chain, existing, cell, options)?;
+        }
+        let Some(codec) = chain.keeper().filter(|_| !whole) else { return merge(cell, out) };
+        // What was decoded belongs to this chunk only, which is done then, also where nothing of it was merged.
+        scratch::with_bytes(chain.length, |decoded| {
+            decoded.copy_from_slice(cell);
+            let encoded = merge(cell, out);
+            codec.keep(&mut [], decoded)?;
+            encoded
+        })
     })
 }
 

@@ -128,7 +128,15 @@ fn encode_inner<'a>(
     });
     let existing = window.as_ref().filter(|_| !region.covers(&shard.inner.shape)).map(|window| window as &dyn Reader);
     let inner = Update { region: &region, existing, ..*update };
-    encode_cell(&shard.inner, &inner, out).map_err(|error| error.in_inner_chunk(&place))
+    let before = out.len();
+    let encoded = encode_cell(&shard.inner, &inner, out).and_then(|encoded| match encoded {
+        // Readers refuse an index entry of length 0.
+        Encoded::Appended if out.len() == before => {
+            Err(Error::encode(shard.inner.last_codec(), "expected an encoded inner chunk, found no bytes"))
+        }
+        encoded => Ok(encoded),
+    });
+    encoded.map_err(|error| error.in_inner_chunk(&place))
 }
 
 /// Lays a shard down: inner chunks one after the other, and the index before or behind them.

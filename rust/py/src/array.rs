@@ -149,8 +149,7 @@ impl ArrayHandle {
             let origin = buffer.origin();
             let done = py.detach(|| {
                 with_options(threads, write_empty, &|options| {
-                    let outcome = blizzarr_core::write::write(&self.array, &region, &origin, options);
-                    durability::end_call().and(outcome)
+                    durability::call(|| blizzarr_core::write::write(&self.array, &region, &origin, options))
                 })
             });
             done.map_err(|error| raise(py, error, Some(&self.place)))
@@ -175,8 +174,7 @@ impl ArrayHandle {
             let pairs: Vec<_> = regions.iter().zip(&origins).collect();
             let done = py.detach(|| {
                 with_options(threads, write_empty, &|options| {
-                    let outcome = blizzarr_core::write::write_parts(&self.array, &pairs, options);
-                    durability::end_call().and(outcome)
+                    durability::call(|| blizzarr_core::write::write_parts(&self.array, &pairs, options))
                 })
             });
             done.map_err(|error| raise(py, error, Some(&self.place)))
@@ -229,8 +227,7 @@ impl ArrayHandle {
             let allowed = Allowed { remove, dry_run };
             let done = py.detach(|| {
                 with_options(1, false, &|options| {
-                    let outcome = salvage(&self.array, &place, allowed, &keep, options);
-                    durability::end_call().and(outcome)
+                    durability::call(|| salvage(&self.array, &place, allowed, &keep, options))
                 })
             });
             let Salvaged { outcome, kept, lost } = done.map_err(|error| raise(py, error, Some(&self.place)))?;

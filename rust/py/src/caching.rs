@@ -108,7 +108,8 @@ impl Scalar {
         Scalar { kind: self.kind, make: self.make.clone_ref(py) }
     }
 
-    fn of<'py>(&self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    /// `None` where a number would lose bits on its way through Python.
+    fn of<'py>(&self, py: Python<'py>, bytes: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
         let mut word = [0u8; 8];
         if let Some(word) = word.get_mut(..bytes.len()) {
             word.copy_from_slice(bytes);
@@ -123,16 +124,23 @@ impl Scalar {
             }
         };
         let make = self.make.bind(py);
-        match self.kind {
+        let made = match self.kind {
             Kind::Boolean => make.call1((PyBool::new(py, word[0] != 0),)),
             Kind::Signed(size) => {
                 make.call1((PyInt::new(py, ((unsigned(size) << shift(size)) as i64) >> shift(size)),))
             }
             Kind::Unsigned(size) => make.call1((PyInt::new(py, unsigned(size)),)),
-            Kind::Float32 => make.call1((PyFloat::new(py, f64::from(f32::from_bits(unsigned(4) as u32))),)),
+            Kind::Float32 => {
+                let number = f32::from_bits(unsigned(4) as u32);
+                if number.is_nan() {
+                    return Ok(None); // a signalling one would become a quiet one
+                }
+                make.call1((PyFloat::new(py, f64::from(number)),))
+            }
             Kind::Float64 => make.call1((PyFloat::new(py, f64::from_bits(unsigned(8))),)),
             Kind::Other => make.call1((PyBytes::new(py, bytes),)),
-        }
+        };
+        made.map(Some)
     }
 }
 
@@ -162,7 +170,7 @@ pub fn known<'py>(array: &Array, scalar: &Scalar, key: &Bound<'py, PyAny>) -> Py
         }
         _ => return Ok(None),
     }
-    element(array, place, |bytes| scalar.of(py, bytes)).transpose()
+    element(array, place, |bytes| scalar.of(py, bytes)).transpose().map(Option::flatten)
 }
 
 /// Whether there is any cache, or has been: if not, nobody need be told of changes.

@@ -140,7 +140,7 @@ pub fn of_codec(py: Python<'_>, raised: PyErr) -> Error {
         _ if raised.is_instance_of::<PyMemoryError>(py) => Kind::Limit,
         _ if raised.is_instance_of::<PyException>(py) => Kind::Codec,
         // KeyboardInterrupt and the like are no damage.
-        _ => Kind::Foreign,
+        _ => return foreign(py, raised),
     };
     Error { kind, ..foreign(py, raised) }
 }
@@ -158,7 +158,7 @@ fn kind_of(py: Python<'_>, raised: &PyErr) -> PyResult<Option<(Kind, String)>> {
 
 /// What the handler of a signal raised, on its way through the engine.
 pub fn of_signal(raised: PyErr) -> Error {
-    let mut error = Error::new(Kind::Foreign, "the handler of a signal raised an exception");
+    let mut error = Error::new(Kind::Request, "the handler of a signal raised an exception");
     error.payload = Some(Box::new(OfSignal(raised)));
     error
 }
@@ -170,7 +170,9 @@ pub fn foreign(py: Python<'_>, raised: PyErr) -> Error {
         // Better than nothing: EOFError and the like often say no more than their name.
         reason = raised.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
     }
-    let mut error = Error::new(Kind::Foreign, reason);
+    // KeyboardInterrupt and the like ask to stop.
+    let kind = if raised.is_instance_of::<PyException>(py) { Kind::Foreign } else { Kind::Request };
+    let mut error = Error::new(kind, reason);
     if raised.is_instance_of::<PyOSError>(py) {
         error.errno = raised.value(py).getattr("errno").ok().and_then(|errno| errno.extract().ok());
     }

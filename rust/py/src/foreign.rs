@@ -75,8 +75,16 @@ impl Store for PythonStore {
 
     fn delete(&self, key: &str) -> Result<bool> {
         // Stores need not say whether there was something, and some cannot delete: a missing key is not their problem.
-        self.call(key, |_, object| {
-            if call_method(object, "get", (key,))?.is_none() {
+        self.call(key, |py, object| {
+            // Not all of its bytes, which may be many and far away.
+            let found = if let Some(size) = object.getattr_opt(intern!(py, "size"))? {
+                call(&size, (key,), None)?
+            } else if object.hasattr(intern!(py, "get_ranges"))? {
+                call_method(object, "get_ranges", (key, [(0, 1)]))?
+            } else {
+                call_method(object, "get", (key,))?
+            };
+            if found.is_none() {
                 return Ok(false);
             }
             call_method(object, "delete", (key,)).map(|_| true)

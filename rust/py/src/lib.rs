@@ -72,10 +72,18 @@ fn durability_choice() -> Choice {
     (now.level.map(durability::Level::name), now.gathers)
 }
 
-/// Synchronises all directories whose entries have changed at the level "full".
+/// How many directories could not be synchronised so far.
 #[pyfunction]
-fn durability_commit(py: Python<'_>) -> PyResult<()> {
-    errors::entry(py, "commit", None, || py.detach(durability::commit).map_err(|error| errors::raise(py, error, None)))
+fn durability_failures() -> u64 {
+    durability::failures()
+}
+
+/// Synchronises all directories whose entries have changed at the level "full"; an error if that has failed since
+/// `durability_failures` was `begun`.
+#[pyfunction]
+fn durability_commit(py: Python<'_>, begun: u64) -> PyResult<()> {
+    let done = || py.detach(|| durability::commit(begun)).map_err(|error| errors::raise(py, error, None));
+    errors::entry(py, "commit", None, done)
 }
 
 /// Called when the interpreter begins to end.
@@ -90,6 +98,7 @@ fn interpreter_ends(py: Python<'_>) {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Before there are other threads, one of which could fork while the handler is being registered.
     blizzarr_core::fork::generation();
+    blizzarr_core::panics::install();
     let ends = wrap_pyfunction!(interpreter_ends, module)?;
     module.py().import("atexit")?.call_method1("register", (&ends,))?;
     module.add_function(ends)?;
@@ -115,5 +124,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(durability_choose, module)?)?;
     module.add_function(wrap_pyfunction!(durability_choice, module)?)?;
     module.add_function(wrap_pyfunction!(durability_commit, module)?)?;
+    module.add_function(wrap_pyfunction!(durability_failures, module)?)?;
     Ok(())
 }

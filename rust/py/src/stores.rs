@@ -317,10 +317,7 @@ impl NativeStore {
         py: Python<'_>,
         work: impl FnOnce(&dyn ListableStore) -> Result<R> + Send,
     ) -> PyResult<R> {
-        self.run(py, |store| {
-            let outcome = work(store);
-            durability::end_call().and(outcome)
-        })
+        self.run(py, |store| durability::call(|| work(store)))
     }
 
     fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&dyn ListableStore) -> Result<R> + Send) -> PyResult<R> {

@@ -56,6 +56,15 @@ def test_elements_are_the_same_to_the_bit_and_the_type(dtype: npt.DTypeLike, sha
     assert cached.store.pool.info().misses == misses  # type: ignore[attr-defined]
 
 
+def test_single_elements_keep_the_bits_of_their_nans() -> None:
+    """Signalling NaNs become quiet ones where a number of 32 bits is made one of 64."""
+    bits = np.array([0x7F800001, 0xFFC00123, 0x7FA00000, 0x3F800000], "u4")
+    z = blizzarr.create_array(None, data=bits.view("f4"))
+    cached = z.cached(blizzarr.CachePool(MIB), recheck=False)
+    cached[...]
+    assert [int(np.asarray(cached[index]).view("u4")) for index in range(4)] == bits.tolist()
+
+
 KEYS: list[Any] = [
     *(0, -1, (1, 2), (1, -2), (np.int64(1), 2), (np.uint8(1), np.int32(-1)), True, (True, 1), np.True_),
     *((0, 1, 2), 5, (-6, 0), (0, 9), (0, 1 << 70), (0, -(1 << 70)), (1.0, 2), "a", None, (0, None), ()),

@@ -1,10 +1,11 @@
 //! Something that one thread is fetching, and others wait for instead of fetching it, too.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
 
 use crate::error::Result;
 use crate::fork;
-use crate::interrupt::{Interrupt, TICK};
+use crate::interrupt::{ending, Interrupt, LAST_PATIENCE, TICK};
 
 /// Shared by who fetches and who waits.
 pub struct Flight {
@@ -32,13 +33,17 @@ impl Flight {
         }
     }
 
-    /// Waits until it is over, however it ended.
+    /// Waits until it is over, however it ended; in the end of the process not for ever, as who fetches may have stopped.
     pub fn wait(&self, interrupt: Interrupt<'_>) -> Result<()> {
+        let begun = Instant::now();
         let mut landed = self.landed.lock().unwrap_or_else(PoisonError::into_inner);
         while !*landed {
             let timeout;
             (landed, timeout) = self.changed.wait_timeout(landed, TICK).unwrap_or_else(PoisonError::into_inner);
             if timeout.timed_out() {
+                if ending() && begun.elapsed() >= LAST_PATIENCE {
+                    return Ok(());
+                }
                 drop(landed); // who is asked may take his time
                 interrupt()?;
                 landed = self.landed.lock().unwrap_or_else(PoisonError::into_inner);

@@ -53,9 +53,9 @@ pub trait BytesToBytes: Send + Sync {
         false
     }
 
-    /// Told of a decoded cell's elements which of them are wanted, when these are few: what stands behind the others need
-    /// not be kept. Only for elements that stand for something, and may be changed to stand for it elsewhere.
-    fn keep(&self, _elements: &mut [u8]) -> Result<()> {
+    /// Lets go of what the elements of a decoded cell stand for, but for those that are wanted, which are changed to
+    /// stand for it elsewhere. Only for elements that stand for something.
+    fn keep(&self, _wanted: &mut [u8], _cell: &[u8]) -> Result<()> {
         Ok(())
     }
 

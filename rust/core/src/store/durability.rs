@@ -4,7 +4,8 @@
 //! [`pool`](crate::pool) hands a thread's choice on to those that help it.
 //!
 //! At [`Level::Full`] names have to reach the device too. Directories whose entries have changed are noted, and
-//! [`commit`] synchronises each of them once, at the end of a call however many chunks that has stored.
+//! [`commit`] synchronises each of them once, at the end of a [`call`] however many chunks that has stored. Calls at the
+//! same time share their directories: one synchronises for all, and none returns before that is done.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,6 +68,8 @@ pub struct Choice {
 
 thread_local! {
     static CHOICE: Cell<Choice> = const { Cell::new(Choice { level: None, gathers: false }) };
+    /// Whether this thread, or one that helped it, has noted a directory since its last call ended.
+    static NOTED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// This thread's choice.
@@ -102,70 +105,114 @@ struct Noted {
     below: BTreeMap<PathBuf, (Arc<dyn Directories>, BTreeSet<PathBuf>)>,
 }
 
+impl Noted {
+    fn insert(&mut self, root: Arc<dyn Directories>, directory: &Path) {
+        let place = root.root().to_owned();
+        self.below.entry(place).or_insert_with(|| (root, BTreeSet::new())).1.insert(directory.to_owned());
+    }
+
+    fn is_empty(&self) -> bool {
+        self.by_path.is_empty() && self.below.is_empty()
+    }
+}
+
 /// Directories whose entries are not known to be on the device.
 #[derive(Default)]
 struct Pending {
     directories: Mutex<Noted>,
+    /// There are directories, or somebody has taken them and is not done.
     any: AtomicBool,
     /// Held while directories are synchronised, so that nobody returns before what another has taken over is done.
     busy: Mutex<()>,
+    /// How often a directory could not be synchronised.
     failures: AtomicU64,
 }
 
 static PENDING: PerProcess<Pending> = PerProcess::new(Pending::default);
 
+impl Pending {
+    fn note(&self, add: impl FnOnce(&mut Noted)) {
+        let mut noted = self.directories.lock().unwrap_or_else(PoisonError::into_inner);
+        add(&mut noted);
+        self.any.store(true, Ordering::Release);
+        set_noted(true);
+    }
+
+    fn call<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        let begun = self.failures.load(Ordering::Acquire);
+        // A store or codec written in Python may call from within a call.
+        let outer = set_noted(false);
+        let outcome = work();
+        let noted = set_noted(outer);
+        if choice().gathers || !noted {
+            return outcome;
+        }
+        self.commit(begun).and(outcome)
+    }
+
+    fn commit(&self, begun: u64) -> Result<()> {
+        let mut outcome = Ok(());
+        if self.any.load(Ordering::Acquire) {
+            let _busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+            let directories = || self.directories.lock().unwrap_or_else(PoisonError::into_inner);
+            let taken = std::mem::take(&mut *directories());
+            let below = taken.below.into_values().flat_map(|(root, directories)| {
+                directories.into_iter().map(move |directory| (root.root().join(&directory), root.sync(&directory)))
+            });
+            for (directory, synchronised) in synchronise(taken.by_path).into_iter().chain(below) {
+                if let Err(cause) = synchronised {
+                    self.failures.fetch_add(1, Ordering::Release);
+                    outcome = outcome.and(Err(failed(&directory, &cause)));
+                }
+            }
+            // Not before: whoever finds nothing pending returns.
+            let noted = directories();
+            self.any.store(!noted.is_empty(), Ordering::Release);
+        }
+        if outcome.is_ok() && self.failures.load(Ordering::Acquire) != begun {
+            return Err(failed(Path::new("the store"), &io::Error::from_raw_os_error(libc::EIO)));
+        }
+        outcome
+    }
+}
+
 /// Has the directory synchronised by the next [`commit`].
 pub fn note(directory: &Path) {
-    let pending = PENDING.get();
-    let mut noted = pending.directories.lock().unwrap_or_else(PoisonError::into_inner);
-    if !noted.by_path.contains(directory) {
-        noted.by_path.insert(directory.to_owned());
-    }
-    pending.any.store(true, Ordering::Release);
+    PENDING.get().note(|noted| {
+        if !noted.by_path.contains(directory) {
+            noted.by_path.insert(directory.to_owned());
+        }
+    });
 }
 
 /// The same for a directory below `root`.
 pub fn note_in(root: Arc<dyn Directories>, directory: &Path) {
-    let pending = PENDING.get();
-    let mut noted = pending.directories.lock().unwrap_or_else(PoisonError::into_inner);
-    let place = root.root().to_owned();
-    noted.below.entry(place).or_insert_with(|| (root, BTreeSet::new())).1.insert(directory.to_owned());
-    pending.any.store(true, Ordering::Release);
+    PENDING.get().note(|noted| noted.insert(root, directory));
 }
 
-/// At the end of a call: [`commit`], unless this thread gathers.
-pub fn end_call() -> Result<()> {
-    if !PENDING.get().any.load(Ordering::Acquire) || choice().gathers {
-        return Ok(());
-    }
-    commit()
+/// Says whether this thread has noted a directory since its call began; gives what was said before.
+pub fn set_noted(noted: bool) -> bool {
+    NOTED.replace(noted)
+}
+
+/// Runs one call: what it has stored and deleted is as durable as it was asked to be before this returns, unless this
+/// thread gathers.
+pub fn call<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
+    PENDING.get().call(work)
+}
+
+/// How many directories could not be synchronised so far; [`commit`] asks for this number of the time before the first
+/// of its directories was noted.
+pub fn failures() -> u64 {
+    PENDING.get().failures.load(Ordering::Acquire)
 }
 
 /// Synchronises all directories that were noted.
-pub fn commit() -> Result<()> {
-    let pending = PENDING.get();
-    let failures = pending.failures.load(Ordering::Acquire);
-    let _busy = pending.busy.lock().unwrap_or_else(PoisonError::into_inner);
-    let taken = {
-        let mut directories = pending.directories.lock().unwrap_or_else(PoisonError::into_inner);
-        pending.any.store(false, Ordering::Release);
-        std::mem::take(&mut *directories)
-    };
-    let mut outcome = Ok(());
-    let below = taken.below.into_values().flat_map(|(root, directories)| {
-        directories.into_iter().map(move |directory| (root.root().join(&directory), root.sync(&directory)))
-    });
-    for (directory, synchronised) in synchronise(taken.by_path).into_iter().chain(below) {
-        if let Err(cause) = synchronised {
-            pending.failures.fetch_add(1, Ordering::Release);
-            outcome = outcome.and(Err(failed(&directory, &cause)));
-        }
-    }
-    // Whoever waited here may have had its directories synchronised, or not, by the one before.
-    if outcome.is_ok() && pending.failures.load(Ordering::Acquire) != failures {
-        return Err(failed(Path::new("the store"), &io::Error::from_raw_os_error(libc::EIO)));
-    }
-    outcome
+///
+/// An error too if one failed since `begun`: another thread may have taken over what was noted here, and only that one
+/// knows which directory it was.
+pub fn commit(begun: u64) -> Result<()> {
+    PENDING.get().commit(begun)
 }
 
 /// Directories of one file system from which on all of it is synchronised instead.
@@ -304,10 +351,115 @@ mod tests {
         std::fs::remove_dir_all(&root).expect("they are there");
     }
 
+    /// Directories whose synchronisation takes a while, and may fail.
+    struct Slow {
+        fails: bool,
+        begun: AtomicU64,
+        done: AtomicU64,
+    }
+
+    impl Directories for Slow {
+        fn root(&self) -> &Path {
+            Path::new("/slow")
+        }
+
+        fn sync(&self, _directory: &Path) -> io::Result<()> {
+            self.begun.fetch_add(1, Ordering::SeqCst);
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            self.done.fetch_add(1, Ordering::SeqCst);
+            if self.fails {
+                return Err(io::Error::from_raw_os_error(libc::EIO));
+            }
+            Ok(())
+        }
+    }
+
+    /// One call takes over the directory that another has noted; how both end, and how many were done when the other did.
+    fn taken_over(fails: bool) -> (Result<()>, Result<()>, u64) {
+        let slow = Arc::new(Slow { fails, begun: AtomicU64::new(0), done: AtomicU64::new(0) });
+        let pending = Pending::default();
+        let noted = AtomicBool::new(false);
+        let note = |name: &str| pending.note(|noted| noted.insert(slow.clone(), Path::new(name)));
+        let wait = |until: &dyn Fn() -> bool| {
+            while !until() {
+                std::thread::yield_now();
+            }
+        };
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let outcome = pending.call(|| {
+                    note("other");
+                    noted.store(true, Ordering::SeqCst);
+                    // The first of both directories is on its way.
+                    wait(&|| slow.begun.load(Ordering::SeqCst) > 0);
+                    Ok(())
+                });
+                (outcome, slow.done.load(Ordering::SeqCst))
+            });
+            let mine = pending.call(|| {
+                wait(&|| noted.load(Ordering::SeqCst));
+                note("mine");
+                Ok(())
+            });
+            let (other, done) = other.join().expect("it does not panic");
+            (mine, other, done)
+        })
+    }
+
+    #[test]
+    fn no_call_returns_before_another_has_synchronised_for_it() {
+        let (mine, other, done) = taken_over(false);
+        mine.expect("synchronised");
+        other.expect("synchronised");
+        assert_eq!(done, 2);
+    }
+
+    #[test]
+    fn a_failure_is_told_to_all_whose_directories_were_taken_over() {
+        let (mine, other, _) = taken_over(true);
+        assert!(mine.is_err());
+        assert!(other.is_err());
+    }
+
+    #[test]
+    fn a_call_that_stores_nothing_waits_for_nobody() {
+        let pending = Pending::default();
+        pending.failures.store(7, Ordering::SeqCst);
+        let _busy = pending.busy.lock().expect("nobody panicked");
+        pending.any.store(true, Ordering::SeqCst);
+        pending.call(|| Ok(())).expect("nothing to do");
+    }
+
+    #[test]
+    fn what_helpers_note_is_noted_for_their_caller() {
+        let slow = Arc::new(Slow { fails: false, begun: AtomicU64::new(0), done: AtomicU64::new(0) });
+        let pending = Pending::default();
+        let outer = set_noted(false);
+        let mine = std::thread::current().id();
+        let helped = AtomicBool::new(false);
+        pending
+            .call(|| {
+                crate::pool::run(4, 100, &crate::interrupt::never, |_, _| {
+                    if std::thread::current().id() == mine {
+                        while !helped.load(Ordering::SeqCst) {
+                            std::thread::yield_now();
+                        }
+                    } else {
+                        pending.note(|noted| noted.insert(slow.clone(), Path::new("helper")));
+                        helped.store(true, Ordering::SeqCst);
+                    }
+                    Ok(())
+                })
+            })
+            .expect("synchronised");
+        assert_eq!(slow.done.load(Ordering::SeqCst), 1);
+        set_noted(outer);
+    }
+
     #[cfg(unix)]
     #[test]
     fn directories_that_are_gone_are_no_failure() {
         note(Path::new("/nonexistent/directory"));
-        commit().expect("nothing to do");
+        commit(failures()).expect("nothing to do");
     }
 }

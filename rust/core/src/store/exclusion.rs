@@ -3,20 +3,26 @@
 //! A *document* stands for an array, a *part* for one of its chunks. Holders of different parts do not meet; a holder
 //! of the whole meets everybody. Who waits for the whole goes before parts that come later, so it is not starved.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 // The model checker tries out schedules of what it has made itself.
 #[cfg(all(test, shuttle))]
-use shuttle::sync::{
-    atomic::{AtomicUsize, Ordering},
-    Condvar, Mutex, MutexGuard,
+use shuttle::{
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        Condvar, Mutex, MutexGuard,
+    },
+    thread::{self, ThreadId},
 };
 #[cfg(not(all(test, shuttle)))]
-use std::sync::{
-    atomic::{AtomicUsize, Ordering},
-    Condvar, Mutex, MutexGuard,
+use std::{
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        Condvar, Mutex, MutexGuard,
+    },
+    thread::{self, ThreadId},
 };
 
 use crate::error::{Error, Kind, Result};
@@ -42,14 +48,23 @@ pub enum Scope {
 
 #[derive(Default)]
 struct Holders {
-    parts: HashSet<u64>,
-    whole: bool,
+    parts: HashMap<u64, ThreadId>,
+    whole: Option<ThreadId>,
     waiting_for_whole: usize,
 }
 
 impl Holders {
     fn is_idle(&self) -> bool {
-        self.parts.is_empty() && !self.whole && self.waiting_for_whole == 0
+        self.parts.is_empty() && self.whole.is_none() && self.waiting_for_whole == 0
+    }
+
+    /// Whether this thread would wait for itself.
+    fn are_waited_for_by(&self, thread: ThreadId, scope: Scope) -> bool {
+        let holds_part = match scope {
+            Scope::Part(part) => self.parts.get(&part) == Some(&thread),
+            Scope::Whole => self.parts.values().any(|&holder| holder == thread),
+        };
+        holds_part || self.whole == Some(thread)
     }
 }
 
@@ -83,6 +98,10 @@ type Documents<'a> = MutexGuard<'a, HashMap<Document, Holders>>;
 
 const SHARDS: usize = 16;
 
+const ITSELF: &str =
+    "expected that nobody writes here who is writing here already, found a signal handler, codec or store that was called \
+     during a write and writes to the same chunk or array; let it do so when the write has ended";
+
 const STOPPED: &str =
     "expected to write in the end, found another thread that holds the lock and may have stopped for ever; \
      end threads that write, and wait for them, before the interpreter ends";
@@ -94,11 +113,16 @@ pub struct Exclusion {
 }
 
 impl Exclusion {
-    /// Waits until nobody else holds the same part, or any part for [`Scope::Whole`].
+    /// Waits until nobody else holds the same part, or any part for [`Scope::Whole`]; an error if that would be for ever,
+    /// since this thread itself does.
     pub fn acquire(&self, document: Document, scope: Scope, interrupt: Interrupt<'_>) -> Result<Held<'_>> {
         let shard = &self.shards[(document.0 ^ document.1) as usize % SHARDS];
         let mut documents = shard.lock();
         let mut begun_and_asked: Option<(Instant, Instant)> = None;
+        let thread = thread::current().id();
+        if documents.get(&document).is_some_and(|holders| holders.are_waited_for_by(thread, scope)) {
+            return Err(Error::new(Kind::Store, ITSELF));
+        }
         if scope == Scope::Whole {
             documents.entry(document).or_default().waiting_for_whole += 1;
         }
@@ -106,13 +130,15 @@ impl Exclusion {
             let holders = documents.entry(document).or_default();
             match scope {
                 Scope::Part(part) => {
-                    if !holders.whole && holders.waiting_for_whole == 0 && holders.parts.insert(part) {
+                    let free = holders.whole.is_none() && holders.waiting_for_whole == 0;
+                    if free && !holders.parts.contains_key(&part) {
+                        holders.parts.insert(part, thread);
                         break;
                     }
                 }
                 Scope::Whole => {
-                    if !holders.whole && holders.parts.is_empty() {
-                        holders.whole = true;
+                    if holders.whole.is_none() && holders.parts.is_empty() {
+                        holders.whole = Some(thread);
                         holders.waiting_for_whole -= 1;
                         break;
                     }
@@ -160,7 +186,7 @@ impl Drop for Held<'_> {
                 Scope::Part(part) => {
                     holders.parts.remove(&part);
                 }
-                Scope::Whole => holders.whole = false,
+                Scope::Whole => holders.whole = None,
             }
         }
         self.shard.tidy(documents, self.document);
@@ -262,14 +288,35 @@ mod tests {
     }
 
     #[test]
+    fn nobody_waits_for_himself() {
+        let exclusion = Exclusion::default();
+        let part = exclusion.acquire((1, 1), Scope::Part(1), &never).expect("free");
+        drop(exclusion.acquire((1, 1), Scope::Part(2), &never).expect("another part"));
+        for scope in [Scope::Part(1), Scope::Whole] {
+            assert_eq!(exclusion.acquire((1, 1), scope, &never).map(drop).expect_err("itself").reason, ITSELF);
+        }
+        drop(part);
+        let whole = exclusion.acquire((1, 1), Scope::Whole, &never).expect("free again");
+        for scope in [Scope::Part(1), Scope::Whole] {
+            assert_eq!(exclusion.acquire((1, 1), scope, &never).map(drop).expect_err("itself").reason, ITSELF);
+        }
+        drop(whole);
+        assert!(exclusion.shards.iter().all(|shard| shard.lock().is_empty()));
+    }
+
+    #[test]
     fn who_is_interrupted_while_waiting_leaves_nothing_behind() {
         let exclusion = Exclusion::default();
         let first = exclusion.acquire((1, 1), Scope::Part(1), &never).expect("free");
         let stop = || Err(Error::new(Kind::Request, "stop"));
-        for scope in [Scope::Part(1), Scope::Whole] {
-            let outcome = exclusion.acquire((1, 1), scope, &stop).map(drop);
-            assert_eq!(outcome.expect_err("interrupted").reason, "stop");
-        }
+        std::thread::scope(|others| {
+            others.spawn(|| {
+                for scope in [Scope::Part(1), Scope::Whole] {
+                    let outcome = exclusion.acquire((1, 1), scope, &stop).map(drop);
+                    assert_eq!(outcome.expect_err("interrupted").reason, "stop");
+                }
+            });
+        });
         // Nobody waits for the whole any more, so nobody goes before this part.
         drop(exclusion.acquire((1, 1), Scope::Part(2), &never).expect("free"));
         drop(first);

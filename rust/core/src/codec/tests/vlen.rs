@@ -111,8 +111,10 @@ fn what_was_merged_is_let_go() {
     let new = tokens(&table, &[b"new"]);
     for round in 0..3 {
         let mut cell = decoded(&codec, &chunk(&[b"old", b"older"]), 2 * TOKEN).unwrap();
+        let old = cell.clone();
         cell[..TOKEN].copy_from_slice(&new);
         assert_eq!(encoded(&codec, &cell), chunk(&[b"new", b"older"]), "round {round}");
+        codec.keep(&mut [], &old).unwrap();
         assert!(table.blocks().element(u64::from_ne_bytes(cell[TOKEN..].try_into().unwrap())).is_err());
     }
     assert_eq!(elements(&table, &new), ["new"], "the caller's elements stay");
@@ -125,7 +127,35 @@ fn only_what_is_wanted_is_kept() {
     let long = [b'x'; 1000];
     let cell = decoded(&codec, &chunk(&[&long, b"wanted", &long, b"none"]), 4 * TOKEN).unwrap();
     let mut wanted = [&cell[TOKEN..2 * TOKEN], &cell[3 * TOKEN..], &cell[TOKEN..2 * TOKEN]].concat();
-    codec.keep(&mut wanted).unwrap();
+    codec.keep(&mut wanted, &cell).unwrap();
     assert_eq!(elements(&table, &wanted), ["wanted", "none", "wanted"]);
     assert!(table.blocks().element(u64::from_ne_bytes(cell[..TOKEN].try_into().unwrap())).is_err());
+}
+
+#[test]
+fn what_is_wanted_often_is_kept_once() {
+    let table = table();
+    let codec = Vlen::new(Arc::clone(&table));
+    let long = [b'x'; 1000];
+    let cell = decoded(&codec, &chunk(&[&long, b"marker", b"", b"none"]), 4 * TOKEN).unwrap();
+    let mut wanted = [vec![&cell[..TOKEN]; 50].concat(), cell[TOKEN..].to_vec()].concat();
+    codec.keep(&mut wanted, &cell).unwrap();
+    let long = "x".repeat(1000);
+    let mut expected = vec![long.as_str(); 50];
+    expected.extend(["marker", "", "none"]);
+    assert_eq!(elements(&table, &wanted), expected);
+    let places: Vec<u64> =
+        wanted.chunks_exact(TOKEN).map(|token| u64::from_ne_bytes(token.try_into().unwrap()) & 0xffff_ffff).collect();
+    assert!(places.iter().all(|&place| place < 1100), "{places:?}");
+}
+
+#[test]
+fn chunks_of_nothing_but_fill_keep_nothing() {
+    let table = table();
+    let codec = Vlen::new(Arc::clone(&table));
+    let first = decoded(&codec, &chunk(&[b"none", b"none"]), 2 * TOKEN).unwrap();
+    assert_eq!(first, [0; 2 * TOKEN]);
+    // The number of the block is free again.
+    let second = decoded(&codec, &chunk(&[b"a", b"none"]), 2 * TOKEN).unwrap();
+    assert_eq!(u64::from_ne_bytes(second[..TOKEN].try_into().unwrap()) >> 32, 0);
 }

@@ -61,7 +61,12 @@ impl BytesToBytes for Vlen {
             let (expected, count) = (report::grouped(expected), report::grouped(count));
             return Err(Error::decode(name, format!("expected {expected} elements, found a count of {count}")));
         }
+        // Places in a block are 32-bit numbers.
+        if src.len() > MAX_LEN {
+            return Err(report::over_limit(name, MAX_LEN));
+        }
         let block = self.table.reserve();
+        let mut all_fill = true;
         let mut at = PREFIX;
         for (index, token) in dst.chunks_exact_mut(TOKEN).enumerate() {
             let Some(element) = element(src, at) else {
@@ -73,12 +78,19 @@ impl BytesToBytes for Vlen {
                 let (index, count) = (report::grouped(index), report::grouped(count));
                 return Err(Error::decode(name, format!("element {index} of {count} {reason}")));
             }
-            token.copy_from_slice(&self.table.token(block, at, element).to_ne_bytes());
+            let new = self.table.token(block, at, element);
+            token.copy_from_slice(&new.to_ne_bytes());
+            all_fill &= new == 0;
             at += PREFIX + element.len();
         }
         if at != src.len() {
             self.table.release(block);
             return Err(report::trailing(name, src.len() - at));
+        }
+        if all_fill {
+            // No token points to it, by which it could be released.
+            self.table.release(block);
+            return Ok(());
         }
         self.table.fill_in(block, src)
     }
@@ -111,8 +123,6 @@ impl BytesToBytes for Vlen {
             }
             append(dst, element)?;
         }
-        // What was decoded to be merged with what is written now belongs to this chunk only, which is done.
-        self.table.release_all(&blocks, src);
         Ok(())
     }
 
@@ -120,8 +130,8 @@ impl BytesToBytes for Vlen {
         true
     }
 
-    fn keep(&self, tokens: &mut [u8]) -> Result<()> {
-        self.table.keep(tokens)
+    fn keep(&self, wanted: &mut [u8], cell: &[u8]) -> Result<()> {
+        self.table.keep(wanted, cell)
     }
 }
 

@@ -5,12 +5,13 @@
 //! begin behind a block's own prefix, so no token is 0 but the fill value's: whoever looks for chunks of nothing but
 //! fill needs to know nothing of elements.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{element, too_long, MAX_LEN, PREFIX};
 use crate::codec::foreign::interned;
 use crate::error::{Error, Kind, Result};
-use crate::scratch::{out_of_memory, reserve};
+use crate::scratch::out_of_memory;
 
 /// Bytes of a token.
 pub const TOKEN: usize = 8;
@@ -51,7 +52,6 @@ struct State {
 pub struct Blocks<'t> {
     fill: &'t [u8],
     blocks: Vec<Option<Arc<Vec<u8>>>>,
-    sources: usize,
 }
 
 fn split(token: u64) -> (usize, usize) {
@@ -86,7 +86,7 @@ impl Table {
     /// The blocks there are now; those that are added later are not in it.
     pub fn blocks(&self) -> Blocks<'_> {
         let state = self.state();
-        Blocks { fill: &self.fill, blocks: state.blocks.clone(), sources: state.sources }
+        Blocks { fill: &self.fill, blocks: state.blocks.clone() }
     }
 
     /// Adds elements of the caller, in order; they stay as long as the table.
@@ -146,37 +146,83 @@ impl Table {
         state.free.push(number);
     }
 
-    /// Forgets all blocks that some of these tokens point to, but for the caller's.
-    pub(super) fn release_all(&self, blocks: &Blocks<'_>, tokens: &[u8]) {
-        let mut released: Vec<usize> = Vec::new();
-        for token in tokens.chunks_exact(TOKEN) {
-            let token = read(token);
+    /// The blocks that some of these tokens point to, but for the caller's: for what was decoded from one chunk, one block.
+    fn decoded(&self, tokens: &[u8]) -> Vec<Decoded> {
+        let mut numbers: Vec<usize> = Vec::new();
+        for token in tokens.chunks_exact(TOKEN).map(read).filter(|&token| token != 0) {
             let (number, _) = split(token);
-            if token != 0 && number >= blocks.sources && !released.contains(&number) {
-                released.push(number);
+            if numbers.last() != Some(&number) && !numbers.contains(&number) {
+                numbers.push(number);
             }
         }
-        released.into_iter().for_each(|number| self.release(number));
+        let state = self.state();
+        let block = |number| Some(Decoded { number, bytes: Arc::clone(state.blocks.get(number)?.as_ref()?) });
+        numbers.into_iter().filter(|&number| number >= state.sources).filter_map(block).collect()
     }
 
-    /// Keeps only the elements of these tokens, which are all that is wanted of a chunk, and changes the tokens to where
-    /// they are now.
-    pub(super) fn keep(&self, tokens: &mut [u8]) -> Result<()> {
-        let blocks = self.blocks();
-        let number = self.reserve();
-        let mut kept = vec![0; PREFIX];
-        let mut old = Vec::new();
-        reserve(&mut old, tokens.len())?;
-        old.extend_from_slice(tokens);
-        for token in tokens.chunks_exact_mut(TOKEN) {
-            let element = blocks.element(read(token))?;
-            token.copy_from_slice(&self.token(number, kept.len(), element).to_ne_bytes());
-            append(&mut kept, element)?;
+    /// Keeps of what was decoded as `cell` only the elements that the tokens of `wanted` point to, some of the cell's, and
+    /// changes these to where the elements are now.
+    pub(super) fn keep(&self, wanted: &mut [u8], cell: &[u8]) -> Result<()> {
+        let decoded = self.decoded(cell);
+        if decoded.is_empty() {
+            return Ok(());
         }
-        self.put(number, kept);
-        self.release_all(&blocks, &old);
+        if !wanted.is_empty() {
+            let number = self.reserve();
+            match self.pack(&decoded, number, wanted) {
+                Ok(kept) => self.put(number, kept),
+                Err(error) => {
+                    self.release(number);
+                    return Err(error);
+                }
+            }
+        }
+        decoded.into_iter().for_each(|block| self.release(block.number));
         Ok(())
     }
+
+    /// A block of the elements of these tokens, which are changed to point there. It has no element twice if it would
+    /// become longer than the blocks they come from: a selection may repeat the longest of them as often as it likes.
+    fn pack(&self, decoded: &[Decoded], number: usize, tokens: &mut [u8]) -> Result<Vec<u8>> {
+        let element = |token: u64| {
+            let (number, at) = split(token);
+            let block = decoded.iter().find(|block| block.number == number)?;
+            element(&block.bytes, at)
+        };
+        let most: usize = decoded.iter().map(|block| block.bytes.len()).sum();
+        let all = tokens.chunks_exact(TOKEN).filter_map(|token| element(read(token)));
+        let repeats = PREFIX + all.map(|element| PREFIX + element.len()).sum::<usize>() > most;
+        let mut moved: HashMap<u64, u64> = HashMap::new();
+        let mut kept = vec![0; PREFIX];
+        for token in tokens.chunks_exact_mut(TOKEN) {
+            let old = read(token);
+            // The fill value, or the caller's.
+            let Some(element) = element(old).filter(|_| old != 0) else { continue };
+            let new = match moved.get(&old) {
+                Some(&new) => new,
+                None => {
+                    if kept.len() > u32::MAX as usize {
+                        return Err(too_long(self.name, kept.len()));
+                    }
+                    let new = self.token(number, kept.len(), element);
+                    append(&mut kept, element)?;
+                    if repeats {
+                        moved.try_reserve(1).map_err(|_| out_of_memory(most))?;
+                        moved.insert(old, new);
+                    }
+                    new
+                }
+            };
+            token.copy_from_slice(&new.to_ne_bytes());
+        }
+        Ok(kept)
+    }
+}
+
+/// A block that a chunk was decoded to.
+struct Decoded {
+    number: usize,
+    bytes: Arc<Vec<u8>>,
 }
 
 /// Elements of the caller on their way into a table.

@@ -17,11 +17,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::path::file_in_the_way;
+use super::place::LEASE;
 use crate::error::{Error, Kind, Result};
+use crate::interrupt::Patience;
 use crate::store::durability::{self, Directories};
-
-/// The system says "again" where something was renamed while it followed a `..`; by then somebody does it on purpose.
-const ATTEMPTS: usize = 10_000;
 
 /// What is opened only to be the place of something else.
 pub const DIRECTORY: libc::c_int = libc::O_PATH | libc::O_DIRECTORY;
@@ -172,7 +171,8 @@ fn open(directory: RawFd, path: &Path, flags: libc::c_int, resolve: u64) -> io::
     let mut how: libc::open_how = unsafe { MaybeUninit::zeroed().assume_init() };
     how.flags = (flags | libc::O_CLOEXEC) as u64;
     how.resolve = resolve;
-    for _ in 0..ATTEMPTS {
+    let mut patience = Patience::new();
+    loop {
         // SAFETY: the path ends with NUL, `how` is as large as is said, and both outlive the call.
         let opened = unsafe {
             libc::syscall(libc::SYS_openat2, directory, path.as_ptr(), &raw const how, size_of::<libc::open_how>())
@@ -182,9 +182,11 @@ fn open(directory: RawFd, path: &Path, flags: libc::c_int, resolve: u64) -> io::
             return Ok(unsafe { File::from_raw_fd(opened as RawFd) });
         }
         let cause = io::Error::last_os_error();
-        if !matches!(cause.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) {
-            return Err(cause);
+        match cause.raw_os_error() {
+            Some(libc::EINTR) => {}
+            // Something was renamed while the system followed a `..`, or another process holds a lease (see `Place::open`).
+            Some(libc::EAGAIN) if patience.waited() < LEASE => patience.nap(),
+            _ => return Err(cause),
         }
     }
-    Err(io::Error::from_raw_os_error(libc::EAGAIN))
 }

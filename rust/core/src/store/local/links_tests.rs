@@ -90,7 +90,7 @@ fn links_that_stay_work() {
     symlink("deep/zarr.json", scratch.0.join("data/document")).expect("link");
     symlink("nowhere", scratch.0.join("dangling")).expect("link");
     store.set("data/link/c/0", &[b"1"]).expect("set");
-    durability::commit().expect("on the device");
+    durability::commit(durability::failures()).expect("on the device");
     assert_eq!(store.get("data/deep/c/0").expect("get").as_deref(), Some(&b"1"[..]));
     assert_eq!(store.get("data/document").expect("get").as_deref(), Some(&b"{}"[..]));
     assert_eq!(store.list("data/link").expect("list"), ["data/link/c/0", "data/link/zarr.json"]);

@@ -267,7 +267,7 @@ impl ListableStore for LocalStore {
     }
 
     fn flush(&self) -> Result<()> {
-        durability::commit()?;
+        durability::commit(durability::failures())?;
         flush::flush(self.top())
     }
 

@@ -6,13 +6,18 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 #[cfg(target_os = "linux")]
 pub use super::beneath::Beneath;
 #[cfg(not(target_os = "linux"))]
 pub use super::nowhere::Beneath;
 use crate::error::Error;
+use crate::interrupt::Patience;
 use crate::store::durability;
+
+/// For how long it is waited that another process gives back a lease; the system takes it away after 45 s.
+pub const LEASE: Duration = Duration::from_secs(60);
 
 /// What a file is opened for. A FIFO, socket or device is not waited for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,7 +77,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Opens the file or directory.
+    /// Opens the file or directory; does not wait for the other end of a pipe.
     pub fn open(self, access: Access) -> io::Result<File> {
         #[cfg(target_os = "linux")]
         if let Some(root) = self.within {
@@ -86,7 +91,15 @@ impl<'a> Place<'a> {
             use std::os::unix::fs::OpenOptionsExt;
             options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
         }
-        options.open(self.path)
+        let mut patience = Patience::new();
+        loop {
+            match options.open(self.path) {
+                // Another process holds a lease (a file server, for one of its clients), which it has now been told to
+                // give back. Without `O_NONBLOCK` the system would wait here, but for a pipe's other end, too.
+                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock && patience.waited() < LEASE => patience.nap(),
+                outcome => return outcome,
+            }
+        }
     }
 
     /// What is there, behind links.

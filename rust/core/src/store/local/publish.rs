@@ -106,7 +106,11 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
     let outcome = written.and_then(|()| close(file)).and_then(|()| match existing {
         Existing::Replace | Existing::ReplaceSeen => fs::rename(&temporary, path).map(|()| true),
         Existing::Keep => match fs::hard_link(&temporary, path) {
-            Ok(()) => fs::remove_file(&temporary).map(|()| true),
+            // It has its name; a leftover of ours, if this fails, is swept later.
+            Ok(()) => {
+                let _ = fs::remove_file(&temporary);
+                Ok(true)
+            }
             Err(cause) if cause.kind() == ErrorKind::AlreadyExists => fs::remove_file(&temporary).map(|()| false),
             Err(cause) => Err(cause),
         },

@@ -61,7 +61,8 @@ fn entries(bytes: &[u8], base: u64, most: u64) -> Result<Vec<Entry>> {
         // Where a chunk begins may be told as a step backwards.
         let start = place.wrapping_add(number(bytes, count + row));
         let end = start.checked_add(number(bytes, 2 * count + row));
-        let Some(end) = end.filter(|_| start >= base) else {
+        // Requests take signed places.
+        let Some(end) = end.filter(|&end| start >= base && i64::try_from(end).is_ok()) else {
             return Err(damaged(format!("chunk {chunk} cannot begin at byte {start}")));
         };
         found.push(Entry { chunk, start, end });

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::version::{Status, Version};
 use super::{ranges, Guard, Locker, Reader, Store};
 use crate::error::{Error, Kind, Result};
+use crate::fork;
 use crate::interrupt::Interrupt;
 use crate::source::Slice;
 use index::Entry;
@@ -99,9 +100,16 @@ impl ShardedStore {
     }
 
     /// Where a chunk lies in its shard; `None` if it is not there.
-    fn locate(&self, reader: &dyn Reader, chunk: u64) -> Result<Option<Entry>> {
+    fn locate(&self, shard: &str, reader: &dyn Reader, chunk: u64) -> Result<Option<Entry>> {
         let place = self.sharding.place(chunk);
-        let version = reader.version();
+        let version = match reader.version() {
+            // Before the index is read: an older version costs a look more, a newer one would name what it does not describe.
+            None if self.store.tells_versions() => match self.store.status(shard)? {
+                Status::Is(version) => Some(version),
+                Status::Missing | Status::Unknown => None,
+            },
+            known => known,
+        };
         let known = version.and_then(|version| self.known(place, &version));
         let entries = match known {
             Some(entries) => entries,
@@ -139,6 +147,7 @@ impl ShardedStore {
     }
 
     fn known(&self, place: (u64, u64), version: &Version) -> Option<Arc<Vec<Entry>>> {
+        let _inside = fork::enter();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().position(|(other, stored, _)| *other == place && stored.still(version))?;
         let found = kept.remove(at);
@@ -148,6 +157,7 @@ impl ShardedStore {
     }
 
     fn keep(&self, place: (u64, u64), version: Version, entries: &Arc<Vec<Entry>>) {
+        let _inside = fork::enter();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|(other, ..)| *other != place);
         if kept.len() >= KEPT {
@@ -158,7 +168,7 @@ impl ShardedStore {
 
     fn read(&self, shard: &str, chunk: u64) -> Result<Option<Piece>> {
         let Some(reader) = self.store.open(shard)? else { return Ok(None) };
-        let Some(Entry { start, end, .. }) = self.locate(reader.as_ref(), chunk)? else { return Ok(None) };
+        let Some(Entry { start, end, .. }) = self.locate(shard, reader.as_ref(), chunk)? else { return Ok(None) };
         within(reader.as_ref(), end, &format!("chunk {chunk}"))?;
         if end - start > self.limit {
             return Err(index::damaged(format!(

@@ -1,0 +1,78 @@
+"""What is asked of stores written by users, which may be far away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+import blizzarr
+
+
+class Counting:
+    """A store of four methods that notes what it is asked for, and how many bytes it gave."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, bytes] = {}
+        self.asked: list[tuple[str, str]] = []
+        self.given = 0
+
+    def get(self, key: str) -> bytes | None:
+        self.asked.append(("get", key))
+        value = self.values.get(key)
+        self.given += len(value or b"")
+        return value
+
+    def set(self, key: str, value: bytes) -> None:
+        self.values[key] = bytes(value)
+
+    def delete(self, key: str) -> None:
+        self.asked.append(("delete", key))
+        del self.values[key]
+
+    def list(self, prefix: str = "") -> list[str]:
+        return [key for key in self.values if key.startswith(prefix)]
+
+
+class Sized(Counting):
+    def size(self, key: str) -> int | None:
+        self.asked.append(("size", key))
+        return len(self.values[key]) if key in self.values else None
+
+
+class Ranged(Counting):
+    def get_ranges(self, key: str, ranges: Sequence[tuple[int, int]]) -> list[bytes] | None:
+        self.asked.append(("ranges", key))
+        if key not in self.values:
+            return None
+        parts = [self.values[key][start : start + length] for start, length in ranges]
+        self.given += sum(map(len, parts))
+        return parts
+
+
+@pytest.mark.parametrize(("kind", "question"), [(Sized, "size"), (Ranged, "ranges"), (Counting, "get")])
+def test_chunks_are_deleted_without_fetching_them(kind: type[Counting], question: str) -> None:
+    store = kind()
+    z = blizzarr.create_array(store, shape=4000, chunks=1000, dtype="i8", compressors=None)
+    z[:3000] = 1
+    store.asked.clear()
+    store.given = 0
+    z[...] = 0
+    assert sorted(key for key in store.values if key.startswith("c/")) == []
+    deleted = ["c/0", "c/1", "c/2"]
+    assert sorted(store.asked) == sorted(
+        [("delete", key) for key in deleted] + [(question, key) for key in [*deleted, "c/3"]]
+    )
+    assert store.given == {"size": 0, "ranges": 3, "get": 24000}[question]
+    np.testing.assert_array_equal(z[...], np.zeros(4000, "i8"))
+
+
+def test_the_size_of_a_value_is_asked_of_the_store_itself() -> None:
+    store = Sized()
+    z = blizzarr.create_array(store, shape=8, chunks=4, dtype="i2", compressors=None)
+    z[...] = 1
+    assert z.store.size("c/0") == 8  # type: ignore[attr-defined]
+    assert store.asked[-1] == ("size", "c/0")
+    with pytest.raises(AttributeError):
+        blizzarr.create_array(Counting(), shape=8, dtype="i2").store.size  # type: ignore[attr-defined]  # noqa: B018

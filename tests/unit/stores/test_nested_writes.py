@@ -1,0 +1,87 @@
+"""Writes that are called from within a write: by the handler of a signal, or by a codec or store written in Python."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.errors import StoreError
+from blizzarr.stores import MappingStore
+
+
+class CallsBack(dict[str, bytes]):
+    """A mapping that calls somebody before it stores a chunk."""
+
+    called: Any = None
+
+    def __setitem__(self, key: str, value: bytes) -> None:
+        if self.called is not None and key.startswith("c/"):
+            self.called()
+        super().__setitem__(key, value)
+
+
+def test_a_store_that_writes_to_the_chunk_which_it_is_asked_to_store_is_told_so() -> None:
+    values = CallsBack()
+    z = blizzarr.create_array(MappingStore(values), shape=8, chunks=4, dtype="i4", compressors=None)
+
+    def again() -> None:
+        values.called = None
+        z[1] = 7
+
+    values.called = again
+    with pytest.raises(StoreError, match="called during a write and writes to the same chunk"):
+        z[0] = 5
+    z[0] = 5
+    assert z[...].tolist() == [5, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_a_store_may_write_to_another_chunk_meanwhile() -> None:
+    values = CallsBack()
+    z = blizzarr.create_array(MappingStore(values), shape=8, chunks=4, dtype="i4", compressors=None)
+
+    def another() -> None:
+        values.called = None
+        z[4] = 7
+
+    values.called = another
+    z[0] = 5
+    assert z[...].tolist() == [5, 0, 0, 0, 7, 0, 0, 0]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers that send signals")
+def test_the_handler_of_a_signal_that_writes_to_the_chunk_being_written_does_not_wait_for_itself() -> None:
+    shard = 1 << 23
+    z = blizzarr.create_array(
+        {}, shape=shard, chunks=1 << 16, shards=shard, dtype="u1", compressors={"id": "gzip", "level": 9}
+    )
+    data = np.random.default_rng(0).integers(0, 16, shard, dtype="u1")
+    outcomes: list[str] = []
+
+    def handler(*_: object) -> None:
+        try:
+            z[0] = 99
+        except StoreError as error:
+            outcomes.append(error.reason or "")
+        else:
+            outcomes.append("written")
+
+    with blizzarr.config.set(threads=1):
+        before = signal.signal(signal.SIGALRM, handler)
+        try:
+            # Until one of them arrives while the chunk is locked.
+            for _ in range(20):
+                signal.setitimer(signal.ITIMER_REAL, 0.02)
+                z[...] = data
+                if any("called during a write" in outcome for outcome in outcomes):
+                    break
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+    assert any("called during a write" in outcome for outcome in outcomes), outcomes
+    found = z[...]
+    np.testing.assert_array_equal(found[1:], data[1:])
+    assert found[0] in (data[0], 99)
