@@ -20,7 +20,7 @@ from blizzarr.errors import LimitError, UnsupportedOperationError
 from blizzarr.indexing.basic import Lowered
 from blizzarr.indexing.selection import Axes
 
-__all__ = ["Binding", "Handle", "as_source", "read", "write", "write_parts"]
+__all__ = ["Binding", "Handle", "as_source", "empty_result", "read", "write", "write_parts"]
 
 _LARGE: int = _native.ResultMemory.FROM
 _HUGE = 1 << 62
@@ -92,13 +92,9 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
     shape, axes, scalar = lowered
     if out is None:
         try:
-            length = prod(shape) * binding.dtype.itemsize
-            # Large results lie in memory that is kept for the next one: the system need not clear it again.
-            found = (
-                np.ndarray(shape, binding.dtype, cast("memoryview[int]", _native.ResultMemory(length)))
-                if _LARGE <= length < _HUGE and not binding.dtype.hasobject
-                else np.empty(shape, binding.dtype)
-            )
+            # Small results, the most frequent, save the call.
+            is_small = prod(shape) * binding.dtype.itemsize < _LARGE
+            found = np.empty(shape, binding.dtype) if is_small else empty_result(shape, binding.dtype)
         except (MemoryError, ValueError) as error:
             raise LimitError(
                 f"expected memory for a result of shape {shape} and {binding.dtype}, found none ({error}); "
@@ -116,6 +112,23 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
         binding.handle.read(element, axes)
         found[...] = element
     return found[()] if scalar else found
+
+
+def empty_result(shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C") -> npt.NDArray[Any]:
+    """Return an array whose elements are not set; a large one in memory that is kept for the next result.
+
+    Memory that is used again is not cleared by the operating system.
+
+    Examples
+    --------
+    >>> empty_result((2, 3), np.dtype("int8"), "F").strides
+    (1, 2)
+    """
+    length = prod(shape) * dtype.itemsize
+    if _LARGE <= length < _HUGE and not dtype.hasobject:
+        memory = cast("memoryview[int]", _native.ResultMemory(length))
+        return np.ndarray(shape, dtype, memory, order=cast("Any", order))
+    return np.empty(shape, dtype, cast("Any", order))
 
 
 def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:

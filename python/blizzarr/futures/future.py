@@ -101,8 +101,12 @@ class Future(Generic[T]):
             try:
                 callback(self)
             except Exception as error:
-                # No concern of whoever finishes it, nor of the other callbacks.
-                _tell_of(error)
+                # Neither who finishes the future nor the other callbacks can help it.
+                _report(error)
+            except BaseException:
+                # Ctrl-C, or SystemExit: it goes on after the other callbacks, of which somebody may wait for one.
+                self._tell()
+                raise
 
     def _run_coroutine(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop | None) -> None:
         import asyncio
@@ -364,8 +368,8 @@ def run(future: Future[Any]) -> bool:
     return True
 
 
-def _tell_of(error: Exception) -> None:
-    """Say that a callback has failed, as Python does of a thread in which nobody can catch it."""
+def _report(error: Exception) -> None:
+    """Report that a callback has failed as Python reports the failure of a thread: nobody can catch it."""
     told = threading.ExceptHookArgs((type(error), error, error.__traceback__, threading.current_thread()))
     threading.excepthook(told)
 

@@ -1,8 +1,8 @@
 """The threads that do the work of futures.
 
-There are few: what a job does to elements the engine does on its own threads. A thread that waits for another future
-does not count, so that work which waits for work cannot stand still; and whoever waits for work that has not begun
-does it himself.
+There are few, as the engine has threads of its own for the elements. A thread that waits for another future does not
+count, so that work that waits for other work cannot deadlock; and waiting for work that has not begun does that work in
+the waiting thread.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Pool:
-    """Threads that are started when there is work, and forgotten in a child after a fork."""
+    """Threads that are started when there is work; a child forgets them after a fork."""
 
     def __init__(self) -> None:
         self._limit = max(4, os.cpu_count() or 1)
@@ -39,21 +39,21 @@ class Pool:
         self._running: dict[int, Future[Any]] = {}
 
     def put(self, future: Future[Any]) -> None:
-        """Have the work of a future done by one of the threads."""
+        """Queue the work of a future for one of the threads."""
         self._queue.put(future)
         self._grow()
 
     def _grow(self) -> None:
-        """Another thread, if there is more work than threads that wait for some."""
+        """Start another thread, if more work is queued than threads are idle, and the limit allows it."""
         with self._lock:
             if self._free >= self._queue.qsize() or self._active >= self._limit:
                 return
             self._active += 1
-        # Not waited for when Python ends: what they wait for may never come.
+        # Daemons, as Python would wait for others when it ends, and what they wait for may never come.
         try:
             threading.Thread(target=self._work, name="blizzarr", daemon=True).start()
         except RuntimeError:
-            # The system gives none.
+            # The system cannot start another thread.
             with self._lock:
                 self._active -= 1
                 others = self._active
@@ -72,10 +72,16 @@ class Pool:
                 with self._lock:
                     self._free -= 1
             self._running[me] = future
-            # What a callback raises is no concern of the work.
-            with contextlib.suppress(Exception):
+            try:
                 run(future)
-            self._running.pop(me, None)
+            except BaseException:
+                # A callback has ended this thread with SystemExit, or there is a bug in this library, which
+                # `threading.excepthook` reports. Another thread takes the place of this one.
+                with self._lock:
+                    self._active -= 1
+                raise
+            finally:
+                self._running.pop(me, None)
             del future
             with self._lock:
                 if self._active > self._limit:
@@ -84,16 +90,14 @@ class Pool:
                     return
 
     def _work_here(self) -> None:
-        """Do what nobody else will do."""
+        """Do all work of the queue in this thread, as there is no other."""
         with contextlib.suppress(Empty):
             while True:
-                future = self._queue.get_nowait()
-                with contextlib.suppress(Exception):
-                    run(future)
+                run(self._queue.get_nowait())
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
-        """While a thread of the pool waits, another one may work."""
+        """A context in which a thread of the pool waits, and another one may work in its place."""
         if not getattr(self._mine, "worker", False):
             yield
             return
@@ -107,7 +111,7 @@ class Pool:
                 self._active += 1
 
     def after_fork(self) -> None:
-        """In the child there are no threads: what has not begun is done by whoever waits for it."""
+        """Forget the threads, which a child does not have; work that has not begun is done by whoever waits for it."""
         running = list(self._running.values())
         self._reset()
         for future in running:
@@ -119,7 +123,7 @@ os.register_at_fork(after_in_child=POOL.after_fork)
 
 
 def submit(work: Callable[[], T]) -> Future[T]:
-    """The future of some work, which one of the threads does.
+    """Return the future of work that one of the pool's threads does.
 
     Examples
     --------
@@ -132,7 +136,7 @@ def submit(work: Callable[[], T]) -> Future[T]:
 
 
 def do_all(tasks: Sequence[Callable[[], object]], at_once: bool) -> None:
-    """Do some work, by threads unless it is to be done at once, and wait for all of it.
+    """Do all tasks, in this thread if `at_once` and else in the pool, and wait for them.
 
     Examples
     --------
@@ -150,7 +154,7 @@ def do_all(tasks: Sequence[Callable[[], object]], at_once: bool) -> None:
 
 
 def deferred(work: Callable[[], T]) -> Future[T]:
-    """The future of some work that begins when somebody waits for it, or with `force`.
+    """Return the future of work that begins with `force`, or when somebody waits for the result.
 
     Examples
     --------

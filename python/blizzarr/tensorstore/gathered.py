@@ -12,8 +12,7 @@ import numpy.typing as npt
 from blizzarr.indexing import Lowered
 from blizzarr.tensorstore.cell import Cell, copied
 from blizzarr.tensorstore.pieces import Pieces, Position
-from blizzarr.tensorstore.room import room
-from blizzarr.transfer import as_source
+from blizzarr.transfer import as_source, empty_result
 
 __all__ = ["Gathered"]
 
@@ -77,7 +76,7 @@ class Gathered:
                 hits.append((index, np.copy(written) if written is not True else True, copied(values)))
                 covered += np.size(values) if written is True and lowered[1] else 0
         if covered == pieces.count and covered:
-            found = room(lowered[0], self.dtype) if out is None else out
+            found = empty_result(lowered[0], self.dtype) if out is None else out
         else:
             found = below(out)
         if hits:

@@ -23,7 +23,7 @@ from blizzarr import _native
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump
 from blizzarr.spec.dtype import DType
-from blizzarr.tensorstore.room import room
+from blizzarr.transfer import empty_result
 
 __all__ = ["check_method", "reduce_blocks"]
 
@@ -81,7 +81,7 @@ def reduce_blocks(
     array([[1, 4]])
     """
     shape = tuple([len(edges) - 1 for edges in starts])
-    found = room(shape, elements.dtype) if out is None else out
+    found = empty_result(shape, elements.dtype) if out is None else out
     if dtype.name == "bool" and method in ("median", "mode"):
         method = "mean"
     if shape and dtype.name in _NATIVE:

@@ -68,7 +68,7 @@ def picked_shares(form: Form, dims: tuple[int, ...], numbers: npt.NDArray[np.int
             return None
     flat = numbers.reshape(-1)
     order = np.argsort(flat, kind="stable")
-    # Whoever is next to each other from here on belongs together.
+    # After sorting, positions of one layer are adjacent.
     places = np.unravel_index(order, numbers.shape)
     sorted_maps = [_sorted(map_, form, dims, rest, places) for map_ in form.maps]
     present, first = np.unique(flat[order], return_index=True)

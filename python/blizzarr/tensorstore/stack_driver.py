@@ -19,10 +19,10 @@ from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, View
 from blizzarr.tensorstore.layers import Layer
 from blizzarr.tensorstore.overlap import overlapping
 from blizzarr.tensorstore.regions import within
-from blizzarr.tensorstore.room import room
 from blizzarr.tensorstore.share import Place, Share
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
+from blizzarr.transfer import empty_result
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.form import Form
 
@@ -96,7 +96,7 @@ class StackDriver(Driver):
             ((share, part),) = parts
             _check_readable(share, part)
             return part._driver.read(part, out, batch)
-        found = room(view._form.shape, self.dtype._element_dtype) if out is None else out
+        found = empty_result(view._form.shape, self.dtype._element_dtype) if out is None else out
         # What is kept goes when this is done, so that it cannot become old.
         own: Shared = {}
         sharing = overlapping([part for _, part in parts]) if batch is None else ()

@@ -338,7 +338,7 @@ class Transaction:
             self.abort()
 
     def __del__(self) -> None:
-        # One that was called wrongly was never made.
+        # If `__init__` raised, there is nothing to abort.
         if hasattr(self, "_done") and self.open:
             self.abort()
 

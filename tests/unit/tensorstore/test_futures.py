@@ -18,6 +18,7 @@ import pytest
 import blizzarr.tensorstore as ours
 from blizzarr.errors import ConflictError
 from blizzarr.futures import deferred, run, submit
+from blizzarr.futures.pool import POOL
 
 theirs = pytest.importorskip("tensorstore")
 pytestmark = pytest.mark.parametrize("ts", [ours, theirs], ids=["ours", "theirs"])
@@ -287,6 +288,19 @@ class TestPool:
         future.cancel()
         assert not run(future)
         assert done == []
+
+    def test_threads_that_end_are_replaced(self, ts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A callback that ends its thread with SystemExit takes nothing from the pool."""
+        if ts is theirs:
+            pytest.skip("about our threads")
+        monkeypatch.setattr(threading, "excepthook", lambda args: None)
+        for _ in range(2 * POOL._limit):
+            gate = threading.Event()
+            future = submit(gate.wait)
+            future.add_done_callback(lambda _: sys.exit())
+            gate.set()
+            assert future.result(timeout=5)
+        assert submit(lambda: 7).result(timeout=5) == 7
 
     def test_forks(self, ts: Any) -> None:
         """A child does what has not begun; what the parent had begun fails there, and goes on here."""

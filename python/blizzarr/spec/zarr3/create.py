@@ -127,6 +127,6 @@ def _names(constraints: Metadata, labels: tuple[str, ...]) -> tuple[str | None, 
     """The labels; an empty one is no name, unless the metadata demand an empty name."""
     said = constraints.dimension_names or (None,) * len(labels)
     if len(set(filter(None, said))) < len(list(filter(None, said))):
-        # Names that are no labels are not stored, which whoever demanded them is told of.
+        # Duplicate names cannot be labels: drop them; the check of the new metadata reports it.
         said = (None,) * len(labels)
     return tuple(label or ("" if name == "" else None) for label, name in zip(labels, said, strict=True))
