@@ -1,8 +1,7 @@
-"""Checking what is stored: documents, every chunk, what should not be there; and repairing what can be repaired.
+"""Checking documents, chunks and keys, and repairing what can be repaired.
 
-`survey` lists what there is, `nodes` reads all documents, `keys` sorts the rest into chunks and what is none, `chunks`
-has the engine decode every chunk. What is wrong becomes a `Finding`; all of them, and what was looked at, a `Report`.
-Nothing in here changes anything but `repair`.
+`survey` lists everything, `nodes` reads all documents, `keys` sorts the other keys, `chunks` has the engine decode all
+chunks. Each problem becomes a `Finding`; a `Report` has all findings. Only `repair` changes anything.
 """
 
 from blizzarr.checking.check import check

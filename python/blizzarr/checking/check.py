@@ -1,4 +1,4 @@
-"""`check`: everything in order, from names to bytes."""
+"""The check of a hierarchy, from names to decoded chunks."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from blizzarr.stores import Store
 __all__ = ["Progress", "Seen", "check", "look"]
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the stored objects that are done, and how many there are."""
+"""A callback with the number of stored objects that are done, and their total number."""
 
 
 class Seen:
-    """What was seen while a report was made, for whoever repairs."""
+    """Intermediate results of a check, which repairs use."""
 
     def __init__(self, surveyed: Survey, nodes: Nodes, keys: Sorted) -> None:
         self.surveyed = surveyed
@@ -35,18 +35,18 @@ class Seen:
 
 
 def check(store: Store, path: str = "", *, fast: bool = False, progress: Progress | None = None) -> Report:
-    """Check a node and everything below it; nothing is changed.
+    """Check a node and everything below it, without changing anything.
 
     Raises
     ------
     NodeNotFoundError
-        When there is nothing that could be checked.
+There is no node at the path, and nothing below it.
     """
     return look(store, path, fast=fast, progress=progress)[0]
 
 
 def look(store: Store, path: str, *, fast: bool, progress: Progress | None) -> tuple[Report, Seen]:
-    """The report, and what was seen for it."""
+    """Return the report, and the intermediate results for repairs."""
     began = time.monotonic()
     report = Report(str(store), named(path), fast)
     found: list[Finding] = []
@@ -55,7 +55,7 @@ def look(store: Store, path: str, *, fast: bool, progress: Progress | None) -> t
     _add_beside(store, path, surveyed)
     nodes = read_nodes(store, path, surveyed.keys, found)
     if not nodes.metas and not nodes.unreadable and not found:
-        # Says what was looked for, and what is there instead.
+        # Raises an error that says what was looked for, and what is there instead.
         read_node(store, path)
         raise NodeNotFoundError("no array or group here", array=named(path), store=str(store))
     arrays = nodes.arrays()
@@ -82,7 +82,7 @@ def look(store: Store, path: str, *, fast: bool, progress: Progress | None) -> t
 
 
 def _prefixes(store: Store, path: str) -> tuple[str, ...]:
-    """What everything that belongs to a node begins with, but for some documents."""
+    """Return the prefixes of all keys of a node, except for some documents."""
     if not path:
         return ("",)
     here = find_quietly(store, path)
@@ -91,13 +91,13 @@ def _prefixes(store: Store, path: str) -> tuple[str, ...]:
 
 
 def _add_beside(store: Store, path: str, surveyed: Survey) -> None:
-    """The documents of the node itself, where they do not lie below its path."""
+    """Add the documents of the node itself that do not lie below its path."""
     if not path:
         return
     there = set(surveyed.keys)
     for key in dict.fromkeys(key for form in FORMATS.values() for key in form.document_keys(path)):
         if key not in there:
-            # What is no file is found where its directory is looked at.
+            # A directory in place of a document is reported by the survey.
             with suppress(BlizzarrError):
                 surveyed.keys += [key] if store.get(key) is not None else []
     surveyed.keys.sort()

@@ -1,4 +1,4 @@
-"""Every stored chunk of an array, decoded by the engine; or only its size, and the indices of shards."""
+"""Verifying the stored chunks of an array: all are decoded, or with `fast` only sizes and shard indexes are checked."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from blizzarr.stores import Store
 __all__ = ["engine_handle", "verify"]
 
 _FIRST: Final = 64
-"""Objects that are checked before it is known how long they take."""
+"""The size of the first batch, before the time per object is known."""
 _MOST: Final = 8192
 _SECONDS: Final = 0.25
-"""Between two calls that tell of progress, about."""
+"""The approximate time between two progress reports."""
 
 
 def verify(
@@ -44,7 +44,7 @@ def verify(
     fast: bool,
     told: Callable[[int], None],
 ) -> list[Finding]:
-    """Check the objects at these positions of the grid of one array."""
+    """Verify the objects at these grid positions of one array, count them in `report`, and return the findings."""
     found: list[Finding] = []
     try:
         handle = engine_handle(store, path, meta)
@@ -67,7 +67,7 @@ def verify(
         told(len(batch))
         start += len(batch)
         if start < len(places):
-            # Of elements of variable length the engine may keep what it decodes, as long as its handle is kept.
+            # A handle for elements of variable length may keep what it decodes: a new one frees that memory.
             handle = engine_handle(store, path, meta)
         took = time.monotonic() - began
         count = min(_MOST, max(1, int(len(batch) * min(4.0, _SECONDS / max(took, 1e-6)))))
@@ -75,7 +75,7 @@ def verify(
 
 
 def engine_handle(store: Store, path: str, meta: ArrayMeta) -> Any:
-    """The array as the engine has it, for one batch."""
+    """Return the engine's handle of an array."""
     handle = bind(store, path, meta).handle
     if isinstance(handle, ObjectHandle):
         handle = handle.tokens().handle
@@ -84,9 +84,9 @@ def engine_handle(store: Store, path: str, meta: ArrayMeta) -> Any:
 
 
 def _finding(meta: ArrayMeta, path: str, error: BaseException) -> Finding:
-    """An error of the engine as a finding."""
+    """Turn an error of the engine into a finding."""
     if not isinstance(error, BlizzarrError):
-        # An interrupt, or a mistake in a store or codec written in Python.
+        # An interrupt, or a bug in a store or codec written in Python.
         raise error
     said = f"{error.codec}: {error.reason}" if error.codec else error.reason
     kind = _kind(meta, error)
@@ -108,7 +108,7 @@ def _kind(meta: ArrayMeta, error: BlizzarrError) -> str:
 
 
 def _has_index(meta: ArrayMeta, error: BlizzarrError) -> bool:
-    """Whether the index of the shard could be read, so that other inner chunks of it can be found."""
+    """True if the index of the shard could be read, so that its other inner chunks can be found."""
     return len(error.chunk or ()) > len(meta.shape)
 
 

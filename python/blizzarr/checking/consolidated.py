@@ -1,4 +1,4 @@
-"""Consolidated metadata, compared with the documents that they are copies of."""
+"""Comparing consolidated metadata with the documents of which they are copies."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from blizzarr.model.names import join
 __all__ = ["check_consolidated"]
 
 _NAMED = 3
-"""So many nodes are named; of the others it is said how many they are."""
+"""The number of nodes that a finding names; the others are counted."""
 
 
 def check_consolidated(nodes: Nodes, start: str) -> list[Finding]:
-    """What is wrong with the consolidated metadata of each group."""
+    """Return a finding for each group whose consolidated metadata are wrong or doubtful."""
     found = []
     for path, meta in nodes.groups().items():
         if meta.consolidated is None:
@@ -45,7 +45,7 @@ def check_consolidated(nodes: Nodes, start: str) -> list[Finding]:
 
 
 def _differences(nodes: Nodes, path: str, meta: GroupMeta, start: str) -> list[str]:
-    """Which nodes below a group are not as its consolidated metadata say."""
+    """Describe each node below a group that differs from its copy in the consolidated metadata."""
     copies = meta.consolidated
     assert copies is not None
     form = format_of(meta)
@@ -79,9 +79,9 @@ def _differences(nodes: Nodes, path: str, meta: GroupMeta, start: str) -> list[s
 
 
 def _bare(node: Node) -> Node:
-    """A node without what it says of others. In copies of groups of v2 zarr-python 3 has a member for that, too."""
+    """Return a node without consolidated metadata; zarr-python 3 writes a member for them in copies of v2 groups."""
     if not isinstance(node, GroupMeta):
-        # What the chunks of an array had to tell, its document does not say, nor does the copy.
+        # Neither the document nor the copy has what was inferred from chunks.
         return as_documented(node)
     extra = {name: value for name, value in node.extra.items() if name != "consolidated_metadata"}
     return replace(node, consolidated=None, extra=extra)

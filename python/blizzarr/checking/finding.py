@@ -1,4 +1,4 @@
-"""One thing that is wrong, or worth knowing: where, what, and what to do about it."""
+"""Findings of `blizzarr.check`: where something is wrong or worth knowing, what it is, and what to do about it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ __all__ = ["KINDS", "Finding", "Severity"]
 
 
 class Severity(StrEnum):
-    """How bad it is."""
+    """The severity of a finding."""
 
     ERROR = "error"
     """Damage: something cannot be read, or would be read wrong."""
     WARNING = "warning"
-    """Nothing is lost, but somebody should look: leftovers, chunks that nobody reads, metadata in two formats."""
+    """Nothing is lost, but somebody should look: leftovers, chunks outside the shape, documents of two formats."""
     NOTE = "note"
-    """Nothing is wrong: files that are not ours."""
+    """Nothing is wrong, like files that are not Zarr's."""
 
 
 class Kind(NamedTuple):
-    """What all findings of one kind have in common."""
+    """The severity, heading and advice that all findings of one kind share."""
 
     severity: Severity
     title: str
-    """A heading for several of them."""
+    """The heading over findings of this kind."""
     advice: str
     repairable: bool = False
 
@@ -100,12 +100,12 @@ KINDS: Final[dict[str, Kind]] = {
     "foreign": Kind(Severity.NOTE, "files that are not Zarr's", "nothing, or move them away"),
     "shared": Kind(Severity.NOTE, "shards in which inner chunks share bytes", "nothing: this is allowed"),
 }
-"""All kinds of findings, worst first. Names are kept from release to release; new ones may come."""
+"""All kinds of findings by name, worst first. Names stay the same between releases; new ones may be added."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was found.
+    """One thing that is wrong with a store, or worth knowing.
 
     Examples
     --------
@@ -119,38 +119,38 @@ class Finding:
     kind: str
     """One of `KINDS`."""
     path: str
-    """Of the node that it is about, like ``/a/b``."""
+    """The path of the node, like ``/a/b``."""
     message: str
     key: str | None = None
-    """Of the object that it is about; several are counted in the message."""
+    """The key of the stored object; where a finding is about several, the first of them."""
     chunk: tuple[int, ...] | None = None
-    """The position in the chunk grid; in a shard followed by the position of the inner chunk."""
+    """The position in the chunk grid, followed by the position within the shard for an inner chunk."""
     codec: str | None = None
     repairable: bool = False
-    """Whether `repair=True` would do something about it."""
+    """True if ``repair=True`` acts on it."""
 
     @property
     def severity(self) -> Severity:
-        """How bad it is."""
+        """The severity of its kind."""
         return KINDS[self.kind].severity
 
     @property
     def advice(self) -> str:
-        """What to do about it."""
+        """What the user should do about it."""
         return KINDS[self.kind].advice
 
     @property
     def inner(self) -> tuple[int, ...]:
-        """The position of the inner chunk in its shard, where it is about one."""
+        """The position of the inner chunk within its shard; empty if the finding is not about an inner chunk."""
         chunk = self.chunk or ()
-        # What `chunk` says and the key does not.
+        # The part of `chunk` that the key does not contain.
         if self.key is None or tuple(map(int, re.findall(r"\d+", self.key)))[-len(chunk) :] == chunk:
             return ()
         return chunk[len(chunk) // 2 :]
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Worst first, then by place."""
+        """The sort key: worst kind first, then by path, chunk and key."""
         return _ORDER[self.kind], self.path, self.chunk or (), self.key or "", self.message
 
     def __str__(self) -> str:
@@ -158,7 +158,7 @@ class Finding:
         return f"{self.severity}: {place}: {self.message}"
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """Return all fields as JSON values."""
         return {
             "kind": self.kind,
             "severity": str(self.severity),

@@ -1,7 +1,7 @@
-"""Of all keys, which are chunks of which array; of the others, what they are instead.
+"""Sorting keys: which are chunks of which array, and what the others are.
 
-The innermost node whose prefix a key has owns it. Below an array there are chunks: those whose name its chunk key
-encoding gives, for a position inside its grid. Other names that look like chunks are read by nobody.
+A key belongs to the innermost node whose prefix it has. It is a chunk of an array if it is the array's chunk key for a
+position within its grid. No reader finds other keys that look like chunks.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ __all__ = ["Owners", "Sorted", "sort_keys"]
 Position = tuple[int, ...]
 
 _CHUNK: Final = re.compile(r"(?:(?P<place>.+?)/)?(?:c(?:[./]?[0-9]+(?:[./][0-9]+)*)?|[0-9]+(?:[./][0-9]+)+|0)")
-"""What looks like a chunk, whoever's: never a bare number, which may be anybody's, but for the first one."""
+"""Keys that look like chunks of any array. A bare number could be anything, so only ``0`` counts."""
 _BARE: Final = ("c", "0")
-"""Chunks whose names are anybody's, beside the document of a group."""
+"""Names of chunks that prove nothing if they lie beside the document of a group."""
 _RECORDS: Final = {
     PROGRESS: "a copy into this array was interrupted; the same copy with resume=True goes on",
     REMOVAL: "a removal was interrupted; whatever is made here with overwrite=True, or mode='w', goes on with it",
@@ -40,7 +40,7 @@ _RECORDS: Final = {
 
 
 class Owners:
-    """Which node owns a key, by the directory that the key is in."""
+    """A function from keys to the path of the node that owns them, or `None`; remembered per directory."""
 
     def __init__(self, owners: Mapping[str, str]) -> None:
         self._owners = owners
@@ -64,17 +64,17 @@ class Owners:
 
 @dataclass(slots=True)
 class Sorted:
-    """What is what."""
+    """All keys, sorted."""
 
     owner_of: Owners
     chunks: dict[str, list[Position]] = field(default_factory=dict)
-    """The stored chunks of each array, by its path: their positions in its grid."""
+    """The grid positions of the stored chunks, by path of the array."""
     outside: dict[str, list[str]] = field(default_factory=dict)
-    """Chunks outside the grid of each array: their keys in its chunk store."""
+    """The keys (in the chunk store) of chunks outside the grid, by path of the array."""
 
 
 def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, found: list[Finding]) -> Sorted:
-    """Sort all keys; what is neither a document nor a chunk is found."""
+    """Sort all keys, and add a finding for each that is neither a document nor a chunk inside its array."""
     arrays = {path: _Array.of(path, meta) for path, meta in nodes.arrays().items()}
     owners: dict[str, str] = {}
     for path in (*nodes.metas, *nodes.unreadable):
@@ -103,7 +103,7 @@ def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, found: list[Finding]
                 if key not in nodes.keys and key not in entries and find_owner(key) == path:
                     array.sort(key, made, found)
     _sort_strays(strays, found)
-    # In a store that cannot delete the record of a copy stays, and says that all is done.
+    # A store that cannot delete keeps the record of a finished copy.
     found[:] = [one for one in found if one.kind != "unfinished" or not _is_finished(store, one.key or "")]
     _sort_others(store, surveyed, nodes, arrays, find_owner, found)
     return made
@@ -111,7 +111,7 @@ def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, found: list[Finding]
 
 @dataclass(slots=True)
 class _Array:
-    """An array, and what the names of its chunks look like."""
+    """An array, and the patterns of its chunk names."""
 
     path: str
     meta: ArrayMeta
@@ -119,9 +119,9 @@ class _Array:
     keys: ArrayKeys
     grid: tuple[int, ...]
     loose: re.Pattern[str]
-    """As chunk names, also with zeros in front."""
+    """Matches chunk names, also with leading zeros."""
     other: re.Pattern[str]
-    """As chunk names in other encodings."""
+    """Matches chunk names in other chunk key encodings."""
 
     @classmethod
     def of(cls, path: str, meta: ArrayMeta) -> _Array:
@@ -138,14 +138,14 @@ class _Array:
         )
 
     def position(self, key: str) -> Position | None:
-        """Of the chunk with this key; None when it is none."""
+        """Return the grid position of the chunk with this key; `None` if it is not a chunk key."""
         return self.keys.position(key)
 
     def is_inside(self, position: Position) -> bool:
         return all(index < count for index, count in zip(position, self.grid, strict=True))
 
     def sort(self, key: str, made: Sorted, found: list[Finding]) -> None:
-        """Find out what a key of this array is."""
+        """Add a key of this array to `made`, or a finding about it."""
         position = self.position(key)
         if position is not None:
             if self.is_inside(position):
@@ -178,13 +178,13 @@ def _times(grid: Iterable[int]) -> str:
 
 
 def _is_finished(store: Store, key: str) -> bool:
-    """Whether this is the record of a copy that says that all of it is done."""
+    """True if this is the record of a copy that is complete."""
     path, _, name = key.rpartition("/")
     return name == PROGRESS and Record(store, path).read() is None
 
 
 def _stray(key: str, path: str) -> Finding:
-    """What is neither a document nor a chunk."""
+    """Return the finding for a key that is neither a document nor a chunk."""
     record = _RECORDS.get(key.rpartition("/")[2])
     if record is not None:
         return Finding("unfinished", path, record, key=key)
@@ -192,7 +192,7 @@ def _stray(key: str, path: str) -> Finding:
 
 
 def _sort_strays(strays: Iterable[tuple[str, str | None]], found: list[Finding]) -> None:
-    """Keys that no array owns: what look like chunks are data that lack a document."""
+    """Add findings for keys that no array owns; keys that look like chunks are data without a document."""
     data: dict[str, list[str]] = {}
     for key, owner in strays:
         match = _CHUNK.fullmatch(key)
@@ -207,7 +207,7 @@ def _sort_strays(strays: Iterable[tuple[str, str | None]], found: list[Finding])
 
 
 def _original(store: Store, array: _Array, key: str) -> str | None:
-    """The key by which an array knows what is stored under another one; None where that cannot be said."""
+    """Return the chunk key of the value that is stored under `key`; `None` if storage transformers do not tell."""
     chunks = chunk_store(store, array.path, array.meta)
     wrapped: list[RenamingStore] = []
     while chunks is not store:
@@ -221,7 +221,7 @@ def _original(store: Store, array: _Array, key: str) -> str | None:
     if name is None or not wrapped:
         return key if not wrapped else None
     found = array.prefix + name
-    # `original` may guess.
+    # `original` may return a guess.
     return found if array.position(found) is not None and stored_key(wrapped[0], found, store) == key else None
 
 
@@ -233,7 +233,7 @@ def _sort_others(
     find_owner: Owners,
     found: list[Finding],
 ) -> None:
-    """What is no key: in the place of a chunk or a document it is damage, elsewhere a foreign file."""
+    """Add findings for names that are no keys: errors in place of chunks or documents, otherwise foreign files."""
     for name, what in (*surveyed.others.items(), *dict.fromkeys(surveyed.directories, "a directory").items()):
         path = find_owner(name)
         array = None if path is None else arrays.get(path)
@@ -245,7 +245,7 @@ def _sort_others(
         elif (place := _node_of(name, nodes)) is not None:
             found.append(Finding("no-file", named(place), f"expected a document, found {what}", key=name))
         elif name in surveyed.others:
-            # What is behind a link that leads out may be a node, or chunks: it is not known to be whole.
+            # There may be chunks behind a link that leads out of the root; they cannot be checked.
             kind = "unreadable" if what == OUT else "foreign"
             found.append(Finding(kind, named(path or ""), what, key=name))
     for name, why in surveyed.unreadable.items():
@@ -254,7 +254,7 @@ def _sort_others(
 
 
 def _node_of(key: str, nodes: Nodes) -> str | None:
-    """The path of the node whose document has this key, or of the root for that of the hierarchy as a whole."""
+    """Return the path of the node whose document has this key; the root's for the document of the whole hierarchy."""
     if any(key == form.entry_key for form in nodes.forms):
         return ""
     return next((place for form in nodes.forms if (place := form.node_of(key)) is not None), None)

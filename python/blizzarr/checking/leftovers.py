@@ -1,4 +1,4 @@
-"""What writers that died have left: values that they had not finished."""
+"""Leftovers: temporary files of writers that died before they finished."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["find_leftovers"]
 
 
 def find_leftovers(store: Store, surveyed: Survey, keys: Sorted) -> list[Finding]:
-    """The leftovers in a directory; other stores hide theirs, or have none."""
+    """Return a finding for each leftover in a local directory; other stores hide theirs or have none."""
     local = unwrapped(store)
     names: set[str] = set()
     if not isinstance(local, LocalStore):
         return []
     for directory in surveyed.temporary:
-        # What cannot be listed somewhere below has been found already.
+        # The survey has already reported directories that cannot be listed.
         with suppress(BlizzarrError):
             names.update(local.leftovers(directory))
     said = "a writer that died has left it; nobody reads it"

@@ -1,4 +1,4 @@
-"""A check and a manifest: recorded when all is well, or what is there now compared with what was recorded."""
+"""Checking with a manifest of checksums: recording one, or comparing the data with one."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _MESSAGES = {
 def check_and_record(
     store: Store, path: str, file: str | os.PathLike[str], *, fast: bool = False, progress: Progress | None = None
 ) -> Report:
-    """Check, and record the checksums of everything if nothing is damaged.
+    """Check a node, and record the checksums of all its objects in a file unless something is damaged.
 
     Raises
     ------
     PathError
-        When the file would be among the data.
+The file would lie inside the data.
     """
     began = time.monotonic()
     _refuse_inside(store, path, file)
@@ -56,14 +56,14 @@ def check_and_record(
 def check_against(
     store: Store, path: str, file: str | os.PathLike[str], *, fast: bool = False, progress: Progress | None = None
 ) -> Report:
-    """Check, and compare everything with the checksums in a manifest.
+    """Check a node, and compare its objects with the checksums in a manifest.
 
     Raises
     ------
     MetadataError
-        When the file is no manifest, or was cut off.
+The file is not a manifest, or is truncated.
     ConflictError
-        When it is that of another node.
+The manifest was recorded for another node.
     """
     began = time.monotonic()
     manifest = read_manifest(file)
@@ -82,7 +82,7 @@ def check_against(
 
 
 class _Nodes:
-    """Which node, and which of its chunks, a key is about."""
+    """Turns differences from a manifest, which name keys, into findings, which name nodes and chunks."""
 
     def __init__(self, seen: Seen, path: str) -> None:
         self._path = path
@@ -106,7 +106,7 @@ class _Nodes:
 
 
 def _refuse_inside(store: Store, path: str, file: str | os.PathLike[str]) -> None:
-    """A manifest among the data would be a foreign file there, and lost with them."""
+    """Raise `PathError` if the manifest would lie inside the data: it would be a foreign file, lost with them."""
     if "\0" in os.fspath(file):
         raise PathError(f"expected the name of a file, found NUL in {os.fspath(file)!r}")
     local = unwrapped(store)
@@ -118,7 +118,7 @@ def _refuse_inside(store: Store, path: str, file: str | os.PathLike[str]) -> Non
 
 
 class _Halves:
-    """One progress of two things that are done one after the other."""
+    """One progress callback for two tasks that run one after the other."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
@@ -130,6 +130,6 @@ class _Halves:
             self._progress(done, 2 * total)
 
     def second(self, done: int, total: int) -> None:
-        # As many again, so that what is done never becomes less.
+        # The second half counts as much as the first, so that the sum never decreases.
         if self._progress is not None and total:
             self._progress(self._chunks + self._chunks * done // total, 2 * self._chunks)

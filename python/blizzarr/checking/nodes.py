@@ -1,4 +1,4 @@
-"""All nodes of a hierarchy with their documents, found by the keys of documents: also those no group leads to."""
+"""Reading all nodes of a hierarchy, found by the keys of their documents, including those that no group leads to."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ __all__ = ["Nodes", "find_quietly", "named", "read_nodes"]
 
 @dataclass(slots=True)
 class Nodes:
-    """What the documents say."""
+    """The nodes of a hierarchy."""
 
     forms: tuple[Format, ...]
-    """The formats whose documents were looked for."""
+    """The formats that were searched."""
     metas: dict[str, Node] = field(default_factory=dict)
-    """By path; only of those that can be read."""
+    """The metadata of the nodes that can be read, by path."""
     documents: dict[str, dict[str, bytes]] = field(default_factory=dict)
-    """Of those, by key."""
+    """The documents of these nodes: by path, then by key."""
     unreadable: set[str] = field(default_factory=set)
-    """The paths of those that have documents and cannot be read."""
+    """The paths of nodes whose documents cannot be read."""
     keys: set[str] = field(default_factory=set)
-    """Of all documents."""
+    """The keys of all documents."""
     entries: set[str] = field(default_factory=set)
-    """Of documents of the hierarchy as a whole, those that are missing."""
+    """The keys of missing entry documents (of the hierarchy as a whole)."""
 
     def arrays(self) -> dict[str, ArrayMeta]:
-        """The arrays by path."""
+        """Return the arrays by path."""
         return {path: meta for path, meta in self.metas.items() if isinstance(meta, ArrayMeta)}
 
     def groups(self) -> dict[str, GroupMeta]:
-        """The groups by path."""
+        """Return the groups by path."""
         return {path: meta for path, meta in self.metas.items() if isinstance(meta, GroupMeta)}
 
     def is_reachable(self, path: str, start: str) -> bool:
-        """Whether groups lead from the node at `start` to this one."""
+        """Return whether groups lead from the node at `start` to this one."""
         above = [group for group in ancestors(path) if len(group) >= len(start)]
         form = format_of(self.metas[path])
         return all(
@@ -51,7 +51,7 @@ class Nodes:
 
 
 def read_nodes(store: Store, path: str, keys: Sequence[str], found: list[Finding]) -> Nodes:
-    """Read all documents among these keys, of the node at `path` and of those below it."""
+    """Read all documents among these keys that belong to the node at `path` or to nodes below it."""
     there = set(keys)
     here = find_quietly(store, path)
     nodes = Nodes(_formats(here, path, there))
@@ -70,7 +70,7 @@ def read_nodes(store: Store, path: str, keys: Sequence[str], found: list[Finding
         else:
             nodes.unreadable.add(place)
     if isinstance(here, Found) and path not in nodes.metas and path not in nodes.unreadable:
-        # A group that only what is below it shows, or the entry point of the hierarchy.
+        # A group without a document, or the entry point of the hierarchy.
         nodes.metas[path], nodes.documents[path] = here.meta, here.documents
     _check_above(nodes, path, found)
     return nodes
@@ -87,7 +87,7 @@ def find_quietly(
 
 
 def named(path: str) -> str:
-    """A path as reports have it.
+    """Return a path as reports show it.
 
     Examples
     --------
@@ -98,11 +98,11 @@ def named(path: str) -> str:
 
 
 def _formats(here: Found | BlizzarrError | None, path: str, keys: set[str]) -> tuple[Format, ...]:
-    """The formats that nodes may have, by what is at the path."""
+    """Return the formats that nodes at and below the path may have."""
     if isinstance(here, Found):
         form = format_of(here.meta)
         return tuple(relatives(form, path)) or (form,)
-    # Without its document: whatever the keys look like. A format without groups has nothing below the path.
+    # There is no node at the path: try every format that the keys suggest.
     return tuple(
         form
         for form in FORMATS.values()
@@ -112,7 +112,7 @@ def _formats(here: Found | BlizzarrError | None, path: str, keys: set[str]) -> t
 
 
 def _values(store: Store, keys: Sequence[str], found: list[Finding]) -> dict[str, bytes]:
-    """The values of documents; those that cannot be read are findings."""
+    """Read documents, with a finding for each that cannot be read."""
     get_many = getattr(store, "get_many", None)
     if get_many is not None:
         try:
@@ -165,7 +165,7 @@ def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, fo
 
 
 def _miss_entry(nodes: Nodes, documents: Iterable[str], found: list[Finding]) -> None:
-    """Say once that the document of the hierarchy as a whole is not there, which the others need."""
+    """Add one finding if the entry document, which the others need, is missing."""
     for form in nodes.forms:
         entry = form.entry_key
         if entry not in nodes.entries or not any(form.node_of(key) is not None for key in documents):
@@ -177,7 +177,7 @@ def _miss_entry(nodes: Nodes, documents: Iterable[str], found: list[Finding]) ->
 
 
 def _document(place: str, error: BlizzarrError, documents: Mapping[str, bytes]) -> Finding:
-    """What is wrong with the documents of a node, all of it."""
+    """Return one finding with all problems of the documents of a node."""
     key = error.key or next(iter(documents), None)
     problems = getattr(error, "problems", ())
     said = "; ".join(map(str, problems)) if problems else error.reason or str(error)
@@ -188,7 +188,7 @@ def _document(place: str, error: BlizzarrError, documents: Mapping[str, bytes]) 
 
 
 def _check_above(nodes: Nodes, start: str, found: list[Finding]) -> None:
-    """Groups must lead to every node, in formats where groups have documents."""
+    """Add findings for nodes below arrays, and for missing groups above nodes where the format requires them."""
     missing: dict[str, list[str]] = {}
     for path, meta in nodes.metas.items():
         needed = format_of(meta).groups_above(path)
@@ -201,7 +201,7 @@ def _check_above(nodes: Nodes, start: str, found: list[Finding]) -> None:
                 missing.setdefault(above, []).append(path)
     for above, paths in missing.items():
         more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
-        # Arrays may lie about in a folder; below a group they are lost to whoever lists it.
+        # Arrays in a plain directory are fine; below a group, listing the group does not show them.
         known = nodes.metas.keys() | nodes.unreadable
         kind = "unreachable" if known.intersection(_between(start, ancestors(above))) else "standalone"
         found.append(Finding(kind, named(above), f"no document makes it a group, above {named(paths[0])}{more}"))

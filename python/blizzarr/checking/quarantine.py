@@ -1,4 +1,4 @@
-"""Where damaged bytes are kept before anything takes their place: never among the data."""
+"""The quarantine: a place outside the data where damaged values are kept before a repair replaces them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Quarantine", "outermost"]
 
 
 class Quarantine:
-    """Keeps values of a store under their keys, those of one repair below its date and time.
+    """A store for the values that a repair replaces, under their keys, below the date and time of the repair.
 
     Parameters
     ----------
     store
         The store that is repaired.
     where
-        Another one; by default, for a directory ``data.zarr``, the directory ``data.zarr.quarantine`` beside it.
+The store to keep them in; by default, for a directory ``data.zarr``, its sibling ``data.zarr.quarantine``.
 
     Examples
     --------
@@ -42,21 +42,21 @@ class Quarantine:
         self._prefix = ""
 
     def keep(self, key: str, value: bytes) -> str:
-        """Keep a value, and say where."""
+        """Store a value, and return a description of its place."""
         kept = self._open()
-        # What takes its place must not outlive a power cut alone.
+        # A power cut must not lose the kept value while its replacement survives.
         with durable("full"):
             kept.set(f"{self._prefix}/{key}", value)
         root = getattr(kept, "root", None)
         return f"{self._prefix}/{key} in {kept}" if root is None else str(Path(root, self._prefix, key))
 
     def check(self) -> None:
-        """Refuse before anything is changed when there is no place to keep things.
+        """Raise an error, before anything is changed, if there is no valid place for the quarantine.
 
         Raises
         ------
         PathError
-            When one must be named, or the one that is named is among the data.
+No place was given and there is no default, or the place is inside the data.
         """
         self._target()
 
@@ -84,14 +84,14 @@ class Quarantine:
             self._kept = self._target()
             now = datetime.now().strftime("%Y-%m-%dT%H%M%S")
             taken = {prefix.rstrip("/") for prefix in self._kept.list_dir("").prefixes}
-            # Nothing that was kept before is ever replaced.
+            # Never replace what an earlier repair kept.
             names = (now if number == 1 else f"{now}-{number}" for number in range(1, len(taken) + 2))
             self._prefix = next(name for name in names if name not in taken)
         return self._kept
 
 
 def outermost(directory: Path) -> Path:
-    """The root of the hierarchy that a directory is in: nothing of ours may lie in it that is no part of it."""
+    """Return the root directory of the outermost hierarchy that contains a directory, or the directory itself."""
     documents = {key for form in FORMATS.values() for key in (*form.node_keys(""), form.entry_key) if key is not None}
     above = [parent for parent in directory.parents if any((parent / key).is_file() for key in documents)]
     return above[-1] if above else directory

@@ -1,7 +1,7 @@
-"""Repairing what `check` has found: what is surely dead goes, what can be made again is made again.
+"""Repairing what a check has found: rebuilding shards and consolidated metadata, removing what is left over.
 
-Nothing is replaced or moved before a copy of it is kept outside of the data. What the others of this library would
-have to be kept from is done under the locks that keep them from it.
+A value is replaced or removed only after a copy of it is in the quarantine. Each repair holds the locks that other
+writers of this library take.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ _CHUNKS = ("chunk", "checksum", "inner-chunk", "shard-index")
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """What may be done."""
+    """The options of a repair."""
 
     quarantine: Quarantine
     dry_run: bool = False
     quarantine_damaged: bool = False
-    """Whether what nothing can be saved of is moved away, so that it reads as fill value from then on."""
+    """True if objects of which nothing can be saved are moved away, so that they read as fill value afterwards."""
 
 
 def check_and_repair(
     store: Store, path: str, how: Repairs, *, fast: bool = False, progress: Progress | None = None
 ) -> Report:
-    """Check, and repair what can be repaired; what was done, and what could not be, is in the report.
+    """Check a node, repair what can be repaired, and return a report of the findings and repairs.
 
     Raises
     ------
     PathError
-        When there is no place to keep what is damaged. Nothing has been changed then.
+There is no valid place for the quarantine; nothing was changed.
     """
     if not how.dry_run:
         check_writable(store, path)
@@ -68,7 +68,7 @@ def check_and_repair(
 
 
 def _shards(store: Store, report: Report, seen: Seen, how: Repairs) -> Iterator[Repair]:
-    """Each damaged object once, however many findings there are about it."""
+    """Repair each damaged object once, however many findings it has."""
     damaged: dict[tuple[str, str], Finding] = {}
     for finding in report.of_kind(*_CHUNKS):
         if (finding.repairable or how.quarantine_damaged) and finding.key is not None and finding.chunk is not None:
@@ -101,7 +101,7 @@ def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Findin
 
 
 def _outside(store: Store, seen: Seen, how: Repairs) -> Iterator[Repair]:
-    """Chunks outside the shape of an array, as it is while nobody else changes it."""
+    """Move away chunks outside the shape of their array, while its shape is locked."""
     arrays = seen.nodes.arrays()
     for path, keys in seen.keys.outside.items():
         meta = arrays[path]
@@ -109,7 +109,7 @@ def _outside(store: Store, seen: Seen, how: Repairs) -> Iterator[Repair]:
             yield from (Repair("outside", named(path), key, "moved away", True) for key in keys)
             continue
         try:
-            # Who appends holds this, and has stored chunks outside the shape that is not changed yet.
+            # A concurrent append holds this lock, and stores chunks outside the shape before it changes the shape.
             with exclusive(store, path, lock_key(path, meta)):
                 yield from list(_move_outside(store, path, meta, keys, how.quarantine))
         except BlizzarrError as error:
@@ -139,7 +139,7 @@ def _move_outside(
 
 
 def _consolidated(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:
-    """Those that are wrong, inner groups first: a change of one removes those of the groups above, which follow."""
+    """Rebuild wrong consolidated metadata, inner groups first, since a change removes those of the groups above."""
     wrong = {finding.path[1:]: finding for finding in report.of_kind("consolidated")}
     above = {group for path in wrong for group in ancestors(path)}
     found = {path: find_quietly(store, path) for path in above | wrong.keys()}
@@ -161,7 +161,7 @@ def _consolidated(store: Store, report: Report, how: Repairs) -> Iterator[Repair
 
 
 def _leftovers(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:
-    """Of writers that are dead: whose locks nobody holds."""
+    """Remove leftovers of dead writers, whose locks nobody holds."""
     leftovers = report.of_kind("leftover")
     if not leftovers:
         return

@@ -1,4 +1,4 @@
-"""What was looked at, what was found, and what was done about it."""
+"""The result of `blizzarr.check`: what was examined, the findings, and the repairs."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from blizzarr.checking.finding import KINDS, Finding, Severity
 __all__ = ["SCHEMA", "Checksums", "Repair", "Report"]
 
 SCHEMA: Final = 1
-"""Goes up when a member of `Report.to_dict` changes its meaning; new ones may come without."""
+"""The version of `Report.to_dict`: it increases when a member changes its meaning, not when one is added."""
 
 SHOWN: Final = 20
-"""Findings that the text of a report lists."""
+"""The number of findings that the text of a report lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One thing that was done, or would be done, or could not be."""
+    """A repair that was made, would be made (with `dry_run`), or was not possible."""
 
     kind: str
-    """Of the findings that it is about."""
+    """The kind of the findings that it repairs; see `Finding.kind`."""
     path: str
     key: str | None
     message: str
     done: bool
-    """Whether it was done; with `dry_run`, whether it would be."""
+    """True if it was done, or with `dry_run`, if it would be."""
     kept: str | None = None
-    """Where what was there before is kept."""
+    """The place in the quarantine where the replaced value is kept."""
     lost: tuple[tuple[int, ...], ...] = ()
-    """Chunks that could not be saved, as `Finding.chunk` has them; in shards within shards the position in each."""
+    """The chunks that could not be saved, as in `Finding.chunk`; for nested shards, with the position in each level."""
 
     def __str__(self) -> str:
         return f"{self.path if self.key is None else self.key}: {self.message}"
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """Return all fields as JSON values."""
         return {
             "kind": self.kind,
             "path": self.path,
@@ -52,15 +52,15 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Checksums:
-    """What a report has to do with a manifest of checksums."""
+    """The manifest of checksums that was recorded, or with which the data was compared."""
 
     file: str
     done: Literal["recorded", "compared", "not recorded"]
-    """It is not recorded when something is damaged: a damaged object must not pass for what it should be."""
+    """No manifest is recorded if something is damaged: it would give damaged objects valid checksums."""
     objects: int = 0
-    """So many are in it."""
+    """The number of objects in the manifest."""
     recorded: str | None = None
-    """When it was made, in ISO 8601."""
+    """The time at which it was recorded, in ISO 8601."""
 
     def __str__(self) -> str:
         if self.done == "not recorded":
@@ -73,13 +73,13 @@ class Checksums:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """Return all fields as JSON values."""
         return {"file": self.file, "done": self.done, "objects": self.objects, "recorded": self.recorded}
 
 
 @dataclass(slots=True)
 class Report:
-    """What `check` gives: printed it is for people, `to_dict` is for programs.
+    """The result of `blizzarr.check`. `str` is meant for people, `to_dict` for programs.
 
     Examples
     --------
@@ -94,60 +94,60 @@ class Report:
 
     store: str
     path: str
-    """Of the node that was checked, like ``/a/b``."""
+    """The path of the node that was checked, like ``/a/b``."""
     fast: bool = False
     arrays: int = 0
     groups: int = 0
     objects: int = 0
-    """Stored objects of chunks that were looked at: shards, where there are shards."""
+    """The number of stored chunk objects that were examined; in sharded arrays, of shards."""
     chunks: int = 0
-    """Chunks in them."""
+    """The number of chunks in these objects; in sharded arrays, of inner chunks."""
     bytes: int = 0
-    """Of those objects, as they are stored."""
+    """The stored size of these objects in bytes."""
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
     """Worst first."""
     left_out: int = 0
-    """Inner chunks that are damaged, too, and have no finding of their own because their shard has so many."""
+    """The number of damaged inner chunks without a finding of their own, because their shard has very many."""
     repairs: list[Repair] = field(default_factory=list)
     dry_run: bool = False
-    """Whether the repairs were only thought of."""
+    """True if repairs were only planned and nothing was changed."""
     manifest: Checksums | None = None
     """The manifest that was recorded or compared with, if any."""
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is damaged; there may be warnings and notes."""
+        """True if there are no errors; there may be warnings and notes."""
         return not self.count(Severity.ERROR)
 
     @property
     def clean(self) -> bool:
-        """Whether there is nothing that somebody should look at; there may be notes."""
+        """True if there are no errors and no warnings; there may be notes."""
         return self.ok and not self.count(Severity.WARNING)
 
     @property
     def repaired(self) -> bool:
-        """Whether every damage was repaired without loss."""
+        """True if every error was repaired without losing a chunk."""
         done = {(repair.path, repair.key) for repair in self.repairs if repair.done and not repair.lost}
         return not self.dry_run and all(
             (finding.path, finding.key) in done for finding in self.findings if finding.severity is Severity.ERROR
         )
 
     def count(self, severity: Severity) -> int:
-        """How many findings there are of this severity."""
+        """Return the number of findings of this severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
     def of_kind(self, *kinds: str) -> list[Finding]:
-        """The findings of these kinds."""
+        """Return the findings of these kinds."""
         return [finding for finding in self.findings if finding.kind in kinds]
 
     def kinds(self) -> dict[str, int]:
-        """How many findings there are of each kind, worst first."""
+        """Return the number of findings of each kind that occurs, worst first."""
         counts = Counter(finding.kind for finding in self.findings)
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
     def summary(self) -> str:
-        """What was looked at and how much was found, in a line."""
+        """Return one line: what was examined, how long it took, and the number of findings of each severity."""
         looked = ", ".join(
             f"{count:,} {noun}{'' if count == 1 else 's'}"
             for count, noun in (
@@ -161,7 +161,7 @@ class Report:
         return f"{looked} in {self.seconds:.1f} s: {self.verdict()}"
 
     def verdict(self) -> str:
-        """How much was found."""
+        """Return the number of findings of each severity as text, or "nothing is wrong"."""
         counts = [(self.count(severity), str(severity)) for severity in Severity]
         said = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
         return ", ".join(said) or "nothing is wrong"
@@ -181,7 +181,7 @@ class Report:
         printer.text(str(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data: what ``blizzarr check --json`` prints."""
+        """Return all fields as JSON values, as ``blizzarr check --json`` prints them."""
         return {
             "blizzarr_check": SCHEMA,
             "store": self.store,
@@ -206,5 +206,5 @@ class Report:
         }
 
     def add(self, findings: Iterable[Finding]) -> None:
-        """Take these up, too, in their order."""
+        """Add findings, and sort all of them."""
         self.findings = sorted([*self.findings, *findings], key=lambda finding: finding.order)

@@ -1,4 +1,4 @@
-"""What there is in a store, whatever it is: keys, and on a file system what is no key."""
+"""Listing everything in a store: keys, and in local directories also what is not a key."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from blizzarr.stores.within import Entry, entries, opened
 __all__ = ["Survey", "survey", "unwrapped"]
 
 _RESERVED = ".blizzarr-"
-"""Begins the names of what is being written; see `blizzarr.checking.leftovers`."""
+"""The prefix of temporary files; see `blizzarr.checking.leftovers`."""
 _NO_NAME = re.compile(r"[\\\0\ud800-\udfff]")
 
 
 @dataclass(slots=True)
 class Survey:
-    """What is below some prefixes."""
+    """Everything below some prefixes."""
 
     keys: list[str] = field(default_factory=list)
     directories: list[str] = field(default_factory=list)
-    """Of a file system: all of them, also empty ones. Without a slash at the end."""
+    """All directories of a local store, including empty ones, without a trailing slash."""
     others: dict[str, str] = field(default_factory=dict)
-    """What is neither a file nor a directory, or has a name that no key can have: what it is, by name."""
+    """A description of each thing that is neither file nor directory, or whose name cannot be a key, by name."""
     temporary: set[str] = field(default_factory=set)
-    """Directories in which there is what is being written, or was never finished."""
+    """Directories that contain temporary files."""
     unreadable: dict[str, str] = field(default_factory=dict)
-    """Directories that cannot be listed, and why."""
+    """The reason, by name, for each directory that cannot be listed."""
 
 
 def unwrapped(store: Store) -> Store:
-    """The store itself, without what keeps it from being written."""
+    """Return the store without `ReadOnlyStore` wrappers."""
     while isinstance(store, ReadOnlyStore):
         store = store.store
     return store
 
 
 def survey(store: Store, prefixes: tuple[str, ...]) -> Survey:
-    """Look at everything that is there; only names, nothing is opened."""
+    """List everything below the prefixes, without opening any file."""
     found = Survey()
     local = unwrapped(store)
     for prefix in prefixes:
@@ -59,7 +59,7 @@ def survey(store: Store, prefixes: tuple[str, ...]) -> Survey:
 
 
 def _walk(look: Callable[[str], tuple[os.stat_result, list[Entry]]], prefix: str, found: Survey) -> None:
-    # Those that lead here, to notice links that lead back to one of them.
+    # Each with the identities of the directories above it, to detect loops of links.
     waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(prefix, ())]
     while waiting:
         name, above = waiting.pop()
@@ -89,7 +89,7 @@ def _walk(look: Callable[[str], tuple[os.stat_result, list[Entry]]], prefix: str
 
 
 def _by_path(root: Path, name: str) -> tuple[os.stat_result, list[Entry]]:
-    """A directory and what is in it, wherever links lead."""
+    """Return the status and the entries of a directory, following links."""
     directory = os.path.join(root, name)
     listed = []
     with os.scandir(directory) as found:
@@ -102,13 +102,13 @@ def _by_path(root: Path, name: str) -> tuple[os.stat_result, list[Entry]]:
 
 
 def _by_handle(store: LocalStore, name: str) -> tuple[os.stat_result, list[Entry]]:
-    """The same for a root that nothing is to lead out of."""
+    """Return the same as `_by_path` for a store whose links are confined to its root."""
     with opened(store, name) as descriptor:
         return os.fstat(descriptor), list(entries(store, name, descriptor))
 
 
 def _what(path: str) -> str:
-    """What is neither a file nor a directory; empty if it is gone."""
+    """Describe something that is neither file nor directory; an empty string if it is gone."""
     try:
         mode = os.lstat(path).st_mode
     except OSError:

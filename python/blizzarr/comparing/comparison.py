@@ -1,4 +1,4 @@
-"""What differs between two nodes and everything below them."""
+"""The result of `blizzarr.diff`: the differences between two nodes and everything below them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 __all__ = ["NOTES", "SCHEMA", "TITLES", "Comparison", "Difference", "Elements", "Kind"]
 
 SCHEMA: Final = 1
-"""Goes up when a member of `Comparison.to_dict` changes its meaning; new ones may come without."""
+"""The version of `Comparison.to_dict`: it increases when a member changes its meaning, not when one is added."""
 
 SHOWN: Final = 50
-"""Differences that the text lists."""
+"""The number of differences that the text of a comparison lists."""
 
 Kind: TypeAlias = Literal[
     "unreadable",
@@ -46,31 +46,31 @@ TITLES: Final[dict[str, str]] = {
     "format": "format",
     "layout": "layout",
 }
-"""All kinds; names are kept from release to release, new ones may come."""
+"""The headings of all kinds of differences. Names stay the same between releases; new ones may be added."""
 
 NOTES: Final = frozenset({"format", "layout"})
-"""How things are stored makes no difference between what is stored."""
+"""Kinds that describe how data is stored, and do not count as differences."""
 
 
 @dataclass(slots=True)
 class Elements:
-    """How the elements of two arrays differ."""
+    """The differences between the elements of two arrays."""
 
     compared: int = 0
     different: int = 0
     chunks: int = 0
-    """Of A, with elements that differ."""
+    """The number of chunks of A with elements that differ."""
     box: tuple[tuple[int, int], ...] | None = None
-    """The smallest box in which all of them are: start and stop along each axis."""
+    """The smallest box with all elements that differ: start and stop along each axis."""
     largest: float | int | None = None
-    """The largest absolute difference, where there are numbers on both sides."""
+    """The largest absolute difference; `None` unless both sides are numbers."""
     first: list[tuple[tuple[int, ...], Any, Any]] = field(default_factory=list)
-    """The first few: index, element of A, element of B."""
+    """The first elements that differ: index, element of A, element of B."""
     unread: int = 0
-    """Elements that could not be compared."""
+    """The number of elements that could not be compared."""
 
     def add(self, other: Elements, most: int) -> None:
-        """Take up what was found in another part."""
+        """Add the differences of another part, keeping at most `most` examples."""
         self.compared += other.compared
         self.different += other.different
         self.chunks += other.chunks
@@ -91,12 +91,12 @@ class Elements:
         return said
 
     def examples(self) -> Iterator[str]:
-        """The first few as text."""
+        """Yield the first elements that differ as text."""
         for index, a, b in self.first:
             yield f"[{', '.join(map(str, index))}]  {_text(a)} against {_text(b)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """Return all fields as JSON values."""
         return {
             "compared": self.compared,
             "different": self.different,
@@ -110,7 +110,7 @@ class Elements:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not the same, or that could not be compared, or a note on how it is stored.
+    """A difference, something that could not be compared, or a note on how data is stored.
 
     Examples
     --------
@@ -120,11 +120,11 @@ class Difference:
 
     kind: Kind
     path: str
-    """Of the node, below the two that are compared: ``/a/b``."""
+    """The path of the node relative to the two that are compared, like ``/a/b``."""
     message: str
     elements: Elements | None = None
     key: str | None = None
-    """Of the object that could not be read."""
+    """The key of the object that could not be read."""
     chunk: tuple[int, ...] | None = None
 
     def __str__(self) -> str:
@@ -133,7 +133,7 @@ class Difference:
         return "\n".join([said, *(f"    {example}" for example in examples)])
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """Return all fields as JSON values."""
         return {
             "kind": self.kind,
             "path": self.path,
@@ -146,7 +146,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Comparison:
-    """What `diff` gives: printed it is for people, `to_dict` is for programs.
+    """The result of `blizzarr.diff`. `str` is meant for people, `to_dict` for programs.
 
     Examples
     --------
@@ -162,35 +162,35 @@ class Comparison:
     a: str
     b: str
     arrays: int = 0
-    """On both sides."""
+    """The number of arrays that exist on both sides."""
     groups: int = 0
     elements: int = 0
-    """That were compared, or are the same because what is stored is."""
+    """The number of elements that were compared, or are equal because the stored bytes are."""
     seconds: float = 0.0
     differences: list[Difference] = field(default_factory=list)
     unreadable: list[Difference] = field(default_factory=list)
-    """What could not be compared, and why."""
+    """What could not be compared, with the reason."""
     notes: list[Difference] = field(default_factory=list)
-    """Where the same is stored in another way."""
+    """Notes on equal data that is stored in another format or layout."""
 
     @property
     def same(self) -> bool:
-        """Whether everything could be compared, and nothing differs."""
+        """True if everything could be compared and nothing differs."""
         return not self.differences and not self.unreadable
 
     def add(self, difference: Difference) -> None:
-        """Take this up where it belongs."""
+        """Add a difference to the list of its kind."""
         kinds = {"unreadable": self.unreadable} | dict.fromkeys(NOTES, self.notes)
         kinds.get(difference.kind, self.differences).append(difference)
 
     def verdict(self) -> str:
-        """How much differs."""
+        """Return the number of differences as text, or "the same"."""
         said = [_count(len(self.differences), "difference")] if self.differences else []
         said += [f"{len(self.unreadable):,} could not be compared"] if self.unreadable else []
         return ", ".join(said) or "the same"
 
     def summary(self) -> str:
-        """What was compared, and how much differs, in a line."""
+        """Return one line: what was compared, how long it took, and the number of differences."""
         looked = f"{_count(self.arrays, 'array')}, {_count(self.groups, 'group')}, {_count(self.elements, 'element')}"
         return f"{looked} compared in {self.seconds:.1f} s: {self.verdict()}"
 
@@ -204,7 +204,7 @@ class Comparison:
         printer.text(str(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data: what ``blizzarr diff --json`` prints."""
+        """Return all fields as JSON values, as ``blizzarr diff --json`` prints them."""
         return {
             "blizzarr_diff": SCHEMA,
             "a": self.a,
@@ -230,7 +230,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it; what it has no form for as text."""
+    """Return a value as JSON can express it, otherwise as text."""
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         value = value.item()
     if value is None or isinstance(value, bool | int | str):

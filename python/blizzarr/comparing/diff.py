@@ -1,4 +1,4 @@
-"""`diff`: two nodes and everything below them, in order."""
+"""Comparing two nodes and everything below them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from blizzarr.group_members import members_and_errors
 __all__ = ["Progress", "diff"]
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the bytes that have been compared, as one of both has them in memory, and how many there are."""
+"""A callback with the bytes compared so far and the total, counted as the elements of A have them in memory."""
 
 Node: TypeAlias = Array | Group
 
@@ -31,7 +31,7 @@ def diff(
     shown: int = 5,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare two nodes and everything below them; what cannot be read is told, and the rest compared."""
+    """Compare two nodes and everything below them; what cannot be read is reported, and the rest is compared."""
     began = time.monotonic()
     made = Comparison(_name(a), _name(b))
     sides = _nodes(a), _nodes(b)
@@ -90,7 +90,7 @@ def _name(node: Node) -> str:
 
 
 def _nodes(node: Node) -> dict[str, Node | BlizzarrError]:
-    """The node and everything below it, by path; of what cannot be read the reason."""
+    """Return the node and everything below it by path, with the error in place of what cannot be read."""
     found: dict[str, Node | BlizzarrError] = {"": node}
     if isinstance(node, Group):
         members, errors = members_and_errors(node, None)

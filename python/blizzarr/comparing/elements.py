@@ -1,4 +1,4 @@
-"""The elements of two arrays, part by part; what cannot be read is told, and the rest compared."""
+"""Comparing the elements of two arrays, part by part; parts that cannot be read are reported."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from blizzarr.errors import BlizzarrError
 __all__ = ["compare_elements"]
 
 TOLD = 1000
-"""Objects of one array that cannot be read, and are told one by one."""
+"""The number of unreadable objects of one array that are reported one by one."""
 
 
 def compare_elements(
     path: str, a: Array, b: Array, tolerance: Tolerance, shown: int, told: Callable[[int], None]
 ) -> tuple[Elements, list[Difference]]:
-    """How the elements of two arrays of one shape differ, and what could not be read."""
+    """Return how the elements of two arrays of the same shape differ, and what could not be read."""
     return _Comparing(path, a, b, tolerance, shown).run(told)
 
 
 class _Comparing:
-    """Two arrays while they are compared."""
+    """A comparison of two arrays in progress."""
 
     def __init__(self, path: str, a: Array, b: Array, tolerance: Tolerance, shown: int) -> None:
         self.path, self.a, self.b = path, a, b
@@ -65,7 +65,7 @@ class _Comparing:
             yield from ((region, False) for region in parts.visited())
 
     def _left(self, parts: Parts, count: int) -> Elements:
-        """What neither has stored: fill values against fill values, all alike."""
+        """Compare the regions that neither array has stored: one fill value against the other."""
         found = Elements(compared=count)
         region = parts.first_left()
         if region is None:
@@ -81,13 +81,13 @@ class _Comparing:
         return found
 
     def _chunks(self, region: Region) -> int:
-        """How many chunks of A a region has, which cuts none."""
+        """Return the number of chunks of A in a region that cuts none."""
         return prod(
             -(-(part.stop - part.start) // step) for part, step in zip(region, self.a.metadata.chunk_shape, strict=True)
         )
 
     def _compare(self, region: Region) -> Iterator[Elements]:
-        """Compare a region; where something in it cannot be read, chunk by chunk."""
+        """Compare a region, chunk by chunk if something in it cannot be read."""
         sides = []
         for name, side in (("A", self.a), ("B", self.b)):
             try:
@@ -131,7 +131,7 @@ class _Comparing:
 
 
 def _alike(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
-    """Whether they are the same to the bit, which takes no more than a look at the memory."""
+    """Return whether two contiguous arrays have the same bytes; False if that cannot be decided from memory."""
     if a.dtype != b.dtype or a.dtype.hasobject or a.dtype.kind == "T" or not a.size:
         return False
     if not (a.flags.c_contiguous and b.flags.c_contiguous):
@@ -149,7 +149,7 @@ def _box(mask: Mask, start: list[int]) -> tuple[tuple[int, int], ...]:
 
 
 def _cells(mask: Mask, start: list[int], chunk_shape: tuple[int, ...]) -> int:
-    """In how many chunks there is something."""
+    """Return the number of chunks with at least one true element of the mask."""
     for axis, (begin, step) in enumerate(zip(start, chunk_shape, strict=True)):
         borders = [0, *range(step - begin % step, mask.shape[axis], step)]
         mask = np.logical_or.reduceat(mask, borders, axis=axis)
@@ -157,7 +157,7 @@ def _cells(mask: Mask, start: list[int], chunk_shape: tuple[int, ...]) -> int:
 
 
 def _first(mask: Mask, count: int) -> Iterator[tuple[Any, ...]]:
-    """The first few, without a list of all."""
+    """Yield the indices of the first true elements, without listing all."""
     flat, at = mask.reshape(-1), 0
     for _ in range(count):
         at += int(flat[at:].argmax())

@@ -1,4 +1,4 @@
-"""What the documents of two nodes say: what they mean, and as notes how things are laid out."""
+"""Comparing the metadata of two nodes: their meaning as differences, their layout as notes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["metadata_differences"]
 
 
 def metadata_differences(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -> Iterator[Difference]:
-    """Everything but the elements; both are arrays, or both are groups."""
+    """Yield the differences between the metadata of two arrays or two groups."""
     if isinstance(a, ArrayMeta) and isinstance(b, ArrayMeta):
         if a.shape != b.shape:
             yield Difference("shape", path, f"{a.shape} against {b.shape}; elements were not compared")

@@ -1,4 +1,4 @@
-"""In which parts two arrays are compared, and which parts need not be looked at.
+"""Planning in which parts two arrays are compared, and which parts can be skipped.
 
 Where neither array has stored anything, both read as their fill values: a part without a stored chunk is not visited.
 Where both have the same layout, the stored objects are compared first, and only those that differ are decoded.
@@ -27,46 +27,46 @@ __all__ = ["Parts", "cut", "plan", "stored_alike"]
 Cell: TypeAlias = tuple[int, ...]
 
 TEMPORARY = 4
-"""So many times the bytes of an element, of both arrays, are in memory while it is compared; about."""
+"""Memory in use while elements are compared, as an approximate multiple of the size of both."""
 SPARSE = 8
-"""When less than one cell in so many is stored, regions are as small as they can be."""
+"""If fewer than one in this many chunks is stored, regions are made as small as possible."""
 BATCH = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The regions to visit: all of them, or those of some cells of their grid."""
+    """The regions to compare: all, or only some cells of their grid."""
 
     regions: Regions
     cells: list[Cell] | None
     alone: bool
-    """Whether each is one stored object of both."""
+    """True if each region is exactly one stored object of each array."""
 
     def visited(self) -> Iterator[Region]:
-        """The regions to look at."""
+        """Yield the regions to compare."""
         if self.cells is None:
             yield from self.regions
         else:
             yield from (self.region(cell) for cell in self.cells)
 
     def region(self, cell: Cell) -> Region:
-        """The region of a cell of the grid."""
+        """Return the region of a cell of the grid."""
         axes = zip(cell, self.regions.region_shape, self.regions.shape, strict=True)
         return tuple(slice(index * part, min((index + 1) * part, length)) for index, part, length in axes)
 
     @property
     def grid(self) -> Cell:
-        """How many cells there are along each axis."""
+        """The number of cells along each axis."""
         lengths = zip(self.regions.shape, self.regions.region_shape, strict=True)
         return tuple(-(-length // part) for length, part in lengths)
 
     def first_left(self) -> Region | None:
-        """The first region that is not visited."""
+        """Return the first region that is skipped."""
         visited = set(self.cells or ())
         return next((self.region(cell) for cell in _cells(self.grid) if cell not in visited), None)
 
     def box_left(self) -> tuple[tuple[int, int], ...]:
-        """The smallest box with all regions that are not visited; there is one at least."""
+        """Return the smallest box with all skipped regions, of which there must be at least one."""
         box, grid = [], self.grid
         for axis, (count, part) in enumerate(zip(grid, self.regions.region_shape, strict=True)):
             layer = prod(grid) // count
@@ -78,7 +78,7 @@ class Parts:
 
 
 def plan(a: Array, b: Array) -> Parts:
-    """How to compare two arrays of one shape."""
+    """Plan the comparison of two arrays of the same shape."""
     one, other = a.metadata, b.metadata
     stored = [stored_objects(side) for side in (a, b)]
     places = None if stored[0] is None or stored[1] is None else (stored[0], stored[1])
@@ -103,7 +103,7 @@ def plan(a: Array, b: Array) -> Parts:
 
 
 def _cells(grid: Cell) -> Iterator[Cell]:
-    """All positions in a grid in C order, of which there may be more than fit into memory along one axis."""
+    """Yield all positions in a grid in C order, without listing an axis, which may be huge."""
     if not grid:
         yield ()
     else:
@@ -111,7 +111,7 @@ def _cells(grid: Cell) -> Iterator[Cell]:
 
 
 def _reached(position: Cell, part: Cell, regions: Regions) -> Iterator[Cell]:
-    """The regions that a chunk at a position of its grid reaches into."""
+    """Return the cells of the regions that a chunk overlaps."""
     axes = zip(position, part, regions.region_shape, regions.shape, strict=True)
     return product(
         *(
@@ -122,7 +122,7 @@ def _reached(position: Cell, part: Cell, regions: Regions) -> Iterator[Cell]:
 
 
 def stored_alike(a: Array, b: Array, cells: list[Cell]) -> Iterator[tuple[Cell, bool]]:
-    """For each stored object of two arrays of one layout whether its bytes are the same in both."""
+    """Yield for each cell whether the stored bytes of two arrays with the same layout are equal."""
     sides = [
         (chunk_store(side.store, side.path, side.metadata), chunk_prefix(side.path, side.metadata), side.metadata)
         for side in (a, b)
@@ -132,7 +132,7 @@ def stored_alike(a: Array, b: Array, cells: list[Cell]) -> Iterator[tuple[Cell, 
         try:
             one, other = (store.get(prefix + meta.chunk_keys.key(cell)) for store, prefix, meta in sides)
         except BlizzarrError:
-            # Told when it is read.
+            # Reported when the region is read.
             return False
         return one is not None and other is not None and memoryview(one) == memoryview(other)
 
@@ -143,7 +143,7 @@ def stored_alike(a: Array, b: Array, cells: list[Cell]) -> Iterator[tuple[Cell, 
 
 
 def cut(region: Region, grid: Iterable[int]) -> list[Region]:
-    """A region along the borders of a grid."""
+    """Split a region along the borders of a grid."""
     axes = [
         [
             slice(max(part.start, start), min(part.stop, start + step))

@@ -1,4 +1,4 @@
-"""Which elements differ, and by how much."""
+"""Comparing elements: which differ, and by how much."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["EXACT", "Tolerance", "comparable", "differing", "is_number", "larges
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _OF_OTHERS: Final = 256
-"""Data types with such numbers are not NumPy's own, which knows no sums of them with others."""
+"""NumPy type numbers from this one on are of other packages, whose types do not mix with NumPy's in arithmetic."""
 
 
 class Tolerance(NamedTuple):
-    """Numbers are the same when they differ by no more than ``atol + rtol * abs(b)``."""
+    """A tolerance: numbers are equal if they differ by at most ``atol + rtol * abs(b)``."""
 
     rtol: float = 0.0
     atol: float = 0.0
@@ -26,7 +26,7 @@ EXACT: Final = Tolerance()
 
 
 def is_number(dtype: np.dtype[Any]) -> bool:
-    """Whether these are numbers that have a difference.
+    """Return whether elements of this type are numbers that can be subtracted.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def is_number(dtype: np.dtype[Any]) -> bool:
 
 
 def comparable(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
-    """Whether elements of these types can be held against each other."""
+    """Return whether elements of these types can be compared."""
     if a.names or b.names:
         return a.names == b.names and all(
             comparable(a[name].base, b[name].base) and a[name].shape == b[name].shape for name in a.names or ()
@@ -49,7 +49,7 @@ def comparable(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
 
 
 def differing(a: npt.NDArray[Any], b: npt.NDArray[Any], tolerance: Tolerance = EXACT) -> Mask:
-    """Where elements differ. Not a number equals not a number.
+    """Return a mask of the elements that differ. NaN equals NaN.
 
     Examples
     --------
@@ -103,17 +103,17 @@ def largest(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float | int | None:
 
 
 def _known(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The types of machine learning as those of NumPy that have all their values."""
+    """Convert numbers of `ml_dtypes` to float64, which holds all their values."""
     return values.astype(np.float64) if values.dtype.num >= _OF_OTHERS and is_number(values.dtype) else values
 
 
 def _alike(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Mask:
-    """The same parts of complex numbers, or numbers."""
+    """Return a mask of equal real numbers, or real or imaginary parts; NaN equals NaN."""
     return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two Python objects are the same."""
+    """Return whether two Python objects are equal; NaN equals NaN."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return a.shape == b.shape and comparable(a.dtype, b.dtype) and not differing(a, b).any()
     if isinstance(a, list | tuple) and type(a) is type(b):
