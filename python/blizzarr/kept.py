@@ -1,6 +1,7 @@
-"""What was worked out last, kept for as long as there is room for it.
+"""A bounded cache of results.
 
-There is no lock, which a child forked at the wrong moment would wait for; each step is one of the dictionary's own.
+It has no lock, for which a child forked at the wrong moment would wait forever; each step is one atomic operation of
+the dictionary.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ V = TypeVar("V")
 
 
 class Kept(dict[K, V]):
-    """A dictionary of at most so many results: when it is full, the older half goes.
+    """A dictionary of at most `most` results: when it is full, the older half is dropped.
 
     Examples
     --------
@@ -32,7 +33,7 @@ class Kept(dict[K, V]):
         self._most = most
 
     def keep(self, key: K, value: V) -> None:
-        """Add a result."""
+        """Add a result, dropping the older half if there are too many."""
         if len(self) >= self._most:
             for old in list(self)[: self._most // 2]:
                 self.pop(old, None)

@@ -1,6 +1,6 @@
-"""Numbers that are written as texts in JSON, as TensorStore reads them.
+"""Numbers in JSON strings, as TensorStore reads them.
 
-Not as Python does: digits are those of ASCII, nothing separates them, and floats may be hexadecimal.
+Unlike in Python, only ASCII digits count, underscores are not allowed, and floats may be hexadecimal.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORE
 _HEXADECIMAL = re.compile(r"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?[0-9]+)?", re.IGNORECASE)
 _UNBOUNDED = re.compile(r"([+-]?)(inf(?:inity)?|nan)(?:(?<=nan)\([0-9a-z_]*\))?", re.IGNORECASE)
 _DIGITS = 4000
-"""More than any number needs, and fewer than Python refuses to read."""
+"""The most digits of an integer: more than any needs, and fewer than Python's limit of 4,300."""
 
 
 def integer_of_text(text: str) -> int | None:
-    """The integer that a text says; None if it says none.
+    """Return the integer that a text spells; `None` if it is not an integer.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def integer_of_text(text: str) -> int | None:
 
 
 def float_of_text(text: str) -> float | None:
-    """The float that a text says; None if it says none.
+    """Return the float that a text spells; `None` if it is not a number.
 
     Examples
     --------

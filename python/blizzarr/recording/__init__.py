@@ -1,1 +1,1 @@
-"""Checksums of what is stored, kept beside the data: whether they are still what they were."""
+"""Manifests: checksums of stored objects, recorded in a file to find out later what has changed."""

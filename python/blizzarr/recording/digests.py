@@ -1,4 +1,4 @@
-"""The checksums of stored objects, by all cores: one object in memory for each thread."""
+"""SHA-256 digests of stored objects, computed in threads with one object in memory per thread."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from blizzarr.stores.threads import Threads
 __all__ = ["Told", "digests"]
 
 Told: TypeAlias = Callable[[int, int], None]
-"""Called with the objects done and the objects in all."""
+"""A callback with the number of objects that are done, and their total number."""
 
 AHEAD = 256
-"""So many objects are handed out at a time, and told of."""
+"""The number of objects per batch, and between two progress reports."""
 
 
 def digests(
     store: Store, keys: Sequence[str], progress: Told | None = None
 ) -> Iterator[tuple[str, str | StoreError | None]]:
-    """For each key SHA-256 of what is stored there; None when there is nothing, the error when it cannot be read."""
+    """Yield each key with the SHA-256 of its value, `None` if there is no value, or the error if it cannot be read."""
 
     def one(key: str) -> tuple[str, str | StoreError | None]:
         try:

@@ -1,4 +1,4 @@
-"""The file of a manifest: read and written as a whole, compressed where its name says so."""
+"""Reading and writing manifest files, which are compressed if their name ends with ``.gz``."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from blizzarr.stores import LocalStore
 __all__ = ["read_manifest", "write_manifest"]
 
 LINE: Final = 1 << 20
-"""No line of a manifest is longer, which bounds what is in memory of a file that is none."""
+"""Lines are read up to this length, which bounds the memory taken by files that are not manifests."""
 
 
 def read_manifest(file: str | os.PathLike[str]) -> Manifest:
-    """The manifest in a file.
+    """Read the manifest in a file.
 
-    Raises
-    ------
-    MetadataError
-        When it is no manifest, or was cut off.
-    StoreError
-        When it cannot be read, or is not there.
+        Raises
+        ------
+        MetadataError
+    The file is not a manifest, or is truncated.
+        StoreError
+            The file does not exist or cannot be read.
     """
     path = _path(file)
     expected = "a manifest, compressed by gzip" if _compressed(path) else "a manifest, in UTF-8"
@@ -47,7 +47,7 @@ def _opened(path: Path) -> gzip.GzipFile | BufferedReader:
 
 
 def _lines(stream: gzip.GzipFile | BufferedReader) -> Iterator[str]:
-    """The lines without their ends, one in memory: what is compressed may be a thousand times as large as its file."""
+    """Yield the lines without their ends, one at a time: a compressed file may expand a thousandfold."""
     ended = True
     while line := stream.readline(LINE):
         ended = line.endswith(b"\n")
@@ -57,12 +57,12 @@ def _lines(stream: gzip.GzipFile | BufferedReader) -> Iterator[str]:
 
 
 def write_manifest(file: str | os.PathLike[str], manifest: Manifest) -> None:
-    """Put a manifest into a file, in the place of another one perhaps; it is never seen in part."""
+    """Write a manifest to a file, replacing an existing one atomically."""
     path = _path(file).absolute()
     if not path.parent.is_dir():
         raise PathError(f"expected a file in a directory that is there, found {str(path)!r}")
     raw = manifest.text().encode()
-    # Without the time, so that the same manifest is the same file.
+    # Without the time, so that equal manifests give equal files.
     LocalStore(path.parent).set(path.name, gzip.compress(raw, mtime=0) if _compressed(path) else raw)
 
 

@@ -1,4 +1,4 @@
-"""A manifest: the checksum of everything that belongs to a node, in a file that other programs read too.
+"""A manifest: the checksums of all objects of a node, in a format that other programs read, too.
 
 It is the text that ``sha256sum`` writes and checks, one line for each stored object, with comments that only we read:
 
@@ -50,14 +50,14 @@ class Manifest:
     node: str
     """The path of the node in its store."""
     relative: bool
-    """Whether the names are those below the node, so that it may have moved."""
+    """True if names are relative to the node, so that the manifest is still valid after the node was moved."""
     recorded: str
-    """When, in ISO 8601."""
+    """The time at which it was recorded, in ISO 8601."""
     digests: Mapping[str, str] = field(repr=False)
     """SHA-256 of each stored object in hexadecimal digits, by name."""
 
     def text(self) -> str:
-        """The file."""
+        """Return the content of the file."""
         count = len(self.digests)
         head = [
             _FIRST,
@@ -70,19 +70,19 @@ class Manifest:
 
     @classmethod
     def parse(cls, text: str, name: str = "the manifest") -> Manifest:
-        """What a file says.
+        """Parse the content of a file; `name` is used in errors.
 
         Raises
         ------
         MetadataError
-            When it is no manifest, was cut off or added to, or says something twice.
+            The text is not a manifest, is truncated or continued, or lists an object twice.
         """
         # Only line feeds end lines: others may be in names.
         return cls.read(text.split("\n"), name)
 
     @classmethod
     def read(cls, lines: Iterable[str], name: str = "the manifest") -> Manifest:
-        """What the lines of a file say, without their ends; no more of them are taken than make sense.
+        """Parse the lines of a file, given without their ends, and stop at the first invalid one.
 
         Raises
         ------
@@ -104,13 +104,13 @@ class Manifest:
 
 
 def _entries(lines: Iterator[str], name: str) -> Iterator[tuple[int, str, str]]:
-    """Number, name and digest of each line, up to the end that counts them."""
+    """Yield line number, name and digest of each object, and check the closing line, which counts them."""
     count = 0
     for number, line in enumerate(lines, 5):
         if end := _END.fullmatch(line):
             if int(end[1]) != count:
                 raise _wrong(name, f"line {number}", f"{int(end[1])} objects before the end", f"{count}")
-            # Checksums there would seem to be compared, and are not counted.
+            # Checksums after the end would not be compared, though a reader would think so.
             if (more := next(lines, "")) or next(lines, None) is not None:
                 raise _wrong(name, f"line {number + 1}", "nothing after the end", repr(more[:80]))
             return

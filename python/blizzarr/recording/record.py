@@ -1,4 +1,4 @@
-"""Making a manifest of what is stored, and comparing what is stored with one."""
+"""Recording a manifest of a node, and comparing a node with its manifest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Difference", "compare", "record"]
 
 
 class Difference(NamedTuple):
-    """An object that is not what it was."""
+    """An object that differs from the manifest."""
 
     kind: Literal["changed", "missing", "new", "unreadable"]
     key: str
@@ -25,14 +25,14 @@ class Difference(NamedTuple):
 
 
 def record(store: Store, path: str, progress: Told | None = None) -> Manifest:
-    """The checksums of everything that belongs to the node at a path, documents and chunks, as it is stored.
+    """Record the checksums of all stored objects of a node and of everything below it: documents and chunks.
 
     Raises
     ------
     NodeNotFoundError
-        When there is none.
+        There is no node at the path.
     StoreError
-        When something cannot be read: a manifest without it would not tell.
+        An object cannot be read: a manifest without it would not tell that it is missing.
     """
     read_node(store, path)
     keys, below = _keys(store, path)
@@ -40,21 +40,21 @@ def record(store: Store, path: str, progress: Told | None = None) -> Manifest:
     for key, digest in digests(store, keys, progress):
         if isinstance(digest, StoreError):
             raise digest
-        # What has been deleted meanwhile did not belong to it at the end.
+        # An object that was deleted since the listing does not belong to the node any more.
         if digest is not None:
             found[key.removeprefix(below or "")] = digest
     return Manifest(path, below is not None, datetime.now(UTC).isoformat(timespec="seconds"), found)
 
 
 def compare(store: Store, path: str, manifest: Manifest, progress: Told | None = None) -> Iterator[Difference]:
-    """What is not as it was when the manifest was made.
+    """Yield the objects that changed, appeared or vanished since the manifest was recorded.
 
-    The node may be at another path than then, unless the manifest has the keys of a store.
+        The node may have been moved since, unless the manifest has keys of the store instead of relative names.
 
-    Raises
-    ------
-    ConflictError
-        When the manifest is that of another node.
+        Raises
+        ------
+        ConflictError
+    The manifest was recorded for another node.
     """
     stored, below = _keys(store, path)
     if manifest.relative != (below is not None) or (below is None and manifest.node != path):
@@ -68,7 +68,7 @@ def compare(store: Store, path: str, manifest: Manifest, progress: Told | None =
         if isinstance(digest, StoreError):
             yield Difference("unreadable", key, digest)
         elif digest is None:
-            # Neither was one that has come and gone meanwhile.
+            # Otherwise it was created and deleted since the listing.
             if key in expected:
                 yield Difference("missing", key)
         elif key not in expected:
@@ -78,7 +78,7 @@ def compare(store: Store, path: str, manifest: Manifest, progress: Told | None =
 
 
 def _keys(store: Store, path: str) -> tuple[list[str], str | None]:
-    """The keys of all that belongs to a node, sorted, and the prefix that all have; None where they have none."""
+    """Return the sorted keys of everything that belongs to a node, and their common prefix, or `None` without one."""
     found = belongings(store, path)
     keys = sorted({*found.documents, *found.chunks, *_behind(store, found)})
     below = found.prefixes[0] if len(found.prefixes) == 1 else None
@@ -86,6 +86,6 @@ def _keys(store: Store, path: str) -> tuple[list[str], str | None]:
 
 
 def _behind(store: Store, found: Belongings) -> Iterator[str]:
-    """Where only storage transformers know what they have stored, everything that is stored there is theirs."""
+    """Yield all keys below arrays whose storage transformers do not tell the stored keys: all of them count."""
     for path, meta in found.behind.items():
         yield from (key for key in store.list(chunk_prefix(path, meta)))

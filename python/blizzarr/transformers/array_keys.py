@@ -1,4 +1,4 @@
-"""Which of a store's keys are those of one array's chunks, and what a storage transformer may know of the array."""
+"""The chunk keys of one array: all that a storage transformer knows about the array."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["ArrayKeys"]
 
 
 class Encoding(Protocol):
-    """What is asked of a chunk key encoding, like `blizzarr.model.ChunkKeys`."""
+    """The attributes that `ArrayKeys.of` needs of a chunk key encoding, like `blizzarr.model.ChunkKeys`."""
 
     @property
     def separator(self) -> str: ...
@@ -23,11 +23,10 @@ class Encoding(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ArrayKeys:
-    """The keys of one array: those of its chunks, and all others.
+    """The chunk keys of one array.
 
     A chunk key is the array's prefix and the name of the chunk: a head, then the indices of the chunk in its grid with
-    a separator between them. Only indices as they are written count, without zeros in front. Everything in here stays
-    when the array is resized.
+    a separator between them. Indices with leading zeros are not chunk keys. Resizing the array changes nothing here.
 
     Examples
     --------
@@ -39,7 +38,7 @@ class ArrayKeys:
     """
 
     prefix: str
-    """What all of its keys begin with: empty, or with a slash at the end."""
+    """The prefix of all keys: empty, or with a trailing slash."""
     head: str
     separator: str
     scalar: str
@@ -48,30 +47,30 @@ class ArrayKeys:
 
     @classmethod
     def of(cls, prefix: str, encoding: Encoding, rank: int) -> ArrayKeys:
-        """The keys of an array whose chunk keys are encoded like this."""
+        """Return the keys of an array with this chunk key encoding."""
         return cls(prefix, encoding.head, encoding.separator, encoding.scalar, rank)
 
     def name(self, position: tuple[int, ...]) -> str:
-        """The name of a chunk: its key below the prefix."""
+        """Return the name of a chunk: its key without the prefix."""
         return self.head + self.separator.join(map(str, position)) if self.rank else self.scalar
 
     def key(self, position: tuple[int, ...]) -> str:
-        """The key of a chunk."""
+        """Return the key of a chunk."""
         return self.prefix + self.name(position)
 
     def is_name(self, name: str) -> bool:
-        """Whether this is the name of a chunk, inside the array's shape or not."""
+        """Return whether this is the name of a chunk, inside the array's shape or not."""
         return _names(self.head, self.separator, self.scalar, self.rank).fullmatch(name) is not None
 
     def position(self, key: str) -> tuple[int, ...] | None:
-        """Where in the grid the chunk of this key is; None when it is the key of something else."""
+        """Return the grid position of the chunk with this key; `None` if it is not a chunk key."""
         if not key.startswith(self.prefix):
             return None
         found = _names(self.head, self.separator, self.scalar, self.rank).fullmatch(key, len(self.prefix))
         return None if found is None else tuple(map(int, found.groups()))
 
     def leading(self, prefix: str) -> tuple[int, ...] | None:
-        """The first indices of all chunks under a prefix that ends with a slash, if such a prefix leaves out others.
+        """Return the first indices that all chunks under a prefix share; `None` if the prefix does not fix any index.
 
         Examples
         --------
@@ -87,7 +86,7 @@ class ArrayKeys:
         return tuple(map(int, indices))
 
     def prefix_of(self, leading: tuple[int, ...]) -> str:
-        """The prefix of all chunks with these first indices; the reverse of `leading`."""
+        """Return the prefix of all chunks with these first indices; the reverse of `leading`."""
         return self.prefix + self.head + "".join(f"{index}/" for index in leading)
 
 

@@ -1,7 +1,7 @@
-"""What all storage transformers have in common.
+"""The base class of storage transformers.
 
-A storage transformer stands between an array and its store and changes under which keys, and as which bytes, chunks
-are stored; whoever asks through it gets the original keys and bytes back. Here it is a name and options, as a value;
+A storage transformer stands between an array and its store and changes the keys under which, and the bytes as which,
+chunks are stored; reading through it gives the original keys and bytes. Here it is a value with a name and options;
 `wrap` makes the store that does the work.
 
 https://zarr-specs.readthedocs.io/en/latest/v3/core/#storage-transformers
@@ -25,22 +25,22 @@ __all__ = ["StorageTransformer", "wrap"]
 class StorageTransformer(ABC):
     """The base of all storage transformers; subclasses are frozen dataclasses whose fields are the options.
 
-    A transformer keeps nothing of its own that is needed to find the data again: everything is in the options or goes
-    on to the next store, so that arrays can be opened elsewhere.
+    A transformer has no state of its own that is needed to find the data again: everything is in the options or in the
+    next store, so that arrays can be opened elsewhere.
     """
 
     __slots__ = ()
 
     name: ClassVar[str]
-    """What documents of Zarr v3 call it."""
+    """The name in documents of Zarr v3."""
     extension: ClassVar[str]
-    """The URI by which documents of the draft call it."""
+    """The URI in documents of the draft."""
     type: ClassVar[str]
-    """The variant that documents of the draft name beside the URI."""
+    """The member ``type`` in documents of the draft."""
     spellings: ClassVar[tuple[str, ...]] = ()
-    """Other names and URIs that mean the same; read, never written."""
+    """Other names and URIs that are read, and never written."""
     once: ClassVar[bool] = False
-    """Whether an array has it at most once, as it could not tell its keys from those that another of it has made."""
+    """True if an array may have it at most once, because it could not tell its own keys from those of another."""
 
     def __post_init__(self) -> None:
         problems = Problems()
@@ -48,7 +48,7 @@ class StorageTransformer(ABC):
         problems.raise_any()
 
     def __eq__(self, other: object) -> bool:
-        # Of those without options, which need not be dataclasses: all of a class are the same.
+        # For classes without options, which need not be dataclasses: all instances are equal.
         return type(self) is type(other)
 
     def __hash__(self) -> int:
@@ -59,19 +59,19 @@ class StorageTransformer(ABC):
 
     @abstractmethod
     def wrap(self, store: Store, keys: ArrayKeys) -> Store:
-        """A store of the array's original keys and values over one of what is stored.
+        """Return a store with the array's original keys and values, over the store `store` of what is kept.
 
-        It is called from several threads at once, like every store. Keys that are not of the array's chunks pass
-        through unchanged. Derive it from `RenamingStore` when only keys change, from `EncodingStore` when only
-        values do, and else from `blizzarr.stores.StoreWrapper`.
+        It is called from several threads at once, like every store. Keys other than the array's chunk keys must pass
+        through unchanged. Derive its class from `RenamingStore` if only keys change, from `EncodingStore` if only
+        values do, and otherwise from `blizzarr.stores.StoreWrapper`.
         """
 
     @classmethod
     def examine(cls, configuration: Mapping[str, Any], path: str, problems: Problems, rank: int | None) -> None:
-        """Add all that is wrong with these options for an array of so many dimensions; None: not known.
+        """Add a problem for each invalid option of an array with `rank` dimensions (`None`: not known).
 
-        Here only that an option without a default is missing; override it to look at values. Options that are no field
-        of the class are refused before.
+        The default implementation reports missing options that have no default; override it to check values. Options
+        that are not fields of the class have been refused before.
         """
         for option in cls._fields():
             if option.name not in configuration and option.name not in cls.defaults():
@@ -81,7 +81,7 @@ class StorageTransformer(ABC):
     def from_configuration(
         cls, configuration: Mapping[str, Any], path: str, problems: Problems, rank: int | None
     ) -> Self | None:
-        """The transformer with the options of a document; None when a problem was added, below `path`."""
+        """Return the transformer with the options of a document; `None` if a problem (below `path`) was added."""
         before = len(problems.items) + len(problems.limits)
         cls._examine(configuration, path, problems, rank)
         if len(problems.items) + len(problems.limits) > before:
@@ -89,24 +89,24 @@ class StorageTransformer(ABC):
         return cls(**{name: tuple(value) if type(value) is list else value for name, value in configuration.items()})
 
     def configuration(self) -> dict[str, Any]:
-        """The options, as documents have them."""
+        """Return the options as JSON values."""
         return {option.name: _plain(getattr(self, option.name)) for option in self._fields()}
 
     def check(self, rank: int, path: str, problems: Problems) -> None:
-        """Add all that is wrong with the options for an array of so many dimensions."""
+        """Add a problem for each option that is invalid for an array with `rank` dimensions."""
         self._examine(self.configuration(), path, problems, rank)
 
     def to_json(self) -> dict[str, Any]:
-        """The transformer as documents of Zarr v3 list it."""
+        """Return the transformer as documents of Zarr v3 list it."""
         return _with_options({"name": self.name}, self.configuration())
 
     def to_draft(self) -> dict[str, Any]:
-        """The transformer as documents of the draft list it."""
+        """Return the transformer as documents of the draft list it."""
         return _with_options({"extension": self.extension, "type": self.type}, self.configuration())
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:
-        """The options that users may leave out, as documents have them."""
+        """Return the options that users may omit, with their defaults as JSON values."""
         values = {option.name: option.default for option in cls._fields() if option.default is not MISSING}
         return {name: _plain(value) for name, value in values.items()}
 
@@ -130,7 +130,7 @@ def _with_options(item: dict[str, Any], configuration: dict[str, Any]) -> dict[s
 
 
 def wrap(store: Store, transformers: Sequence[StorageTransformer], keys: ArrayKeys) -> Store:
-    """The store as an array with these transformers sees it; the first one is nearest to the array.
+    """Return the store as an array with these transformers sees it; the first transformer is nearest to the array.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A store in which chunks are other bytes, and nothing else is changed."""
+"""The base class of stores that store chunks as other bytes under the same keys."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ __all__ = ["EncodingStore"]
 
 
 class EncodingStore(StoreWrapper):
-    """Stores the chunks of one array as other bytes under their own keys; all other values are passed on as they are.
+    """A store that encodes the chunks of one array, and passes all other values through unchanged.
 
-    What a codec can do for one chunk is better done by a codec; here the name of the chunk, and other keys of the
-    store, are known too.
+    A codec does the same faster, but does not know the name of the chunk, nor the other keys of the store.
 
     Examples
     --------
@@ -38,11 +37,11 @@ class EncodingStore(StoreWrapper):
 
     @abstractmethod
     def encode(self, name: str, value: bytes) -> bytes:
-        """What is stored of the chunk of this name."""
+        """Return the bytes to store for the chunk of this name."""
 
     @abstractmethod
     def decode(self, name: str, value: bytes) -> bytes:
-        """The chunk of this name, from what is stored of it."""
+        """Return the chunk of this name from its stored bytes."""
 
     def get(self, key: str) -> Value | None:
         """The value, or None when there is none."""
@@ -53,7 +52,7 @@ class EncodingStore(StoreWrapper):
         return [self._decoded(key, value) for key, value in zip(keys, super().get_many(keys), strict=True)]
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of the value, all of which is read; None when there is no value."""
+        """Parts of the value; `None` if there is no value. Of chunks, the whole value is read."""
         if self._name(key) is None:
             return super().get_ranges(key, ranges)
         value = self.get(key)
@@ -67,7 +66,7 @@ class EncodingStore(StoreWrapper):
         """Set the value only if it still is `expected`."""
         if self._name(key) is None:
             return super().replace(key, expected, value)
-        # Compared as it is stored: the same chunk need not be encoded to the same bytes again.
+        # The stored bytes are compared below: encoding a chunk again need not give the same bytes.
         stored = self.store.get(key)
         found = self._decoded(key, stored)
         if (found is None) != (expected is None) or (found is not None and found != expected):
@@ -75,14 +74,14 @@ class EncodingStore(StoreWrapper):
         return super().replace(key, stored, self._encoded(key, value))
 
     def size(self, key: str) -> int | None:
-        """The length of the value in bytes; None when there is none. Reads a chunk."""
+        """The length of the value in bytes; `None` if there is no value. Chunks are read to find it out."""
         if self._name(key) is None:
             return super().size(key)
         value = self.get(key)
         return None if value is None else len(value)
 
     def _name(self, key: str) -> str | None:
-        """The name of the chunk of this key; None for other keys."""
+        """Return the name of the chunk with this key; `None` for other keys."""
         start = self.keys.prefix
         return name if key.startswith(start) and self.keys.is_name(name := key[len(start) :]) else None
 

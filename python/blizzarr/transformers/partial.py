@@ -1,4 +1,4 @@
-"""Parts of values, many at once, over any store: in as few calls as it has methods for."""
+"""Reading and writing parts of many values, in as few calls as the store has methods for."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from blizzarr.stores.conditional import replace_value
 __all__ = ["KeyRange", "KeyStartValue", "by_key", "get_partial_values", "patched", "set_partial_values"]
 
 KeyRange: TypeAlias = tuple[str, ByteRange]
-"""A key and which part of its value: ``("a/b", (start, length or None))``."""
+"""A key and a part of its value: ``("a/b", (start, length or None))``."""
 KeyStartValue: TypeAlias = tuple[str, int, Value]
-"""A key, where in its value, and the bytes to put there."""
+"""A key, an offset in its value, and the bytes to put there."""
 
 _ATTEMPTS: Final = 100
 
 
 def get_partial_values(store: Any, key_ranges: Iterable[KeyRange]) -> list[Value | None]:
-    """Parts of values in the order asked for, None for each whose key is missing; one call for each key.
+    """Return parts of values in the order of the request, `None` where the key is missing; one call per key.
 
-    Parts of one value are of one version of it. A store with a `get_partial_values` of its own is asked once.
+    The parts of one value are of one version of it. A store with its own `get_partial_values` is called once.
 
     Examples
     --------
@@ -49,15 +49,15 @@ def get_partial_values(store: Any, key_ranges: Iterable[KeyRange]) -> list[Value
 
 
 def set_partial_values(store: Any, key_start_values: Iterable[KeyStartValue]) -> None:
-    """Put bytes into values, each of which is replaced once; what a value lacks in front of them becomes zeros.
+    """Put bytes into values, each of which is replaced once; values that are too short are padded with zeros.
 
-    What others put into the same value meanwhile, where the store can tell, is kept. A store with a
-    `set_partial_values` of its own is asked once.
+        Concurrent changes of the same value are kept if the store has `replace`. A store with its own `set_partial_values`
+        is called once.
 
-    Raises
-    ------
-    ValueError
-        When two of the parts overlap; nothing is changed then.
+        Raises
+        ------
+        ValueError
+    Two of the parts overlap, or an offset is negative; nothing is changed.
     """
     parts = by_key(key_start_values)
     at_once = getattr(store, "set_partial_values", None)
@@ -69,7 +69,7 @@ def set_partial_values(store: Any, key_start_values: Iterable[KeyStartValue]) ->
 
 
 def by_key(key_start_values: Iterable[KeyStartValue]) -> dict[str, list[tuple[int, Value]]]:
-    """The parts of each value, sorted; they may not overlap.
+    """Return the parts by key, sorted by offset.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def by_key(key_start_values: Iterable[KeyStartValue]) -> dict[str, list[tuple[in
 
 
 def patched(value: Value | None, parts: Sequence[tuple[int, Value]]) -> bytes:
-    """A value with other bytes in some places, grown by zeros where it is too short.
+    """Return a value with some bytes replaced, padded with zeros where it is too short.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which names and URIs mean which storage transformer, and what documents and users list."""
+"""The registry of storage transformers, and decoding the lists that documents and users give."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T", bound=StorageTransformer)
 
 
 def register(transformer: type[T]) -> type[T]:
-    """Have a storage transformer found by its name, its URI and its other spellings. Can be used as a decorator.
+    """Register a storage transformer under its name, its URI and its other spellings. Can be used as a decorator.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def register(transformer: type[T]) -> type[T]:
     names = (transformer.name, transformer.extension, *transformer.spellings)
     for name in names:
         there = _REGISTRY.get(name, transformer)
-        # The same class anew, as when a cell of a notebook runs again, takes the place of the old one.
+        # The same class defined anew, as when a notebook cell runs again, replaces the old one.
         if (there.__module__, there.__qualname__) != (transformer.__module__, transformer.__qualname__):
             raise ValueError(
                 f"expected a name of its own for {transformer.__qualname__}, found {name!r}, "
@@ -62,7 +62,7 @@ def register(transformer: type[T]) -> type[T]:
 def decode(
     value: Any, rank: int | None, problems: Problems, path: str = "storage_transformers"
 ) -> tuple[StorageTransformer, ...]:
-    """The list in a document of Zarr v3: objects with a name, or names. What is wrong is added to `problems`."""
+    """Decode the list in a document of Zarr v3: objects with a name, or names. Errors are added to `problems`."""
     found = []
     for item, here in _items(value, path, problems):
         named = extension(item, here, problems, _POINT, optional=True)
@@ -79,7 +79,7 @@ def decode(
 def decode_draft(
     value: Any, rank: int | None, problems: Problems, path: str = "storage_transformers"
 ) -> tuple[StorageTransformer, ...]:
-    """The list in a document of the draft: objects with `extension` and `type`, perhaps `configuration`."""
+    """Decode the list in a document of the draft: objects with `extension`, `type` and optional `configuration`."""
     found = []
     for item, here in _items(value, path, problems):
         if type(item) is not dict:
@@ -109,21 +109,21 @@ def decode_draft(
 
 
 def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
-    """What a user means: storage transformers, names, objects as in documents of Zarr v3; one, several or None.
+    """Convert an argument of a user: transformers, names, or objects as in Zarr v3; one, several or `None`.
 
-    Options that have a default may be left out.
+        Options that have a default may be omitted.
 
-    Raises
-    ------
-    MetadataError
-        Listing everything that is wrong for an array of so many dimensions.
+        Raises
+        ------
+        MetadataError
+    Something is invalid for an array with `rank` dimensions; the error has all problems.
 
-    Examples
-    --------
-    >>> transformers_of(["blizzarr.hashed"], rank=2)
-    (HashedTransformer(levels=2, width=2),)
-    >>> transformers_of({"name": "blizzarr.hashed", "configuration": {"levels": 1}}, rank=2)
-    (HashedTransformer(levels=1, width=2),)
+        Examples
+        --------
+        >>> transformers_of(["blizzarr.hashed"], rank=2)
+        (HashedTransformer(levels=2, width=2),)
+        >>> transformers_of({"name": "blizzarr.hashed", "configuration": {"levels": 1}}, rank=2)
+        (HashedTransformer(levels=1, width=2),)
     """
     given = list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
     problems = Problems()
@@ -133,7 +133,7 @@ def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
         if transformer is None:
             continue
         if _REGISTRY.get(transformer.name) is not type(transformer):
-            # Nothing is created that could not be opened again.
+            # An array with an unregistered transformer could not be opened again.
             problems.add(here, f"a registered {_POINT} (see blizzarr.transformers.register)", repr(transformer))
         transformer.check(rank, here, problems)
         found.append(transformer)
@@ -143,7 +143,7 @@ def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
 
 
 def _stack(found: Sequence[StorageTransformer | None], path: str, problems: Problems) -> tuple[StorageTransformer, ...]:
-    """Those that were understood; a problem is added where one is there again that may not be."""
+    """Return the transformers that were decoded; add a problem for each that may occur only once and is repeated."""
     stack = tuple(transformer for transformer in found if transformer is not None)
     names = [transformer.name for transformer in stack if transformer.once]
     for name in sorted({name for name in names if names.count(name) > 1}):
@@ -165,7 +165,7 @@ def _from_user(item: Any, here: str, problems: Problems) -> StorageTransformer |
 
 
 def _items(value: Any, path: str, problems: Problems) -> list[tuple[Any, str]]:
-    """The items of a list, each with its place."""
+    """Return the items of a list, each with its JSON path."""
     if type(value) is not list:
         problems.add(path, f"a list of {_POINT}s", value)
         return []

@@ -1,4 +1,4 @@
-"""A store in which chunks have other keys, and nothing else is changed."""
+"""The base class of stores that store chunks under other keys."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["RenamingStore", "stored_key"]
 
 
 class RenamingStore(StoreWrapper):
-    """Stores the chunks of one array under other names; all other keys are passed on as they are.
+    """A store that renames the chunks of one array, and passes all other keys through unchanged.
 
-    Names are below the array's prefix, and stay below it. What lies in the store under a name that no chunk is stored
-    by, and that is not the name of a chunk either, is listed as it is.
+    Names are relative to the array's prefix, and stay below it. Keys under which no chunk is stored, and that are not
+    chunk keys themselves, are listed unchanged.
 
     Examples
     --------
@@ -42,17 +42,17 @@ class RenamingStore(StoreWrapper):
 
     @abstractmethod
     def stored(self, name: str) -> str:
-        """The name that the chunk of this name is stored under."""
+        """Return the name under which the chunk of this name is stored."""
 
     @abstractmethod
     def original(self, name: str) -> str | None:
-        """The name of the chunk that may be stored under this one.
+        """Return the name of the chunk that may be stored under this name; `None` if there is none.
 
-        Whether there is such a chunk is checked by asking where it is stored, so a guess is good enough.
+        The caller checks the result with `stored`, so a guess is good enough.
         """
 
     def inside(self, key: str) -> str:
-        """The key that the value of this key is stored under."""
+        """Return the key under which the value of this key is stored."""
         start = self.keys.prefix
         if key.startswith(start) and self.keys.is_name(name := key[len(start) :]):
             return start + self.stored(name)
@@ -60,7 +60,7 @@ class RenamingStore(StoreWrapper):
 
     @property
     def native(self) -> Any:
-        """The engine's handle, which asks here for nothing but names; there is none over a store written in Python."""
+        """The engine's handle, which calls Python only for names; stores written in Python have none."""
         inner = getattr(self.store, "native", None)
         if not isinstance(inner, _native.NativeStore):
             raise AttributeError("native")
@@ -107,7 +107,7 @@ class RenamingStore(StoreWrapper):
     def list(self, prefix: str = "") -> builtins.list[str]:
         """All keys under the prefix, sorted."""
         prefix = check_prefix(prefix)
-        # A chunk of this prefix may be stored anywhere below that of the array.
+        # A chunk under this prefix may be stored anywhere below the array's prefix.
         listed = super().list(self.keys.prefix if self._is_inside(prefix) else prefix)
         found = (self._outside(key) for key in listed)
         return sorted(key for key in found if key is not None and key.startswith(prefix))
@@ -124,15 +124,15 @@ class RenamingStore(StoreWrapper):
         return super().size(self.inside(key))
 
     def _renamed(self, inner: _native.NativeStore) -> _native.RenamedStore:
-        # Made anew each time: kept here, it would keep this store, and be kept by it, for ever.
+        # Made anew each time: kept here, it would form a reference cycle that is never collected.
         return _native.RenamedStore(inner, self.inside)
 
     def _is_inside(self, prefix: str) -> bool:
-        """Whether the prefix takes only a part of the array's keys."""
+        """True if the prefix covers only a part of the array's keys."""
         return len(prefix) > len(self.keys.prefix) and prefix.startswith(self.keys.prefix)
 
     def _outside(self, key: str) -> str | None:
-        """The original of a key that is in the store; None when a chunk's key hides it."""
+        """Return the original key of a stored key; `None` if it is a chunk key under which no chunk is stored."""
         start = self.keys.prefix
         if not key.startswith(start):
             return key
@@ -144,7 +144,7 @@ class RenamingStore(StoreWrapper):
 
 
 def stored_key(store: Store, key: str, underneath: Store) -> str | None:
-    """The key in the store `underneath` whose value is that of `key`; None where that cannot be said.
+    """Return the key in the store `underneath` that holds the value of `key`; `None` if no single key does.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The binary format ``indexed`` of a shard: chunks one after the other, then an index of all of them.
+"""The binary format ``indexed`` of a shard: the chunks, followed by their index.
 
 The index has an entry for each chunk that the shard may hold, in C order, also for those beyond the edge of the array:
-two little-endian unsigned 64-bit numbers, where the chunk begins and how many bytes it has. Both are 2^64 - 1 for a
-chunk that is not there. Chunks may lie in any order and with gaps between them; there is no checksum.
+two little-endian unsigned 64-bit integers, the offset and the length of the chunk in bytes. Both are 2^64 - 1 for a
+missing chunk. Chunks may be in any order and have gaps between them; there is no checksum.
 
 >>> raw = encode((2,), {1: b"chunk"})
 >>> raw[:5], raw[5:] == b"\\xff" * 16 + (0).to_bytes(8, "little") + (5).to_bytes(8, "little")
@@ -24,7 +24,7 @@ from blizzarr.errors import ShardIndexError
 __all__ = ["ENTRY", "Index", "Place", "encode"]
 
 ENTRY: Final = 16
-"""Bytes of the index for each chunk."""
+"""The size of an index entry in bytes."""
 
 _MISSING: Final = np.uint64(2**64 - 1)
 _LONGEST: Final = np.uint64(2**63 - 1)
@@ -33,7 +33,7 @@ _NUMBERS: Final = np.dtype("<u8")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which shard it is, for errors: its key, its position in the grid of shards, and how many chunks it has."""
+    """A shard, as errors name it: its key, its position in the grid of shards, and its shape in chunks."""
 
     key: str
     position: tuple[int, ...]
@@ -41,31 +41,31 @@ class Place:
 
     @property
     def count(self) -> int:
-        """How many chunks it has, if all are there."""
+        """The number of chunks that it can hold."""
         return prod(self.grid)
 
     @property
     def index_bytes(self) -> int:
-        """The length of its index."""
+        """The length of its index in bytes."""
         return ENTRY * self.count
 
     def chunk(self, entry: int) -> tuple[int, ...]:
-        """The position of one of its chunks in the grid of chunks."""
+        """Return the position of one of its chunks in the grid of chunks."""
         inner = np.unravel_index(entry, self.grid) if self.grid else ()
         return tuple(
             shard * count + int(offset) for shard, count, offset in zip(self.position, self.grid, inner, strict=True)
         )
 
     def wrong(self, entry: int | None, reason: str) -> ShardIndexError:
-        """An error about the shard, or one of its chunks."""
+        """Return an error about the shard, or about one of its chunks."""
         inner = () if entry is None or not self.grid else tuple(map(int, np.unravel_index(entry, self.grid)))
         return ShardIndexError(reason, key=self.key, chunk=(*self.position, *inner), codec="sharding", direction="read")
 
 
 class Index:
-    """Where each chunk of a shard lies.
+    """The index of a shard.
 
-    Entries are checked as a whole: an index that is wrong about one chunk is not trusted about another.
+    All entries are checked at once: an index that is wrong about one chunk is not trusted about another.
     """
 
     __slots__ = ("_entries", "place", "raw")
@@ -81,18 +81,18 @@ class Index:
         self._check()
 
     def get(self, entry: int) -> tuple[int, int] | None:
-        """Offset and length of a chunk; None when it is not there."""
+        """Return the offset and length of a chunk; `None` if it is missing."""
         offset, length = self._entries[entry].tolist()
         return None if offset == length == _MISSING else (offset, length)
 
     def spans(self) -> list[tuple[int, int, int]]:
-        """Number, offset and length of each chunk that is there."""
+        """Return the number, offset and length of each chunk that is present."""
         numbers = np.flatnonzero(self._entries[:, 0] != _MISSING)
         offsets, lengths = self._entries[numbers].T.tolist()
         return list(zip(numbers.tolist(), offsets, lengths, strict=True))
 
     def check_size(self, size: int) -> None:
-        """Refuse chunks that are not in front of the index of a shard of so many bytes."""
+        """Raise `ShardIndexError` if a chunk reaches beyond the start of the index of a shard of `size` bytes."""
         body = np.uint64(max(0, size - self.place.index_bytes))
         ends = self._entries[:, 0] + self._entries[:, 1]
         beyond = (self._entries[:, 0] != _MISSING) & (ends > body)
@@ -106,11 +106,11 @@ class Index:
             raise self._wrong(int(half.argmax()), "is half missing")
         offsets, lengths = self._entries[~missing[:, 0]].T
         numbers = np.flatnonzero(~missing[:, 0])
-        # Compared without adding, which could pass 2^64.
+        # Compared without adding, as the sum could overflow.
         long = (offsets > _LONGEST) | (lengths > _LONGEST - np.minimum(offsets, _LONGEST))
         if long.any():
             raise self._wrong(int(numbers[long.argmax()]), "reaches beyond 2^63 bytes")
-        # The same bytes may stand for several chunks; otherwise each byte is one chunk's.
+        # Several entries may have the same bytes; otherwise they must not overlap.
         there = lengths > 0
         order = np.lexsort((lengths[there], offsets[there]))
         starts, ends = offsets[there][order], (offsets + lengths)[there][order]
@@ -127,7 +127,7 @@ class Index:
 
 
 def encode(grid: tuple[int, ...], chunks: Mapping[int, Any]) -> bytes:
-    """A shard of these chunks, by their numbers: in C order, without gaps, as the engine writes it."""
+    """Encode a shard of these chunks (by number), in C order without gaps, as the engine does."""
     index = np.full((prod(grid), 2), _MISSING, _NUMBERS)
     parts = []
     offset = 0

@@ -1,4 +1,4 @@
-"""Which shard a chunk is in, and what prefixes of chunks are as prefixes of shards."""
+"""Mapping keys and prefixes of chunks to those of shards, and back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ShardKeys"]
 
 @dataclass(frozen=True, slots=True)
 class ShardKeys:
-    """The keys of chunks and those of shards, which look alike.
+    """The keys of chunks and of shards, which have the same form.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class ShardKeys:
     chunks_per_shard: tuple[int, ...]
 
     def locate(self, key: str) -> tuple[Place, int] | None:
-        """The shard that a chunk is in, and its number there; None for a key of something else."""
+        """Return the shard of a chunk, and the number of the chunk in it; `None` if `key` is not a chunk key."""
         position = self.keys.position(key)
         if position is None:
             return None
@@ -42,16 +42,16 @@ class ShardKeys:
         return self._place(tuple(shard)), entry
 
     def shard(self, key: str) -> Place | None:
-        """The shard that is stored under a key; None when that is of something else."""
+        """Return the shard that is stored under a key; `None` if `key` is not that of a shard."""
         position = self.keys.position(key)
         return None if position is None else self._place(position)
 
     def chunk(self, place: Place, entry: int) -> str:
-        """The key of a chunk, from its number in a shard."""
+        """Return the key of a chunk from its number in a shard."""
         return self.keys.key(place.chunk(entry))
 
     def inside(self, prefix: str) -> str:
-        """The prefix of all shards that have chunks under a prefix."""
+        """Return the prefix of all shards that have chunks under a prefix."""
         leading = self.keys.leading(prefix)
         if leading is None:
             return prefix
@@ -59,7 +59,7 @@ class ShardKeys:
         return self.keys.prefix_of(tuple(index // count for index, count in pairs))
 
     def outside(self, prefix: str) -> Iterator[str]:
-        """The prefixes that chunks of the shards under a prefix may have."""
+        """Yield the prefixes of all chunks in the shards under a prefix."""
         leading = self.keys.leading(prefix)
         if leading is None:
             yield prefix
@@ -69,7 +69,7 @@ class ShardKeys:
             yield self.keys.prefix_of(chunk)
 
     def is_whole(self, prefix: str) -> bool:
-        """Whether each shard with a chunk under a prefix has all its chunks there."""
+        """Return whether every shard with a chunk under a prefix has all its chunks under it."""
         leading = self.keys.leading(prefix) or ()
         return all(count == 1 for count in self.chunks_per_shard[: len(leading)])
 

@@ -3,9 +3,8 @@
 The key of a shard is that of its chunks, with each index divided by the number of chunks in a shard along that axis:
 with ``chunks_per_shard = [32, 2]`` the chunks ``c96/18`` to ``c127/19`` are in the shard ``c3/9``.
 
-What is read and written as an array goes through the engine, which knows such a shard as the codec
-``sharding_indexed``. This is for whoever works with keys: it has all operations on them, and makes and reads the same
-bytes.
+Reading and writing an array goes through the engine, to which such a shard is the codec ``sharding_indexed``. This
+transformer is for code that works with chunk keys; it reads and writes the same bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from blizzarr.transformers.sharded import ShardedStore
 __all__ = ["MAX_INDEX_BYTES", "ShardingTransformer"]
 
 MAX_INDEX_BYTES: Final = 2**30
-"""The largest index of a shard; it is held in memory whole."""
+"""The largest index of a shard, in bytes; it is held in memory as a whole."""
 
 
 @register
@@ -47,7 +46,7 @@ class ShardingTransformer(StorageTransformer):
     """
 
     name: ClassVar[str] = "sharding"
-    """In documents of the months before Zarr v3 was final, which has a codec instead."""
+    """Used in the months before Zarr v3 was final, which has a codec instead."""
     extension: ClassVar[str] = "https://purl.org/zarr/spec/extensions/storage_transformers/sharding/1.0"
     type: ClassVar[str] = "indexed"
     # The document has its own URI in two spellings; zarr-python 2.14 to 2.18 wrote a third.

@@ -1,4 +1,4 @@
-"""From our stores to the draft's abstract store interface, and back."""
+"""Adapters between our stores and the draft's abstract store interface, in both directions."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ _PREFIX = re.compile(r"[A-Za-z0-9/.\-_]*/")
 
 
 class StoreInterface(StoreWithPartialAccess):
-    """Any of our stores with the operations, and the rules for keys, of the draft's abstract store interface.
+    """A store of ours with the operations and key rules of the draft's abstract store interface.
 
-    Parameters
-    ----------
-    store
-        A store; anything that `blizzarr.stores.resolve` makes one of, or what a storage transformer has made.
+        Parameters
+        ----------
+        store
+    Any store, including one that a storage transformer has made.
 
-    Examples
-    --------
-    >>> from blizzarr.stores import MemoryStore
-    >>> store = StoreInterface(MemoryStore())
-    >>> store.set("a/b", b"0123456789")
-    >>> store.set_partial_values([("a/b", 2, b"xx"), ("a/b", 8, b"yy")])
-    >>> store.get_partial_values([("a/b", (0, 4)), ("a/c", (0, None)), ("a/b", (6, None))])
-    [b'01xx', None, b'67yy']
-    >>> store.list_prefix("a")
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.PathError: key a: expected a prefix of A-Z, a-z, 0-9, '/', '.', '-' and '_' with a slash at its end
+        Examples
+        --------
+        >>> from blizzarr.stores import MemoryStore
+        >>> store = StoreInterface(MemoryStore())
+        >>> store.set("a/b", b"0123456789")
+        >>> store.set_partial_values([("a/b", 2, b"xx"), ("a/b", 8, b"yy")])
+        >>> store.get_partial_values([("a/b", (0, 4)), ("a/c", (0, None)), ("a/b", (6, None))])
+        [b'01xx', None, b'67yy']
+        >>> store.list_prefix("a")
+        Traceback (most recent call last):
+        ...
+        blizzarr.errors.PathError: key a: expected a prefix of A-Z, a-z, 0-9, '/', '.', '-' and '_' with a slash at its end
     """
 
     def __init__(self, store: Store) -> None:
@@ -54,17 +54,17 @@ class StoreInterface(StoreWithPartialAccess):
 
     @property
     def writable(self) -> bool:
-        """Whether values can be set through this handle of the store."""
+        """True if values can be set through this handle of the store."""
         return not getattr(self.store, "read_only", False)
 
     @property
     def erasable(self) -> bool:
-        """Whether values can be erased; not in a zip file."""
+        """True if values can be erased, which is not so in zip files."""
         return self.writable and bool(getattr(self.store, "supports_delete", True))
 
     @property
     def listable(self) -> bool:
-        """Whether keys can be listed."""
+        """True if keys can be listed."""
         return bool(getattr(self.store, "supports_list", True))
 
     def get(self, key: str) -> Value | None:
@@ -119,9 +119,9 @@ class StoreInterface(StoreWithPartialAccess):
 
 
 class PartialAccessStore(BaseStore):
-    """A store that is written to the draft's interface, as one of ours: arrays can be kept in it.
+    """An adapter that makes a store of ours of one that implements the draft's interface, so that it can hold arrays.
 
-    Its `set` must be atomic, and all of it must take calls from several threads.
+    The `set` of `target` must be atomic, and all its methods must be thread-safe.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class PartialAccessStore(BaseStore):
         """Parts of several values, in one request."""
         key_ranges = builtins.list(key_ranges)
         if any(start < 0 for _, (start, _) in key_ranges):
-            # The draft knows no parts that are counted from the end.
+            # The draft has no ranges that are counted from the end.
             values = {key: self.get(key) for key, _ in key_ranges}
             return [
                 None if (value := values[key]) is None else slice_ranges(value, [part])[0] for key, part in key_ranges
@@ -168,7 +168,7 @@ class PartialAccessStore(BaseStore):
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         """Parts of the value; None when there is no value."""
-        # Without a range there would be nothing to say whether there is a value.
+        # The extra range tells whether there is a value if `ranges` is empty.
         found = self.get_partial_values([(key, part) for part in (*ranges, (0, 0))])
         parts: Any = found[:-1]
         return None if None in found else parts
@@ -208,7 +208,7 @@ class PartialAccessStore(BaseStore):
 
 
 def _check_key(key: str) -> str:
-    """The key, if the draft allows it."""
+    """Return the key, or raise `PathError` if the draft does not allow it."""
     if _KEY.fullmatch(key) is None:
         raise PathError(
             "expected a key of A-Z, a-z, 0-9, '/', '.', '-' and '_' without a slash at its end", key=key or None
@@ -217,7 +217,7 @@ def _check_key(key: str) -> str:
 
 
 def _check_prefix(prefix: str) -> str:
-    """The prefix, if the draft allows it; ``/`` is everything there, and so is an empty one here."""
+    """Return the prefix, or raise `PathError` if the draft does not allow it; ``/`` and an empty one mean all keys."""
     if prefix in ("", "/"):
         return ""
     if _PREFIX.fullmatch(prefix) is None:

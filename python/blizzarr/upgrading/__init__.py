@@ -1,1 +1,1 @@
-"""Giving a hierarchy the documents of another format, while its chunks stay what they are."""
+"""Upgrading a hierarchy in place: new documents in another format, and the same chunks."""

@@ -1,4 +1,4 @@
-"""What an upgrade would do, found out before anything is changed."""
+"""Planning an upgrade: all new documents and all obstacles, before anything is changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["NodeUpgrade", "Upgrade", "plan"]
 
 @dataclass(frozen=True, slots=True)
 class NodeUpgrade:
-    """One node, as it is and as it will be."""
+    """One node before and after the upgrade."""
 
     path: str
     old: ArrayMeta | GroupMeta
@@ -25,25 +25,25 @@ class NodeUpgrade:
     documents: dict[str, bytes] = field(repr=False)
     """The new documents by key."""
     outdated: tuple[str, ...]
-    """The keys of the old documents, which go at the end."""
+    """The keys of the old documents, which are removed at the end."""
     replaced: tuple[str, ...] = ()
-    """The keys that hold old documents now and will hold new ones."""
+    """The keys whose old documents are replaced by new ones."""
     notes: tuple[str, ...] = ()
-    """What will not be the same, in words."""
+    """Descriptions of what will not be the same."""
 
     @property
     def moves_chunks(self) -> bool:
-        """Whether its chunks get other keys."""
+        """True if its chunks get other keys."""
         return isinstance(self.old, ArrayMeta) and self.old_place != self.new_place
 
     @property
     def old_place(self) -> object:
-        """Where the chunks are."""
+        """The prefix and encoding of the chunk keys before the upgrade."""
         return _place(self.path, self.old)
 
     @property
     def new_place(self) -> object:
-        """Where the chunks will be."""
+        """The prefix and encoding of the chunk keys after the upgrade."""
         return _place(self.path, self.new)
 
 
@@ -55,15 +55,15 @@ def _place(path: str, meta: ArrayMeta | GroupMeta) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """What an upgrade does to a hierarchy, or what it has done."""
+    """The plan of an upgrade, or with `done` the upgrade that was made."""
 
     store: Store = field(repr=False)
     old: Format = field(repr=False)
     new: Format = field(repr=False)
     nodes: tuple[NodeUpgrade, ...]
-    """Groups before what is in them."""
+    """All nodes; groups come before their members."""
     problems: tuple[Problem, ...] = ()
-    """What stands against it: the path of a node and what in it cannot be expressed, or cannot be read."""
+    """The obstacles: for each, the path of the node, and what cannot be expressed in the new format, or be read."""
     done: bool = False
 
     @property
@@ -77,18 +77,18 @@ class Upgrade:
         return len(self.nodes) - self.arrays
 
     def raise_problems(self) -> None:
-        """Raise one error with everything that stands against it; return when nothing does.
+        """Raise one error with all obstacles, if there are any.
 
-        Raises
-        ------
-        MetadataError
-            With a problem for each member of each node.
+                Raises
+                ------
+                MetadataError
+        There are obstacles; the error has one problem for each.
         """
         if self.problems:
             raise MetadataError(problems=self.problems, store=str(self.store), wanted_format=self.new.name)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same in plain types, for JSON."""
+        """Return all fields as JSON values."""
         return {
             "store": str(self.store),
             "from": self.old.name,
@@ -166,7 +166,7 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
 
 
 def _immovable(store: Store, node: NodeUpgrade) -> list[Problem]:
-    """Storage transformers that stand between chunks and the keys that they would have to get."""
+    """Return a problem if chunks need other keys and a storage transformer does not tell where they are stored."""
     if not node.moves_chunks:
         return []
     assert isinstance(node.old, ArrayMeta)
@@ -179,7 +179,7 @@ def _immovable(store: Store, node: NodeUpgrade) -> list[Problem]:
 
 
 def _conflicts(store: Store, nodes: list[NodeUpgrade], old: Format) -> list[Problem]:
-    """Documents of the new format that are there already, and say something else than the old ones."""
+    """Return a problem for each document of the new format that exists already and differs from the planned one."""
     wanted = {
         key: (node.path, value)
         for node in nodes
@@ -199,7 +199,7 @@ def _translated(path: str, found: Found, old: Format, new: Format) -> NodeUpgrad
     documents = new.encode(meta, path)
     if not path:
         documents |= new.entry_documents()
-    # Those that make the node go last: without them nobody would find the others after an interruption.
+    # The documents that make the node come last: after an interruption, the others are found through them.
     outdated = [key for key in found.documents if key not in documents]
     outdated.sort(key=old.node_keys(path).__contains__)
     if not path and old.entry_key is not None and old.entry_key not in documents:
@@ -209,7 +209,7 @@ def _translated(path: str, found: Found, old: Format, new: Format) -> NodeUpgrad
 
 
 def _with_consolidated(nodes: list[NodeUpgrade], new: Format) -> NodeUpgrade:
-    """The root with the metadata of everything below it, as they will be."""
+    """Return the root with the new consolidated metadata."""
     root = nodes[0]
     assert isinstance(root.new, GroupMeta)
     below = {node.path: node.new for node in nodes[1:]}

@@ -1,4 +1,4 @@
-"""That an upgrade is under way, and how far it has come: so that it can be run again after it was interrupted."""
+"""The record of an upgrade in progress, by which an interrupted one can be finished."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from blizzarr.stores import Store
 __all__ = ["KEY", "Record"]
 
 KEY: Final = "blizzarr-upgrade.json"
-"""Where the record is, at the root of the hierarchy."""
+"""The key of the record, at the root of the hierarchy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """From which format to which, and whether all new documents are there but perhaps that of the root."""
+    """The old and the new format; `switching` is True once all new documents but the root's are stored."""
 
     old: str
     new: str
@@ -24,7 +24,7 @@ class Record:
 
     @classmethod
     def read(cls, store: Store) -> Self | None:
-        """The record of an upgrade that was interrupted; None where there is none."""
+        """Read the record of an interrupted upgrade; `None` if there is none."""
         raw = store.get(KEY)
         if raw is None:
             return None
@@ -32,7 +32,7 @@ class Record:
             value = json.loads(bytes(raw))
             return cls(str(value["old"]), str(value["new"]), value["switching"] is True)
         except (ValueError, RecursionError, KeyError, TypeError):
-            # Written in one step, so this is no record of ours.
+            # Records are stored atomically, so this is not one.
             return None
 
     def write(self, store: Store) -> None:

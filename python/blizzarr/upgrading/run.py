@@ -1,12 +1,12 @@
-"""Doing an upgrade.
+"""Running an upgrade.
 
-1. A record is stored, by which an interrupted upgrade is known.
-2. Where chunks get other keys, they get them beside the old ones: a second link to the same file, or a copy.
-3. The new documents are stored, and when all of them are there, that of the root. From then on the hierarchy has the
-   new format; until then the old documents open as ever.
-4. Old keys of chunks and old documents are removed, inner nodes first, and then the record.
+1. A record is stored, by which an interrupted upgrade is recognised.
+2. Chunks that need other keys get them in addition to the old ones: a second link to the same file, or a copy.
+3. The new documents are stored, that of the root last. From then on the hierarchy has the new format; until then the
+   old documents count.
+4. Old chunk keys and old documents are removed, inner nodes first, and then the record.
 
-Each step can be done again, so an upgrade that was interrupted is finished by running it again.
+Each step can be repeated, so running an interrupted upgrade again finishes it.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from blizzarr.upgrading.record import KEY, Record
 __all__ = ["Told", "run"]
 
 Told = Callable[[int, int], None]
-"""Called with the steps that are done and the steps in all."""
+"""A callback with the number of steps that are done, and their total number."""
 
 T = TypeVar("T")
 
 _IN_ONE_CALL: Final = 16384
 _BY_ITSELF: Final = 64
-"""So many values are changed, by a store that changes many in one call and by others, before the user is told."""
+"""Values changed between two progress reports, in stores without and (`_IN_ONE_CALL`) with calls for many values."""
 
 
 class _Counter:
-    """Counts steps for whoever shows them."""
+    """Counts steps, and reports them."""
 
     def __init__(self, total: int, told: Told | None) -> None:
         self._done, self._total, self._told = 0, total, told
@@ -51,11 +51,11 @@ class _Counter:
 
 
 def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False) -> None:
-    """Do what was planned; only the last step when the new documents count already."""
+    """Run a planned upgrade; with `switched` (the new documents count already) only the removal of what is old."""
     store, nodes = upgrade.store, upgrade.nodes
     moves = [move for node in nodes if node.moves_chunks for move in _moves(store, node)]
     inner, root = [node for node in nodes if node.path], [node for node in nodes if not node.path]
-    # Inner nodes first: what is left of the old hierarchy is reached from its root.
+    # Inner nodes first, so that the rest of the old hierarchy can be reached from its root.
     levels = [list(level) for _, level in groupby(sorted(nodes, key=_depth, reverse=True), _depth)]
     outdated = [stage for level in levels for stage in _stages([node.outdated for node in level])]
     stored = [_stages([list(node.documents.items()) for node in some]) for some in (inner, root)]
@@ -74,7 +74,7 @@ def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False) -
             count(len(some))
 
     if not switched:
-        # The old documents are removed only when a power cut can no longer take the new ones away.
+        # Nothing old is removed before the new documents would survive a power cut.
         with durable("full"):
             Record(upgrade.old.name, upgrade.new.name).write(store)
             all_of(duplicate_many, moves)
@@ -91,7 +91,7 @@ def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False) -
 
 
 def _stages(each: Sequence[Sequence[T]]) -> list[list[T]]:
-    """The first of each, the second of each, and so on: those of one stage may be dealt with in any order."""
+    """Return all first items, all second items, and so on; the items of one stage may be handled in any order."""
     return [[some[number] for some in each if number < len(some)] for number in range(max(map(len, each), default=0))]
 
 
@@ -100,7 +100,7 @@ def _depth(node: NodeUpgrade) -> int:
 
 
 def _moves(store: Store, node: NodeUpgrade) -> list[tuple[str, str]]:
-    """Old and new keys of what is stored of the chunks of an array."""
+    """Return the old and the new stored key of each stored chunk of an array."""
     assert isinstance(node.old, ArrayMeta)
     assert isinstance(node.new, ArrayMeta)
     prefix, keys = chunk_prefix(node.path, node.new), node.new.chunk_keys
@@ -108,7 +108,7 @@ def _moves(store: Store, node: NodeUpgrade) -> list[tuple[str, str]]:
     return [
         (old, new)
         for key, position in stored_chunks(store, node.path, node.old)
-        # The plan has seen to it that both can be said.
+        # The plan has made sure that both are known.
         if (old := stored_key(here, key, store)) is not None
         and (new := stored_key(there, prefix + keys.key(position), store)) is not None
     ]

@@ -1,4 +1,4 @@
-"""All nodes of one format in a store, whatever else is there."""
+"""Walking all nodes of one format in a store, ignoring documents of other formats."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["walk"]
 
 
 def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, Found | BlizzarrError]:
-    """The nodes by path, groups before what is in them, each with its documents or with why it cannot be read.
+    """Return the nodes by path, groups before their members, with the error in place of nodes that cannot be read.
 
-    Parameters
-    ----------
-    entry
-        Stands for the document of the hierarchy as a whole, where it has been replaced.
+        Parameters
+        ----------
+        entry
+    Used in place of the document of the hierarchy as a whole, if that has been replaced already.
     """
     nodes: dict[str, Found | BlizzarrError] = {}
     level: Sequence[str] = [""]
@@ -38,7 +38,7 @@ def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, Fo
             if isinstance(here, Found) and isinstance(here.meta, GroupMeta):
                 names, groups = listed(store, path, form, [form])
                 if path in implicit and not here.documents and not names:
-                    # A prefix below which there are no nodes: nothing makes it a group.
+                    # A prefix without nodes below it is not a group.
                     del nodes[path]
                 below += [join(path, name) for name in names]
                 shown |= {join(path, name) for name in groups}
