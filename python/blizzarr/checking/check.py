@@ -37,10 +37,10 @@ class Seen:
 def check(store: Store, path: str = "", *, fast: bool = False, progress: Progress | None = None) -> Report:
     """Check a node and everything below it, without changing anything.
 
-        Raises
-        ------
-        NodeNotFoundError
-    There is no node at the path, and nothing below it.
+    Raises
+    ------
+    NodeNotFoundError
+        There is no node at the path, and nothing below it.
     """
     return look(store, path, fast=fast, progress=progress)[0]
 

@@ -34,10 +34,10 @@ def check_and_record(
 ) -> Report:
     """Check a node, and record the checksums of all its objects in a file unless something is damaged.
 
-        Raises
-        ------
-        PathError
-    The file would lie inside the data.
+    Raises
+    ------
+    PathError
+        The file would lie inside the data.
     """
     began = time.monotonic()
     _refuse_inside(store, path, file)
@@ -58,12 +58,12 @@ def check_against(
 ) -> Report:
     """Check a node, and compare its objects with the checksums in a manifest.
 
-        Raises
-        ------
-        MetadataError
-    The file is not a manifest, or is truncated.
-        ConflictError
-    The manifest was recorded for another node.
+    Raises
+    ------
+    MetadataError
+        The file is not a manifest, or is truncated.
+    ConflictError
+        The manifest was recorded for another node.
     """
     began = time.monotonic()
     manifest = read_manifest(file)

@@ -19,20 +19,20 @@ __all__ = ["Quarantine", "outermost"]
 class Quarantine:
     """A store for the values that a repair replaces, under their keys, below the date and time of the repair.
 
-        Parameters
-        ----------
-        store
-            The store that is repaired.
-        where
-    The store to keep them in; by default, for a directory ``data.zarr``, its sibling ``data.zarr.quarantine``.
+    Parameters
+    ----------
+    store
+        The store that is repaired.
+    where
+        The store to keep them in; by default, for a directory ``data.zarr``, its sibling ``data.zarr.quarantine``.
 
-        Examples
-        --------
-        >>> from blizzarr.stores import MemoryStore
-        >>> kept = MemoryStore()
-        >>> place = Quarantine(MemoryStore(), kept).keep("a/c/0", b"damaged")
-        >>> [bytes(kept.get(key)) for key in kept.list() if key.endswith("/a/c/0")]
-        [b'damaged']
+    Examples
+    --------
+    >>> from blizzarr.stores import MemoryStore
+    >>> kept = MemoryStore()
+    >>> place = Quarantine(MemoryStore(), kept).keep("a/c/0", b"damaged")
+    >>> [bytes(kept.get(key)) for key in kept.list() if key.endswith("/a/c/0")]
+    [b'damaged']
     """
 
     def __init__(self, store: Store, where: StoreLike | None) -> None:
@@ -53,10 +53,10 @@ class Quarantine:
     def check(self) -> None:
         """Raise an error, before anything is changed, if there is no valid place for the quarantine.
 
-                Raises
-                ------
-                PathError
-        No place was given and there is no default, or the place is inside the data.
+        Raises
+        ------
+        PathError
+            No place was given and there is no default, or the place is inside the data.
         """
         self._target()
 

@@ -44,10 +44,10 @@ def check_and_repair(
 ) -> Report:
     """Check a node, repair what can be repaired, and return a report of the findings and repairs.
 
-        Raises
-        ------
-        PathError
-    There is no valid place for the quarantine; nothing was changed.
+    Raises
+    ------
+    PathError
+        There is no valid place for the quarantine; nothing was changed.
     """
     if not how.dry_run:
         check_writable(store, path)

@@ -49,12 +49,12 @@ def record(store: Store, path: str, progress: Told | None = None) -> Manifest:
 def compare(store: Store, path: str, manifest: Manifest, progress: Told | None = None) -> Iterator[Difference]:
     """Yield the objects that changed, appeared or vanished since the manifest was recorded.
 
-        The node may have been moved since, unless the manifest has keys of the store instead of relative names.
+    The node may have been moved since, unless the manifest has keys of the store instead of relative names.
 
-        Raises
-        ------
-        ConflictError
-    The manifest was recorded for another node.
+    Raises
+    ------
+    ConflictError
+        The manifest was recorded for another node.
     """
     stored, below = _keys(store, path)
     if manifest.relative != (below is not None) or (below is None and manifest.node != path):

@@ -51,13 +51,13 @@ def get_partial_values(store: Any, key_ranges: Iterable[KeyRange]) -> list[Value
 def set_partial_values(store: Any, key_start_values: Iterable[KeyStartValue]) -> None:
     """Put bytes into values, each of which is replaced once; values that are too short are padded with zeros.
 
-        Concurrent changes of the same value are kept if the store has `replace`. A store with its own `set_partial_values`
-        is called once.
+    Concurrent changes of the same value are kept if the store has `replace`. A store with its own `set_partial_values`
+    is called once.
 
-        Raises
-        ------
-        ValueError
-    Two of the parts overlap, or an offset is negative; nothing is changed.
+    Raises
+    ------
+    ValueError
+        Two of the parts overlap, or an offset is negative; nothing is changed.
     """
     parts = by_key(key_start_values)
     at_once = getattr(store, "set_partial_values", None)

@@ -111,19 +111,19 @@ def decode_draft(
 def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
     """Convert an argument of a user: transformers, names, or objects as in Zarr v3; one, several or `None`.
 
-        Options that have a default may be omitted.
+    Options that have a default may be omitted.
 
-        Raises
-        ------
-        MetadataError
-    Something is invalid for an array with `rank` dimensions; the error has all problems.
+    Raises
+    ------
+    MetadataError
+        Something is invalid for an array with `rank` dimensions; the error has all problems.
 
-        Examples
-        --------
-        >>> transformers_of(["blizzarr.hashed"], rank=2)
-        (HashedTransformer(levels=2, width=2),)
-        >>> transformers_of({"name": "blizzarr.hashed", "configuration": {"levels": 1}}, rank=2)
-        (HashedTransformer(levels=1, width=2),)
+    Examples
+    --------
+    >>> transformers_of(["blizzarr.hashed"], rank=2)
+    (HashedTransformer(levels=2, width=2),)
+    >>> transformers_of({"name": "blizzarr.hashed", "configuration": {"levels": 1}}, rank=2)
+    (HashedTransformer(levels=1, width=2),)
     """
     given = list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
     problems = Problems()

@@ -24,23 +24,23 @@ _PREFIX = re.compile(r"[A-Za-z0-9/.\-_]*/")
 class StoreInterface(StoreWithPartialAccess):
     """A store of ours with the operations and key rules of the draft's abstract store interface.
 
-        Parameters
-        ----------
-        store
-    Any store, including one that a storage transformer has made.
+    Parameters
+    ----------
+    store
+        Any store, including one that a storage transformer has made.
 
-        Examples
-        --------
-        >>> from blizzarr.stores import MemoryStore
-        >>> store = StoreInterface(MemoryStore())
-        >>> store.set("a/b", b"0123456789")
-        >>> store.set_partial_values([("a/b", 2, b"xx"), ("a/b", 8, b"yy")])
-        >>> store.get_partial_values([("a/b", (0, 4)), ("a/c", (0, None)), ("a/b", (6, None))])
-        [b'01xx', None, b'67yy']
-        >>> store.list_prefix("a")
-        Traceback (most recent call last):
-        ...
-        blizzarr.errors.PathError: key a: expected a prefix of A-Z, a-z, 0-9, '/', '.', '-' and '_' with a slash at its end
+    Examples
+    --------
+    >>> from blizzarr.stores import MemoryStore
+    >>> store = StoreInterface(MemoryStore())
+    >>> store.set("a/b", b"0123456789")
+    >>> store.set_partial_values([("a/b", 2, b"xx"), ("a/b", 8, b"yy")])
+    >>> store.get_partial_values([("a/b", (0, 4)), ("a/c", (0, None)), ("a/b", (6, None))])
+    [b'01xx', None, b'67yy']
+    >>> store.list_prefix("a")
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.PathError: key a: expected a prefix of A-Z, a-z, 0-9, '/', '.', '-' and '_' with a slash at its end
     """
 
     def __init__(self, store: Store) -> None:

@@ -79,10 +79,10 @@ class Upgrade:
     def raise_problems(self) -> None:
         """Raise one error with all obstacles, if there are any.
 
-                Raises
-                ------
-                MetadataError
-        There are obstacles; the error has one problem for each.
+        Raises
+        ------
+        MetadataError
+            There are obstacles; the error has one problem for each.
         """
         if self.problems:
             raise MetadataError(problems=self.problems, store=str(self.store), wanted_format=self.new.name)

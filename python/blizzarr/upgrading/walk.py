@@ -17,10 +17,10 @@ __all__ = ["walk"]
 def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, Found | BlizzarrError]:
     """Return the nodes by path, groups before their members, with the error in place of nodes that cannot be read.
 
-        Parameters
-        ----------
-        entry
-    Used in place of the document of the hierarchy as a whole, if that has been replaced already.
+    Parameters
+    ----------
+    entry
+        Used in place of the document of the hierarchy as a whole, if that has been replaced already.
     """
     nodes: dict[str, Found | BlizzarrError] = {}
     level: Sequence[str] = [""]
