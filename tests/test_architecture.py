@@ -16,7 +16,7 @@ PACKAGE = Path(blizzarr.__file__).parent
 FLOORS: list[set[str]] = [
     {"errors", "_native"},
     {"durability"},
-    {"problems", "config", "json_values", "keywords", "renamed", "number_text", "kept", "late", "futures"},
+    {"problems", "config", "json_values", "keywords", "renamed", "number_text", "size_text", "kept", "late", "futures"},
     {"dtypes", "indexing", "stores", "caching", "transactions"},
     {"codecs", "transformers", "views"},
     {"model"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blizzarr.api.check import check
-from blizzarr.api.consolidate import consolidate_metadata, tree
+from blizzarr.api.consolidate import consolidate_metadata
 from blizzarr.api.copy import copy
 from blizzarr.api.create import (
     array,
@@ -24,6 +24,7 @@ from blizzarr.api.diff import diff
 from blizzarr.api.open import open, open_array, open_consolidated, open_group
 from blizzarr.api.save import load, save, save_array, save_group
 from blizzarr.api.show import show
+from blizzarr.api.tree import tree
 from blizzarr.api.upgrade import upgrade
 
 __all__ = [

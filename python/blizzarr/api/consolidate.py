@@ -10,7 +10,7 @@ from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.stores import StoreLike
 
-__all__ = ["consolidate_metadata", "tree"]
+__all__ = ["consolidate_metadata"]
 
 
 @exact_keywords
@@ -33,12 +33,3 @@ def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "", **u
     group = store if isinstance(store, Group) else open_group(store, mode="r+", path=path)
     consolidate(group.store, group.path, group.metadata)
     return Group(group.store, group.path, group.metadata).refresh()
-
-
-@exact_keywords
-def tree(group: Group | StoreLike, level: int | None = None, **unknown: Never) -> object:
-    """Show everything below a group as text, `level` levels deep; see `Group.tree`."""
-    if unknown:
-        raise unknown_keywords(tree, unknown)
-    node = group if isinstance(group, Group) else open_group(group, mode="r")
-    return node.tree(level)

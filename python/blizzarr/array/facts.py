@@ -119,8 +119,7 @@ class ArrayFacts(Node):
 
     @property
     def _chunk_codecs(self) -> CodecChain:
-        inner = self._metadata.codecs.serializer.inner()
-        return self._metadata.codecs if inner is None else inner[1]
+        return self._metadata.codecs.innermost
 
     @property
     def cdata_shape(self) -> tuple[int, ...]:

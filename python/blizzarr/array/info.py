@@ -1,4 +1,4 @@
-"""What there is to know about an array, and what of it is stored."""
+"""The facts about an array: its metadata, and how much of it is stored."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from blizzarr.array.stored import stored_bytes, stored_chunks
 from blizzarr.dtypes import Kind
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import printable
+from blizzarr.size_text import bytes_text
 from blizzarr.stores import Store
 
 __all__ = ["ArrayInfo"]
@@ -19,7 +20,7 @@ __all__ = ["ArrayInfo"]
 class ArrayInfo:
     """The facts about an array; printed as a table.
 
-    Those that take a look at all its chunks are None unless `Array.info_complete` was asked.
+    Those for which all chunks are listed are None, unless it is made by `Array.info_complete`.
     """
 
     name: str
@@ -38,16 +39,15 @@ class ArrayInfo:
     compressors: tuple[str, ...]
     storage_transformers: tuple[str, ...]
     bytes: int | None
-    """In memory; None for objects, whose size is not known."""
+    """The size of all elements in memory; None for objects, whose size is not known."""
     bytes_stored: int | None = None
     chunks_stored: int | None = None
-    """Stored objects: shards where there are shards."""
+    """The number of stored objects: shards if there are shards, otherwise chunks."""
 
     @classmethod
     def of(cls, store: Store, path: str, metadata: ArrayMeta, *, complete: bool = False) -> ArrayInfo:
-        """The facts about the array at a path; those that need all its chunks only if `complete`."""
-        inner = metadata.codecs.serializer.inner()
-        codecs = metadata.codecs if inner is None else inner[1]
+        """Collect the facts about the array at a path; those for which chunks are listed only if `complete`."""
+        codecs = metadata.codecs.innermost
         return cls(
             name="/" + path,
             store=str(store),
@@ -70,7 +70,7 @@ class ArrayInfo:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts by name."""
+        """Return the facts by name."""
         return asdict(self)
 
     def __repr__(self) -> str:
@@ -111,17 +111,11 @@ class ArrayInfo:
 
 
 def _size(count: int) -> str:
-    """Bytes, and from a kibibyte on also in a unit that people read.
+    """Return a number of bytes, from a kibibyte on also in a larger unit.
 
     Examples
     --------
     >>> _size(40), _size(3_145_728)
-    ('40', '3,145,728 (3.0 MiB)')
+    ('40', '3,145,728 (3.00 MiB)')
     """
-    if count < 1024:
-        return str(count)
-    amount, units = count / 1024, ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-    while amount >= 1024 and len(units) > 1:
-        amount /= 1024
-        units.pop(0)
-    return f"{count:,} ({amount:.1f} {units[0]})"
+    return str(count) if count < 1024 else f"{count:,} ({bytes_text(count)})"

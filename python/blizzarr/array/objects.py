@@ -116,11 +116,9 @@ def check_objects(metadata: ArrayMeta, source: npt.NDArray[Any]) -> None:
 
 
 def _object_codec(metadata: ArrayMeta) -> ObjectCodec:
-    chain = metadata.codecs
-    while (inner := chain.serializer.inner()) is not None:
-        chain = inner[1]
-    assert isinstance(chain.serializer, ObjectCodec), "checked when the metadata are made"
-    return chain.serializer
+    serializer = metadata.codecs.innermost.serializer
+    assert isinstance(serializer, ObjectCodec), "checked when the metadata are made"
+    return serializer
 
 
 def _tokens(codec: ObjectCodec, table: Table, source: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """Codecs: their names and options, one file each, and the codec chain of an array.
 
-To add a codec, write its file and add a row to the catalogue; the work itself is done by the engine, or by the
-codec as a step in Python.
+To add a codec, write its file and add a row to the catalogue. The engine does the work, or the codec does it as a step
+in Python.
 """
 
 from __future__ import annotations

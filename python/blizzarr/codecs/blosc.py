@@ -1,9 +1,6 @@
 """``blosc`` (bytes -> bytes): shuffled blocks, each compressed by one of six algorithms.
 
 https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/
-
->>> BloscCodec(cname="zstd", clevel=3, shuffle="shuffle", typesize=4).to_json()["configuration"]
-{'cname': 'zstd', 'clevel': 3, 'shuffle': 'shuffle', 'typesize': 4, 'blocksize': 0}
 """
 
 from __future__ import annotations
@@ -19,17 +16,40 @@ from blizzarr.problems import MISSING, Problems
 __all__ = ["BloscCodec"]
 
 _SHUFFLES: Final = ("noshuffle", "shuffle", "bitshuffle")
-"""In the order of their numbers in Blosc itself."""
+"""Each at the index of its number in Blosc itself."""
 _WIDEST: Final = 255
-"""Blosc takes wider elements for single bytes."""
+"""The largest element size in bytes; Blosc treats wider elements as single bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class BloscCodec(Codec):
-    """Blosc; what is left `None` is chosen for the data type when an array is created.
+    """The codec ``blosc`` (bytes -> bytes): shuffles the bytes of a chunk in blocks, and compresses each block.
 
-    `shuffle` is then ``bitshuffle`` for elements of one byte and ``shuffle`` for others; `typesize` is the bytes per
-    element.
+    Specification: https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/
+
+    Parameters
+    ----------
+    cname
+        The algorithm: ``"blosclz"``, ``"lz4"``, ``"lz4hc"``, ``"snappy"``, ``"zlib"`` or ``"zstd"``.
+    clevel
+        The level, from 0 (no compression) to 9 (smallest).
+    shuffle
+        ``"noshuffle"``, ``"shuffle"`` (bytes) or ``"bitshuffle"``. With None, it is chosen when an array is created:
+        ``"bitshuffle"`` for elements of one byte, ``"shuffle"`` for others.
+    typesize
+        The bytes per element, for shuffling. With None, it is taken from the data type when an array is created.
+    blocksize
+        The bytes per block; 0 lets Blosc choose.
+
+    Raises
+    ------
+    MetadataError
+        If an option has none of these values.
+
+    Examples
+    --------
+    >>> BloscCodec(cname="zstd", clevel=3, shuffle="shuffle", typesize=4).to_json()["configuration"]
+    {'cname': 'zstd', 'clevel': 3, 'shuffle': 'shuffle', 'typesize': 4, 'blocksize': 0}
     """
 
     name: ClassVar[str] = "blosc"
@@ -51,7 +71,7 @@ class BloscCodec(Codec):
     @classmethod
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
         values = cls.read_options(configuration, path, problems)
-        # Without shuffling the type size means nothing; with it, decoding does not need it but encoding does.
+        # Shuffling needs the type size to encode, though not to decode; without shuffling it has no meaning.
         if configuration.get("shuffle") in ("shuffle", "bitshuffle") and configuration.get("typesize", 0) == 0:
             expected = "a positive integer, as there is shuffling"
             problems.add(f"{path}.configuration.typesize", expected, configuration.get("typesize", MISSING))
@@ -62,7 +82,7 @@ class BloscCodec(Codec):
         if chunk.dtype is None:
             return self
         if chunk.dtype.kind is Kind.OBJECT:
-            # What comes are bytes of elements of any length.
+            # The bytes are those of elements of variable length.
             return replace(self, typesize=self.typesize or 1, shuffle=self.shuffle or "noshuffle")
         itemsize = chunk.dtype.itemsize
         typesize = itemsize if self.typesize is None else self.typesize

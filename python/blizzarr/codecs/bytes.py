@@ -1,9 +1,6 @@
 """``bytes`` (array -> bytes): the elements one after the other, in C order.
 
 https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/
-
->>> BytesCodec(endian="big").to_json()
-{'name': 'bytes', 'configuration': {'endian': 'big'}}
 """
 
 from __future__ import annotations
@@ -22,7 +19,25 @@ __all__ = ["BytesCodec"]
 
 @dataclass(frozen=True, slots=True)
 class BytesCodec(Codec):
-    """Elements as bytes; `endian` is the order of the bytes of one element, ``None`` where they have but one."""
+    """The codec ``bytes`` (array -> bytes): stores the elements one after the other, in C order, uncompressed.
+
+    Specification: https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/
+
+    Parameters
+    ----------
+    endian
+        The byte order of each element: ``"little"``, ``"big"``, or None for elements of a single byte.
+
+    Raises
+    ------
+    MetadataError
+        If `endian` is something else.
+
+    Examples
+    --------
+    >>> BytesCodec(endian="big").to_json()
+    {'name': 'bytes', 'configuration': {'endian': 'big'}}
+    """
 
     name: ClassVar[str] = "bytes"
     stage: ClassVar[Stage] = Stage.SERIALIZER
@@ -36,7 +51,7 @@ class BytesCodec(Codec):
         values = cls.read_options(configuration, path, problems)
         if values is None:
             return None
-        # In a document, unlike in a call, what is left out is not little-endian but unsaid.
+        # Left out of a document, unlike of a call, the byte order is not little-endian but unknown.
         codec = cls(values.get("endian"))
         if codec.endian is None and chunk.dtype is not None and chunk.dtype.name == "structured" and chunk.dtype.swap:
             codec = cls("little")

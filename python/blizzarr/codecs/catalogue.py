@@ -26,7 +26,7 @@ CATALOGUE: Final = LateRows[type[Codec]](
         **NAMED,
     }
 )
-"""Imported one by one: most arrays have two or three of them."""
+"""The codecs by name. Each is imported when it is first needed: most arrays have two or three of them."""
 
 _KNOWN: Final[dict[str, str]] = {
     "bitround": "rounds floating-point numbers; zarrs reads it",
@@ -44,7 +44,7 @@ _KNOWN: Final[dict[str, str]] = {
 
 
 def supplier(name: str) -> str:
-    """What would supply a codec of this name.
+    """Return a text about a codec that is not in the catalogue: what it does, and which library reads it.
 
     Examples
     --------

@@ -24,9 +24,9 @@ from blizzarr.problems import Notice, Problems, describe, extension
 __all__ = ["MAX_CODECS", "MAX_DEPTH", "CodecChain", "decode", "resolve"]
 
 MAX_CODECS: Final = 64
-"""The most codecs of one chain."""
+"""The largest number of codecs in one chain."""
 MAX_DEPTH: Final = 16
-"""The most shardings within each other."""
+"""The deepest nesting of shards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,17 @@ class CodecChain:
         path: str = "codecs",
         problems: Problems | None = None,
     ) -> CodecChain | None:
-        """The chain that a document lists, checked for chunks of this type and shape as far as they are known."""
+        """Return the chain that a document lists, checked for chunks of this type and shape as far as they are known.
+
+        With `problems`, problems are added there and the result is None.
+
+        Raises
+        ------
+        MetadataError
+            Without `problems`: all problems of the list.
+        """
         if type(value) is list and dtype is not None and chunk_shape is not None:
-            # The arrays of a hierarchy mostly have the same codecs.
+            # Remembered, because the arrays of a hierarchy mostly have the same codecs.
             chain, notices = _remember(_packed(value), dtype, chunk_shape)
             if chain is not None:
                 if notices and problems is not None:
@@ -73,7 +81,13 @@ class CodecChain:
 
     @classmethod
     def from_list(cls, codecs: Any, dtype: Any, chunk_shape: Sequence[int]) -> CodecChain:
-        """The chain that a user lists; what is left open is chosen for chunks of this type and shape."""
+        """Return the chain for a user's list of codecs, with open options chosen for chunks of this type and shape.
+
+        Raises
+        ------
+        MetadataError
+            If the codecs do not form a chain for such chunks.
+        """
         chunk = Chunk(DataType.parse(dtype), tuple(map(index, chunk_shape)))
         return _checked(resolve(codecs, chunk), chunk)
 
@@ -89,11 +103,16 @@ class CodecChain:
         shard_shape: Sequence[int] | None = None,
         endian: str = "little",
     ) -> CodecChain:
-        """The chain for the three arguments that `create_array` takes.
+        """Return the chain for the three arguments that `create_array` takes.
 
-        Each is a codec, a list of codecs, ``None`` for none or ``"auto"`` for the default: no filters, ``bytes``,
-        ``zstd``. A codec is one of ours, a name, an object as in documents of any format, or a codec of zarr-python or
-        numcodecs. With `shard_shape`, the chain becomes that of the inner chunks, inside ``sharding_indexed``.
+        Each is a codec, a list of codecs, None for none or ``"auto"`` for the default: no filters, ``bytes``, ``zstd``.
+        A codec is one of ours, a name, an object as in documents of any format, or a codec of zarr-python or numcodecs.
+        With `shard_shape`, the result is ``sharding_indexed`` with this chain for its inner chunks.
+
+        Raises
+        ------
+        MetadataError
+            If the codecs do not form a chain for such chunks.
         """
         from blizzarr.codecs import user
 
@@ -114,12 +133,18 @@ class CodecChain:
 
     @property
     def is_sharded(self) -> bool:
-        """Whether what is stored as one object can be read in parts."""
+        """True if a stored object can be read in parts: it is a shard of inner chunks."""
         return self.serializer.inner() is not None
 
     @property
+    def innermost(self) -> CodecChain:
+        """The chain of the smallest chunks: that of the innermost shards, or this one if there are no shards."""
+        inner = self.serializer.inner()
+        return self if inner is None else inner[1].innermost
+
+    @property
     def is_packed(self) -> bool:
-        """Whether elements are stored as something else than themselves, from where a part cannot be copied."""
+        """True if the elements are not stored as they are, so that they cannot be copied out of a part of a chunk."""
         inner = self.serializer.inner()
         return (
             bool(self.compressors)
@@ -128,7 +153,7 @@ class CodecChain:
         )
 
     def read_shape(self, chunk_shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape, in the axes of the array, of the smallest part of a chunk that can be read by itself."""
+        """Return the shape, in the axes of the array, of the smallest part of a chunk that can be read by itself."""
         inner = self.serializer.inner()
         if inner is None:
             return chunk_shape
@@ -141,7 +166,7 @@ class CodecChain:
 
     @property
     def order(self) -> str:
-        """``"F"`` when elements lie in memory first axis fastest, ``"C"`` for every other order."""
+        """``"F"`` if chunks are stored with the first axis varying fastest, ``"C"`` for every other order."""
         chain: CodecChain | None = self
         shape: tuple[int, ...] = ()
         while chain is not None:
@@ -155,25 +180,25 @@ class CodecChain:
 
     @property
     def endian(self) -> str | None:
-        """The byte order of stored elements; None where it is not said."""
-        inner = self.serializer.inner()
-        return getattr(self.serializer, "endian", None) if inner is None else inner[1].endian
+        """The byte order of stored elements; None if the serializer has none."""
+        return getattr(self.innermost.serializer, "endian", None)
 
     def steps(self, dtype: DataType, chunk_shape: tuple[int, ...]) -> list[Step]:
-        """The chain as the native engine takes it, for chunks of this type and shape."""
+        """Return the chain as the engine takes it, for chunks of this type and shape."""
         chunk = Chunk(dtype, chunk_shape)
         filters = [codec for codec in self.filters if isinstance(codec, ArrayFilter)]
         steps = []
         for codec in self.filters:
             if isinstance(codec, ArrayFilter) and not codec.elementwise:
-                # It makes one axis of all, and there is nothing to be turned behind it.
+                # This filter flattens the chunk; later transposes have no effect.
                 break
             if codec.stage is Stage.FILTER and not isinstance(codec, ArrayFilter):
                 steps.append(codec.step(chunk))
                 chunk = codec.after(chunk)
         if filters or _runs_with_filters(self.serializer):
             if self.is_sharded:
-                # They are elementwise. The engine knows shards of elements, so they run in the inner chunks.
+                # The engine knows shards of plain elements only. These filters are elementwise, so they can run in the
+                # inner chunks.
                 steps.append(self.serializer.filtered(filters).step(chunk))
             else:
                 from blizzarr.codecs.numcodecs.filter_run import FilterRun
@@ -190,12 +215,12 @@ class CodecChain:
         return steps
 
     def to_json(self) -> list[dict[str, Any]]:
-        """The chain as documents list it."""
+        """Return the chain as a list for a metadata document."""
         return [codec.to_json() for codec in self.all]
 
 
 def _runs_with_filters(serializer: Codec) -> bool:
-    """Whether what makes bytes of an array is one of numcodecs that runs in one step with the filters."""
+    """Return whether the serializer is a codec of numcodecs that runs in one step with the filters."""
     if not isinstance(serializer, NumcodecsCodec):
         return False
     from blizzarr.codecs.numcodecs.array_serializer import ArraySerializer
@@ -204,7 +229,7 @@ def _runs_with_filters(serializer: Codec) -> bool:
 
 
 def _packed(value: list[Any]) -> bytes:
-    """A list of codecs as bytes, which unlike equality tell `true` from 1 and 1 from 1.0; empty when it is no JSON."""
+    """Return a list of codecs as bytes, which unlike `==` tell true from 1 and 1 from 1.0; empty if it is not JSON."""
     try:
         return marshal.dumps(value, 2)
     except ValueError:
@@ -215,14 +240,14 @@ def _packed(value: list[Any]) -> bytes:
 def _remember(
     packed: bytes, dtype: DataType, chunk_shape: tuple[int, ...]
 ) -> tuple[CodecChain | None, tuple[Notice, ...]]:
-    """The chain for a list of codecs, with its notices; `None` if it has problems, which the caller finds again."""
+    """Return the chain for a list of codecs, with its notices; None if it has problems, so that the caller looks."""
     problems = Problems()
     chain = decode(marshal.loads(packed), "codecs", problems, Chunk(dtype, chunk_shape)) if packed else None
     return None if problems.limits else chain, tuple(problems.notices)
 
 
 def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChain | None:
-    """The chain that a document lists; `None` when a problem was added."""
+    """Return the chain that a document lists; None if a problem was added."""
     if type(value) is not list:
         problems.add(path, "a list of codecs", value)
         return None
@@ -262,7 +287,7 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
 
 
 def _check_order(order: list[tuple[Stage, str, str]], complete: bool, path: str, problems: Problems) -> None:
-    """Filters first, then exactly one serializer, then compressors."""
+    """Add a problem unless filters come first, then exactly one serializer, then compressors."""
     latest = Stage.FILTER
     serializers = 0
     for stage, name, here in order:
@@ -272,13 +297,13 @@ def _check_order(order: list[tuple[Stage, str, str]], complete: bool, path: str,
         elif stage < latest:
             problems.add(here, f"no {stage} codec after a codec that is {latest}", name)
         latest = max(latest, stage)
-    # A codec that is not known may have been the one.
+    # A codec that is unknown may be the serializer.
     if complete and not serializers:
         problems.add(path, f"one {Stage.SERIALIZER} codec, like bytes", [name for _, name, _ in order])
 
 
 def _check_filters(filters: Sequence[Codec], order: list[tuple[Stage, str, str]], problems: Problems) -> None:
-    """Of filters of several elements, what a shard is cut into would have to be put together first."""
+    """Add a problem for filters over several elements before shards, whose inner chunks could not be read alone."""
     places = {name: here for _, name, here in reversed(order)}
     for codec in filters:
         if isinstance(codec, ArrayFilter) and not codec.elementwise:
@@ -288,7 +313,13 @@ def _check_filters(filters: Sequence[Codec], order: list[tuple[Stage, str, str]]
 
 
 def resolve(codecs: Any, chunk: Chunk) -> CodecChain:
-    """A chain of what a user lists, everything that was left open chosen."""
+    """Return the chain for a user's list of codecs, with open options chosen.
+
+    Raises
+    ------
+    MetadataError
+        If there is not exactly one serializer, or the order is wrong.
+    """
     from blizzarr.codecs import user
 
     if isinstance(codecs, CodecChain):
@@ -308,7 +339,7 @@ def resolve(codecs: Any, chunk: Chunk) -> CodecChain:
 
 
 def _checked(chain: CodecChain, chunk: Chunk) -> CodecChain:
-    """The same chain, gone through the checks that documents go through."""
+    """Return the chain after the checks that the chain of a document goes through."""
     from blizzarr.codecs.numcodecs.run import NumcodecsRun
 
     if isinstance(chain.serializer, NumcodecsRun):

@@ -1,12 +1,12 @@
-"""What all codecs have in common.
+"""The base class of codecs.
 
-A codec here is its name and its options, as a value; the work is done by the engine, which gets it as a `Step`. The
-classes differ in their table of options and in at most four answers:
+A codec here is a value: its name and its options. The engine does the work; it gets the codec as a `Step`. The classes
+differ in their table of options and in up to four methods:
 
-- `from_json`: are these options right for chunks of this shape and type?
-- `resolve`: which options does it choose itself, for such chunks?
-- `after`: what does the next codec see?
-- `step`: how does the engine know it?
+- `from_json` checks the options of a document for chunks of a given shape and type;
+- `resolve` chooses the options that the user left open, for such chunks;
+- `after` describes the input of the next codec;
+- `step` gives the form that the engine takes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Step: TypeAlias = tuple[Any, ...]
 
 
 class Stage(IntEnum):
-    """Which of the three groups of a chain a codec belongs to; the groups stand in this order."""
+    """The group of a chain that a codec belongs to; the groups follow each other in this order."""
 
     FILTER = 0
     """array -> array"""
@@ -44,15 +44,15 @@ class Stage(IntEnum):
 
 
 class Chunk(NamedTuple):
-    """What a codec is given to encode; a part is `None` where the document is wrong about it."""
+    """The input of a codec when it encodes; a field is None if the document is wrong about it, or it is unknown."""
 
     dtype: DataType | None
     shape: tuple[int, ...] | None
     depth: int = 0
-    """How many shards it is in."""
+    """The number of shards around it."""
     order_optional: bool = False
-    """Whether a byte order may be left unsaid though elements have one, since it is filters that made them so large:
-    zarr-python looks at the elements of the array. They are little-endian then."""
+    """True if a document may leave out the byte order of elements of several bytes, because filters widened them:
+    zarr-python looks at the elements of the array. The elements are little-endian then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,28 +63,34 @@ class Option:
     expected: str
     accepts: Callable[[Any], bool]
     required: bool = True
-    """Whether a document must have it; users may leave out what has a default."""
+    """True if documents must have it; users may leave out options with a default."""
 
 
 def integer(name: str, low: int, high: int, required: bool = True) -> Option:
-    """An option that is an integer in ``[low, high]``."""
+    """Return an option that is an integer in ``[low, high]``."""
     expected = f"an integer in [{low}, {high}]"
     return Option(name, expected, lambda value: type(value) is int and low <= value <= high, required)
 
 
 def flag(name: str, required: bool = True) -> Option:
-    """An option that is true or false."""
+    """Return an option that is true or false."""
     return Option(name, "true or false", lambda value: type(value) is bool, required)
 
 
 def one_of(name: str, values: tuple[str, ...], required: bool = True) -> Option:
-    """An option that is one of these strings."""
+    """Return an option that is one of these strings."""
     expected = " or ".join(map(describe, values)) if len(values) < 3 else f"one of {', '.join(map(describe, values))}"
     return Option(name, expected, lambda value: type(value) is str and value in values, required)
 
 
 class Codec:
-    """The base of all codecs; subclasses are frozen dataclasses whose fields are the options."""
+    """The base class of all codecs; subclasses are frozen dataclasses whose fields are the options.
+
+    Raises
+    ------
+    MetadataError
+        If an option has a value that it may not have.
+    """
 
     __slots__ = ()
 
@@ -92,7 +98,7 @@ class Codec:
     stage: ClassVar[Stage]
     options: ClassVar[tuple[Option, ...]] = ()
     fixed_size: ClassVar[bool] = False
-    """Whether the encoded size follows from the decoded size, whatever the values."""
+    """True if the encoded size depends only on the decoded size, not on the values."""
 
     def __post_init__(self) -> None:
         for option in self.options:
@@ -104,7 +110,7 @@ class Codec:
 
     @classmethod
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
-        """The codec with the options of a document; `None` when a problem was added."""
+        """Return the codec with the options of a document; None if a problem was added."""
         values = cls.read_options(configuration, path, problems)
         if values is None:
             return None
@@ -113,7 +119,7 @@ class Codec:
 
     @classmethod
     def read_options(cls, configuration: Mapping[str, Any], path: str, problems: Problems) -> dict[str, Any] | None:
-        """The options of a document, checked one by one."""
+        """Return the options of a document, each checked by itself; None if a problem was added."""
         values: dict[str, Any] = {}
         right = True
         for option in cls.options:
@@ -135,39 +141,51 @@ class Codec:
         return values if right else None
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
-        """Whether such chunks can be encoded; adds a problem when not."""
+        """Return whether the codec can encode such chunks; if not, add a problem."""
         return True
 
     def resolve(self, chunk: Chunk) -> Self:
-        """The codec with everything chosen that was left open, for chunks that are known."""
+        """Return the codec with all open options chosen for such chunks."""
         return self
 
     def after(self, chunk: Chunk) -> Chunk:
-        """What the next codec is given."""
+        """Return the input of the next codec."""
         return chunk
 
     def step(self, chunk: Chunk) -> Step:
-        """The codec for the engine, for chunks that are known."""
+        """Return the codec as the engine takes it, for chunks of known shape and type.
+
+        Raises
+        ------
+        NotImplementedError
+            If the subclass has only `steps`.
+        """
         raise NotImplementedError
 
     def steps(self, chunk: Chunk) -> list[Step]:
-        """The same, for a codec that is more than one step."""
+        """Return the codec as the engine takes it, where it may take several steps."""
         return [self.step(chunk)]
 
     def inner(self) -> tuple[tuple[int, ...], CodecChain] | None:
-        """Shape and codecs of the inner chunks, for a codec whose output can be read in parts."""
+        """Return shape and codecs of the inner chunks; None if the output cannot be read in parts."""
         return None
 
     def filtered(self, filters: Sequence[Codec]) -> Codec:
-        """The same with filters before those of the inner chunks, for a codec whose output can be read in parts."""
+        """Return the codec with these filters added before those of its inner chunks.
+
+        Raises
+        ------
+        NotImplementedError
+            If it has no inner chunks.
+        """
         raise NotImplementedError
 
     def to_json(self) -> dict[str, Any]:
-        """The codec as documents have it, with all its options."""
+        """Return the codec as an object for a metadata document, with all its options."""
         configuration = self.configuration()
         return {"name": self.name, "configuration": configuration} if configuration else {"name": self.name}
 
     def configuration(self) -> dict[str, Any]:
-        """The options that are set."""
+        """Return the options that are set."""
         values = {option.name: getattr(self, option.name) for option in self.options}
         return {name: value for name, value in values.items() if value is not None}

@@ -1,12 +1,8 @@
-"""``compressed_segmentation`` (array -> bytes): labels in blocks that have few different ones, of Neuroglancer.
+"""``compressed_segmentation`` (array -> bytes): Neuroglancer's encoding of labels, in blocks with few distinct values.
 
 https://github.com/google/neuroglancer/blob/master/src/sliceview/compressed_segmentation/README.md
 
-Of volumes with the axes x, y, z and channel, the first of which is the fastest: that is a transposition in front of
-this codec. Only their documents can name it: it is in no registry.
-
->>> CompressedSegmentationCodec((8, 8, 4)).configuration()
-{'block_size': [8, 8, 4]}
+Volumes have the axes x, y, z and channel, with x varying fastest, which takes a transposition before this codec.
 """
 
 from __future__ import annotations
@@ -22,7 +18,22 @@ __all__ = ["CompressedSegmentationCodec"]
 
 @dataclass(frozen=True, slots=True)
 class CompressedSegmentationCodec(Codec):
-    """Blocks of labels; `block_size` is that of a block along x, y and z."""
+    """The codec of Neuroglancer's volumes of labels (array -> bytes): blocks with tables of their distinct values.
+
+    Only Neuroglancer's volumes have it: it is in no registry of Zarr.
+
+    Specification: https://github.com/google/neuroglancer/blob/master/src/sliceview/compressed_segmentation/README.md
+
+    Parameters
+    ----------
+    block_size
+        The size of a block along x, y and z.
+
+    Examples
+    --------
+    >>> CompressedSegmentationCodec((8, 8, 4)).configuration()
+    {'block_size': [8, 8, 4]}
+    """
 
     name: ClassVar[str] = "compressed_segmentation"
     stage: ClassVar[Stage] = Stage.SERIALIZER
@@ -36,7 +47,7 @@ class CompressedSegmentationCodec(Codec):
     def steps(self, chunk: Chunk) -> list[Step]:
         assert chunk.dtype is not None
         assert chunk.shape is not None
-        # Chunks come here with the channel first, and x last.
+        # This codec gets chunks with the channel first and x last.
         return [
             BytesCodec(self.endian).step(chunk),
             ("compressed_segmentation", chunk.shape, chunk.dtype.itemsize, self.block_size[::-1]),

@@ -1,9 +1,6 @@
 """``crc32c`` (bytes -> bytes): four bytes of checksum after the data.
 
 https://zarr-specs.readthedocs.io/en/latest/v3/codecs/crc32c/
-
->>> Crc32cCodec().to_json()
-{'name': 'crc32c'}
 """
 
 from __future__ import annotations
@@ -18,7 +15,17 @@ __all__ = ["Crc32cCodec"]
 
 @dataclass(frozen=True, slots=True)
 class Crc32cCodec(Codec):
-    """A CRC-32C of the bytes, appended to them."""
+    """The codec ``crc32c`` (bytes -> bytes): appends a CRC-32C checksum of four bytes, and verifies it when reading.
+
+    A chunk whose checksum does not match raises `ChecksumError`. There are no options.
+
+    Specification: https://zarr-specs.readthedocs.io/en/latest/v3/codecs/crc32c/
+
+    Examples
+    --------
+    >>> Crc32cCodec().to_json()
+    {'name': 'crc32c'}
+    """
 
     name: ClassVar[str] = "crc32c"
     stage: ClassVar[Stage] = Stage.COMPRESSOR

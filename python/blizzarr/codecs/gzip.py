@@ -1,9 +1,6 @@
 """``gzip`` (bytes -> bytes): the format of RFC 1952.
 
 https://zarr-specs.readthedocs.io/en/latest/v3/codecs/gzip/
-
->>> GzipCodec(level=1).to_json()
-{'name': 'gzip', 'configuration': {'level': 1}}
 """
 
 from __future__ import annotations
@@ -18,7 +15,25 @@ __all__ = ["GzipCodec"]
 
 @dataclass(frozen=True, slots=True)
 class GzipCodec(Codec):
-    """Gzip; `level` is from 0 (stored) over 1 (fast) to 9 (small)."""
+    """The codec ``gzip`` (bytes -> bytes): compresses with Deflate, in the format of RFC 1952.
+
+    Specification: https://zarr-specs.readthedocs.io/en/latest/v3/codecs/gzip/
+
+    Parameters
+    ----------
+    level
+        The level, from 0 (no compression) and 1 (fastest) to 9 (smallest).
+
+    Raises
+    ------
+    MetadataError
+        If the level is another one.
+
+    Examples
+    --------
+    >>> GzipCodec(level=1).to_json()
+    {'name': 'gzip', 'configuration': {'level': 1}}
+    """
 
     name: ClassVar[str] = "gzip"
     stage: ClassVar[Stage] = Stage.COMPRESSOR

@@ -2,11 +2,8 @@
 
 https://github.com/google/neuroglancer/blob/master/src/datasource/precomputed/volume.md
 
-A chunk is one image: as wide as it is long along x, all its rows below each other, its channels the colours of a pixel.
-Other writers may have cut the rows otherwise; it is their order that counts. Only documents of volumes can name it.
-
->>> ImageCodec("jpeg", quality=90).configuration()
-{'encoding': 'jpeg', 'quality': 90}
+A chunk is one image. Its width is the length along x, the rows of all y and z follow one another, and the channels are
+the colours of a pixel. Other writers may choose another width; only the order of the pixels counts.
 """
 
 from __future__ import annotations
@@ -30,12 +27,31 @@ _PACKAGE: Final = "imagecodecs"
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _JPEG: Final = b"\xff\xd8"
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""Markers of JPEG that tell the size."""
+"""The markers of JPEG whose segments hold the size of the image."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageCodec(Codec):
-    """Images; `quality` is that of JPEG, `level` that of PNG (None: as the library has it)."""
+    """The codec of Neuroglancer's volumes of images (array -> bytes); needs ``imagecodecs``.
+
+    Only Neuroglancer's volumes have it: it is in no registry of Zarr.
+
+    Specification: https://github.com/google/neuroglancer/blob/master/src/datasource/precomputed/volume.md
+
+    Parameters
+    ----------
+    encoding
+        ``"jpeg"`` or ``"png"``.
+    quality
+        The quality of JPEG; None for the library's default.
+    level
+        The level of compression of PNG; None for the library's default.
+
+    Examples
+    --------
+    >>> ImageCodec("jpeg", quality=90).configuration()
+    {'encoding': 'jpeg', 'quality': 90}
+    """
 
     name: ClassVar[str] = "image"
     stage: ClassVar[Stage] = Stage.SERIALIZER
@@ -62,7 +78,7 @@ class ImageCodec(Codec):
 
 
 class _Images:
-    """Chunks of one shape: channel, z, y, x."""
+    """Encodes and decodes chunks of one shape: channel, z, y, x."""
 
     def __init__(self, codec: ImageCodec, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
         self.name = codec.encoding
@@ -70,7 +86,7 @@ class _Images:
         self._codec, self._dtype, self._shape = codec, dtype, shape
 
     def encode(self, decoded: bytes) -> Any:
-        """The image of a chunk."""
+        """Return the image of a chunk."""
         channels, z, y, x = self._shape
         array = np.frombuffer(decoded, self._dtype).reshape(self._shape)
         pixels = np.ascontiguousarray(array.transpose(1, 2, 3, 0)).reshape(z * y, x, channels)
@@ -81,10 +97,16 @@ class _Images:
         return self._library.jpeg8_encode(pixels, level=self._codec.quality)
 
     def decode(self, encoded: bytes, max_size: int) -> Any:
-        """The chunk of an image."""
+        """Return the bytes of the chunk in an image.
+
+        Raises
+        ------
+        CodecError
+            If the image is damaged, or has another size, number of channels or data type than the chunk.
+        """
         channels, wanted = self._shape[0], prod(self._shape[1:])
         width, height = image_size(encoded)
-        # Before it is decoded: what an image says of itself is no reason to make room for it.
+        # Checked before decoding, so that a false size in the header allocates nothing.
         if width * height != wanted:
             raise CodecError(f"expected an image of {wanted} pixels, found one of {width} x {height}")
         decode = self._library.png_decode if self.name == "png" else self._library.jpeg8_decode
@@ -99,7 +121,12 @@ class _Images:
 
 
 def image_size(encoded: bytes) -> tuple[int, int]:
-    """Width and height as an image tells them.
+    """Return width and height from the header of a PNG or JPEG image.
+
+    Raises
+    ------
+    CodecError
+        If it is neither, or has no size.
 
     Examples
     --------
@@ -120,7 +147,7 @@ def image_size(encoded: bytes) -> tuple[int, int]:
             if marker in _FRAMES:
                 height, width = struct.unpack(">HH", data[at + 5 : at + 9])
                 return width, height
-            # Any number of bytes of ones may stand before a marker.
+            # Any number of 0xFF bytes may precede a marker.
             at += 1 if marker == 0xFF else 2 + length
     raise CodecError(
         f"expected a PNG or JPEG image that tells its size, found bytes that begin with {data[:4].hex(' ')}"

@@ -2,13 +2,8 @@
 
 https://github.com/saalfeldlab/n5#file-system-specification
 
-Elements are big-endian, the first axis fastest, which is a transposition in front of this codec. The header stands
-before what the compressor makes, so the compressor is an option of this codec, not one behind it. Only documents of N5
-can name it: it is in no registry.
-
->>> from blizzarr.codecs.gzip import GzipCodec
->>> N5Codec(GzipCodec(level=1)).configuration()
-{'compressor': {'name': 'gzip', 'configuration': {'level': 1}}}
+Elements are big-endian with the first axis varying fastest, which takes a transposition before this codec. The header
+is not compressed, so the compressor is an option of this codec rather than a codec after it.
 """
 
 from __future__ import annotations
@@ -24,7 +19,23 @@ __all__ = ["N5Codec"]
 
 @dataclass(frozen=True, slots=True)
 class N5Codec(Codec):
-    """Blocks; `compressor` makes bytes of bytes, and is `None` where elements are stored as they are."""
+    """The codec ``n5`` (array -> bytes): stores chunks as blocks of N5, a header followed by the elements.
+
+    Only arrays of N5 have it (``zarr_format="n5"``): it is in no registry of Zarr.
+
+    Specification: https://github.com/saalfeldlab/n5#file-system-specification
+
+    Parameters
+    ----------
+    compressor
+        A codec from bytes to bytes, for the elements; None stores them uncompressed.
+
+    Examples
+    --------
+    >>> from blizzarr.codecs.gzip import GzipCodec
+    >>> N5Codec(GzipCodec(level=1)).configuration()
+    {'compressor': {'name': 'gzip', 'configuration': {'level': 1}}}
+    """
 
     name: ClassVar[str] = "n5"
     stage: ClassVar[Stage] = Stage.SERIALIZER
@@ -39,7 +50,7 @@ class N5Codec(Codec):
         assert chunk.dtype is not None
         assert chunk.shape is not None
         inner = None if self.compressor is None else self.compressor.step(chunk)
-        # The header lists the axes as the array has them; elements come with the last one slowest.
+        # The header lists the axes in the order of the array; this codec gets the chunk with its axes reversed.
         return [BytesCodec(self.endian).step(chunk), ("n5", chunk.shape[::-1], chunk.dtype.itemsize, inner)]
 
     def configuration(self) -> dict[str, Any]:

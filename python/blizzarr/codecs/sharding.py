@@ -3,10 +3,7 @@
 https://zarr-specs.readthedocs.io/en/latest/v3/codecs/sharding-indexed/
 
 Each inner chunk goes through `codecs`; the index, two 64-bit numbers per inner chunk, goes through `index_codecs`,
-whose output must have a fixed size so that it can be found from either end of the shard.
-
->>> ShardingCodec(chunk_shape=(32, 32)).index_location
-'end'
+whose output must have a fixed size so that the index can be found from either end of the shard.
 """
 
 from __future__ import annotations
@@ -22,6 +19,7 @@ from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, one_of
 from blizzarr.codecs.crc32c import Crc32cCodec
 from blizzarr.dtypes import DataType
+from blizzarr.errors import MetadataError, Problem
 from blizzarr.problems import MISSING, Problems, lengths
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_INDEX_BYTES", "ShardingCodec"]
 
 MAX_INDEX_BYTES: Final = 2**30
-"""The largest index of a shard; it is held in memory whole."""
+"""The largest size of a shard's index in bytes; the whole index is held in memory."""
 
 _NESTED: Final = ("chunk_shape", "codecs", "index_codecs")
 _INDEX_TYPE: Final = DataType.parse("uint64")
@@ -38,10 +36,33 @@ _INDEX_TYPE: Final = DataType.parse("uint64")
 
 @dataclass(frozen=True, slots=True)
 class ShardingCodec(Codec):
-    """Shards of inner chunks of `chunk_shape`.
+    """The codec ``sharding_indexed`` (array -> bytes): divides a chunk, the shard, into inner chunks with an index.
 
-    `codecs` and `index_codecs` are chains, or whatever `CodecChain.from_list` takes; what is left `None` is chosen when
-    an array is created.
+    Specification: https://zarr-specs.readthedocs.io/en/latest/v3/codecs/sharding-indexed/
+
+    Parameters
+    ----------
+    chunk_shape
+        The shape of an inner chunk; its lengths must divide those of the shard.
+    codecs
+        The codecs of the inner chunks: a `CodecChain`, or a list as `create_array` takes it for `codecs`. With None,
+        the defaults are chosen when an array is created.
+    index_codecs
+        The codecs of the index, each with an output of fixed size. With None, they are ``bytes`` and ``crc32c``.
+    index_location
+        ``"end"`` or ``"start"``: where in the shard the index is.
+
+    Raises
+    ------
+    MetadataError
+        If `index_location` is another one. The rest is checked when an array is created.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> shards = ShardingCodec(chunk_shape=(32, 32), index_location="start")
+    >>> blizzarr.create_array({}, shape=(256, 256), dtype="uint8", chunks=(128, 128), codecs=[shards]).chunks
+    (32, 32)
     """
 
     name: ClassVar[str] = "sharding_indexed"
@@ -106,12 +127,14 @@ class ShardingCodec(Codec):
 
 
 def _resolved(codecs: Any) -> CodecChain:
-    assert isinstance(codecs, chains.CodecChain), "a ShardingCodec is resolved before it is used"
+    if not isinstance(codecs, chains.CodecChain):
+        expected = "a CodecChain; lists and None are turned into one when an array is created"
+        raise MetadataError(problems=[Problem("ShardingCodec.codecs", expected, repr(codecs))])
     return codecs
 
 
 def _grid(inner: tuple[int, ...], chunk: Chunk, path: str, problems: Problems) -> tuple[int, ...] | None:
-    """How many inner chunks a shard has along each axis; `None` when they do not divide it."""
+    """Return the number of inner chunks along each axis of a shard; None if they do not divide it."""
     shard = chunk.shape
     if shard is None:
         return None

@@ -2,11 +2,7 @@
 
 https://zarr-specs.readthedocs.io/en/latest/v3/codecs/transpose/
 
-Axis ``i`` of the result is axis ``order[i]`` of the chunk. Older documents have "C" or "F" for `order`; they are read,
-and written as the permutation that they mean.
-
->>> TransposeCodec(order=(2, 0, 1)).to_json()
-{'name': 'transpose', 'configuration': {'order': [2, 0, 1]}}
+Older documents have "C" or "F" for `order`; they are read, and written as the permutation that they stand for.
 """
 
 from __future__ import annotations
@@ -27,7 +23,25 @@ def _is_order(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TransposeCodec(Codec):
-    """Axes in another order; `order` is a permutation of ``0 ... rank - 1``."""
+    """The codec ``transpose`` (array -> array): stores the axes of a chunk in another order.
+
+    Specification: https://zarr-specs.readthedocs.io/en/latest/v3/codecs/transpose/
+
+    Parameters
+    ----------
+    order
+        A permutation of ``0 ... rank - 1``: axis ``i`` of the result is axis ``order[i]`` of the chunk.
+
+    Raises
+    ------
+    MetadataError
+        If `order` is not a sequence of integers. Whether it is a permutation is checked when an array is created.
+
+    Examples
+    --------
+    >>> TransposeCodec(order=(2, 0, 1)).to_json()
+    {'name': 'transpose', 'configuration': {'order': [2, 0, 1]}}
+    """
 
     name: ClassVar[str] = "transpose"
     stage: ClassVar[Stage] = Stage.FILTER
@@ -61,7 +75,7 @@ class TransposeCodec(Codec):
         return chunk._replace(shape=tuple(chunk.shape[axis] for axis in self.order))
 
     def before(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape, in the order of axes before this codec, of something that has `shape` after it."""
+        """Return a shape with its axes in the order before this codec; `shape` has them in the order after it."""
         lengths = dict(zip(self.order, shape, strict=True))
         return tuple(lengths[axis] for axis in range(len(shape)))
 

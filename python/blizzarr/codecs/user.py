@@ -24,10 +24,10 @@ __all__ = ["arrange", "codec_of", "codecs_of"]
 
 
 def arrange(filters: Any, serializer: Any, compressors: Any, endian: str, dtype: DataType | None = None) -> list[Codec]:
-    """The codecs for the three arguments of `create_array`, in order.
+    """Return the codecs for the three arguments of `create_array`, in order.
 
-    Filters may end with codecs of bytes, as they may in v2. A codec that makes bytes of objects or of arrays may stand
-    among the filters or the compressors, where v2 has it; no other serializer is needed then.
+    The last filters may be codecs from bytes to bytes, as in v2. A codec from objects or arrays to bytes may stand
+    among the filters or the compressors, as in v2; then no other serializer is needed.
     """
     before = [] if _is(filters, "auto") else codecs_of(filters)
     behind = [ZstdCodec()] if _is(compressors, "auto") else codecs_of(compressors)
@@ -44,7 +44,7 @@ def arrange(filters: Any, serializer: Any, compressors: Any, endian: str, dtype:
 
 
 def _serializer(endian: str, dtype: DataType | None) -> Codec:
-    """The serializer for elements of a type, where the user leaves it open."""
+    """Return the default serializer for elements of a type."""
     if dtype is None or dtype.kind is not Kind.OBJECT:
         return BytesCodec(endian)
     from blizzarr.codecs.objects import OBJECT_CODECS
@@ -57,7 +57,7 @@ def _serializer(endian: str, dtype: DataType | None) -> Codec:
 
 
 def _in_one(codecs: Sequence[Codec], endian: str) -> list[Codec]:
-    """The same with all codecs up to the last that only its user knows as one."""
+    """Combine all codecs up to the last one that a user registered with numcodecs into a single codec."""
     turned = [codec for codec in codecs if isinstance(codec, TransposeCodec)]
     others = [codec for codec in codecs if not isinstance(codec, TransposeCodec | BytesCodec)]
     last = max(position for position, codec in enumerate(others) if isinstance(codec, UserCodec))
@@ -76,7 +76,7 @@ def _is(value: Any, word: str) -> bool:
 
 
 def codecs_of(value: Any) -> list[Codec]:
-    """A list of codecs, whether one, several or none are given."""
+    """Return a list of codecs for one, several or none."""
     if value is None:
         return []
     if isinstance(value, list | tuple):
@@ -85,7 +85,17 @@ def codecs_of(value: Any) -> list[Codec]:
 
 
 def codec_of(value: Any) -> Codec:
-    """The codec that a user means.
+    """Return a user's codec as one of ours.
+
+    Parameters
+    ----------
+    value
+        A codec of ours, of numcodecs or of zarr-python, a name, or an object as in documents of any format.
+
+    Raises
+    ------
+    MetadataError
+        If it has options that it should not have; `UnknownExtensionError` if there is no such codec.
 
     Examples
     --------
@@ -126,7 +136,7 @@ def codec_of(value: Any) -> Codec:
 
 
 def _from_zarr_python(value: Any) -> dict[str, Any]:
-    """A codec of zarr-python as a document has it, without the options that it would choose for the data type."""
+    """Return a codec of zarr-python as an object, without the options that it would choose for the data type."""
     document = dict(value.to_dict())
     chosen = getattr(value, "_tunable_attrs", ())
     configuration = {name: option for name, option in document.get("configuration", {}).items() if name not in chosen}
@@ -142,12 +152,12 @@ def _plain(value: Any) -> Any:
 
 
 def _from_numcodecs(config: Mapping[str, Any]) -> Codec:
-    """The codec for a configuration of numcodecs, an object with an id."""
+    """Return the codec for a configuration of numcodecs, an object with an ``id``."""
     from blizzarr.codecs.configs import codec_from_config
 
     problems = Problems()
     codec = codec_from_config(dict(config), "codec", problems, strict=True)
     problems.raise_any()
     assert codec is not None
-    # Users say what elements are, not how they lie in memory: a byte order is the serializer's.
+    # The user names the type of the elements; their byte order in storage is up to the serializer.
     return codec.ordered("little") if isinstance(codec, ArrayFilter) else codec.standard(Chunk(None, None))

@@ -1,9 +1,6 @@
 """``zstd`` (bytes -> bytes): Zstandard, RFC 8878.
 
 https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zstd
-
->>> ZstdCodec(level=5, checksum=True).to_json()
-{'name': 'zstd', 'configuration': {'level': 5, 'checksum': True}}
 """
 
 from __future__ import annotations
@@ -18,11 +15,32 @@ __all__ = ["ZstdCodec"]
 
 @dataclass(frozen=True, slots=True)
 class ZstdCodec(Codec):
-    """Zstandard; `level` is from -131072 (fast) to 22 (small), 0 being the library's default; `checksum` adds one."""
+    """The codec ``zstd`` (bytes -> bytes): compresses with Zstandard, in the format of RFC 8878.
+
+    Specification: https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zstd
+
+    Parameters
+    ----------
+    level
+        The level, from -131072 (fastest) to 22 (smallest); 0 is the default of Zstandard, which is 3.
+    checksum
+        Append a checksum of four bytes, which is verified when the chunk is read.
+
+    Raises
+    ------
+    MetadataError
+        If an option has another value.
+
+    Examples
+    --------
+    >>> ZstdCodec(level=5, checksum=True).to_json()
+    {'name': 'zstd', 'configuration': {'level': 5, 'checksum': True}}
+    """
 
     name: ClassVar[str] = "zstd"
     stage: ClassVar[Stage] = Stage.COMPRESSOR
-    # Registered as "should be omitted if false", but older readers insist on it: we write it always.
+    # The registry says that `checksum` should be left out if it is false, but older readers need it: it is always
+    # written.
     options: ClassVar[tuple[Option, ...]] = (integer("level", -131072, 22), flag("checksum", required=False))
 
     level: int = 0

@@ -71,9 +71,7 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         return taken | {"chunks": meta.write_shape} | dict(options)
     taken |= {"chunks": meta.chunk_shape, "shards": meta.shard_shape}
     if "dtype" not in options:
-        chain = meta.codecs
-        while (inner := chain.serializer.inner()) is not None:
-            chain = inner[1]
+        chain = meta.codecs.innermost
         taken |= {"filters": chain.filters, "serializer": chain.serializer, "compressors": chain.compressors}
         if "order" in options:
             del taken["filters"]

@@ -15,6 +15,7 @@ from blizzarr.errors import BlizzarrError
 from blizzarr.formats import node_of
 from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
+from blizzarr.size_text import bytes_text
 from blizzarr.stores import LocalStore
 from blizzarr.stores.within import entries, opened
 
@@ -22,27 +23,6 @@ __all__ = ["Stored", "bytes_text", "ratio_text", "shape_text", "stored"]
 
 LOOKED_AT: Final = 20_000
 """How many objects are looked at by default to add up their sizes."""
-
-_UNITS: Final = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-
-
-def bytes_text(count: int) -> str:
-    """A number of bytes with a unit, three digits or more of it.
-
-    Examples
-    --------
-    >>> bytes_text(17), bytes_text(1536), bytes_text(8_675_289)
-    ('17 bytes', '1.50 KiB', '8.27 MiB')
-    """
-    value = float(count)
-    for unit in _UNITS:
-        if value < 1000 or unit == _UNITS[-1]:
-            break
-        value /= 1024
-    if unit == "bytes":
-        return "1 byte" if count == 1 else f"{count} bytes"
-    digits = 2 if value < 10 else 1 if value < 100 else 0
-    return f"{value:,.{digits}f} {unit}"
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

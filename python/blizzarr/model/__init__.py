@@ -1,7 +1,7 @@
-"""What a node is, whatever format it is stored in.
+"""The metadata of nodes, whatever format they are stored in.
 
-`ArrayMeta` and `GroupMeta` are the one model that all formats translate into; `RegularGrid` and `ChunkKeys` are
-its parts. Nothing here knows of JSON or of format versions.
+`ArrayMeta` and `GroupMeta` are the model that all formats translate into; `RegularGrid` and `ChunkKeys` are parts of
+it. Nothing here knows JSON or format versions.
 """
 
 from blizzarr.model.array_meta import MAX_RANK, ArrayMeta

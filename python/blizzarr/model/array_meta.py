@@ -1,9 +1,9 @@
-"""What an array is."""
+"""The metadata of an array, in terms of no format."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["MAX_RANK", "ArrayMeta"]
 
 MAX_RANK = 64
-"""The most dimensions an array may have: what NumPy 2 can index."""
+"""The largest number of dimensions, which is that of NumPy 2."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayMeta:
-    """An array without its data: everything that its documents say, in no format's terms.
+    """An array without its elements: everything that its documents say, in terms of no format.
 
-    `chunk_grid` is the grid of stored objects: of shards, where there are shards.
+    `chunk_grid` is the grid of stored objects: of shards if there are shards, otherwise of chunks.
     """
 
     shape: tuple[int, ...]
@@ -39,18 +39,18 @@ class ArrayMeta:
     attributes: dict[str, Any] = field(default_factory=dict)
     dimension_names: tuple[str | None, ...] | None = None
     storage_transformers: tuple[StorageTransformer, ...] = ()
-    """Between the chunks and the store; the first is nearest to the array."""
+    """The transformers between the chunks and the store; the first is nearest to the array."""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Members of the document that are unknown but may be ignored; kept when it is written again."""
+    """Unknown members of the document that may be ignored; they are kept when it is written again."""
     format: str = "v3"
     source: Mapping[str, Any] | None = field(default=None, repr=False)
-    """The document that it came from; never changed."""
+    """The document that the metadata came from; never changed."""
     fill_undefined: bool = False
-    """Whether the documents leave open what unwritten elements are (a fill value of null); they read as `fill_value`,
-    but nothing may be left unstored because it equals that: another reader may make something else of it."""
+    """True if the document has a fill value of null. Unwritten elements read as `fill_value`, but chunks that equal it
+    are stored all the same, because other readers may choose another value."""
 
     def __eq__(self, other: object) -> bool:
-        # What it came from does not matter, and fill values are equal when their bits are: NaN too.
+        # `source` does not matter, and fill values are equal if their bits are, also those of NaN.
         if not isinstance(other, ArrayMeta):
             return NotImplemented
         return self._compared() == other._compared()
@@ -74,44 +74,31 @@ class ArrayMeta:
 
     @property
     def write_shape(self) -> tuple[int, ...]:
-        """The shape of what one stored object holds: a shard, or a chunk where there are no shards."""
+        """The shape of a stored object: of a shard, or of a chunk if there are no shards."""
         return self.chunk_grid.chunk_shape
 
     @property
     def chunk_shape(self) -> tuple[int, ...]:
-        """The shape of the smallest part that can be read by itself: the innermost chunk."""
+        """The shape of the smallest part that can be read by itself, the innermost chunk."""
         return self.codecs.read_shape(self.chunk_grid.chunk_shape)
 
     @property
     def shard_shape(self) -> tuple[int, ...] | None:
-        """The shape of a shard, or `None` when chunks are stored one by one."""
+        """The shape of a shard; None if chunks are stored one by one."""
         return self.chunk_grid.chunk_shape if self.codecs.is_sharded else None
 
     @property
     def order(self) -> str:
-        """``"F"`` when the elements of a chunk are stored first axis fastest, else ``"C"``."""
+        """``"F"`` if chunks are stored with the first axis varying fastest, otherwise ``"C"``."""
         return self.codecs.order
 
     def with_shape(self, shape: tuple[int, ...]) -> ArrayMeta:
-        """The same array, resized; the rank stays."""
-        return ArrayMeta(
-            shape,
-            self.dtype,
-            self.chunk_grid,
-            self.chunk_keys,
-            self.fill_value,
-            self.codecs,
-            self.attributes,
-            self.dimension_names,
-            self.storage_transformers,
-            self.extra,
-            self.format,
-            self.source,
-            self.fill_undefined,
-        )
+        """Return the array with another shape of the same rank."""
+        return replace(self, shape=shape)
 
     def with_attributes(self, attributes: Mapping[str, Any], source: Mapping[str, Any] | None = None) -> ArrayMeta:
-        """The same array with these attributes instead, and with another document that it came from if one is given."""
+        """Return the array with these attributes, and with `source` as the document that it came from, if given."""
+        # Not `replace`, which takes twice as long: every array whose document is remembered is opened through this.
         return ArrayMeta(
             self.shape,
             self.dtype,

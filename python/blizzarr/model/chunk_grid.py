@@ -1,4 +1,4 @@
-"""How an array is cut into chunks."""
+"""The division of an array into chunks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["RegularGrid"]
 
 @dataclass(frozen=True, slots=True)
 class RegularGrid:
-    """Chunks that all have the same shape, aligned at the origin; the last ones overhang the array, or end with it.
+    """A grid of chunks of one shape, aligned at the origin; the last ones extend beyond the array, or end with it.
 
     Examples
     --------
@@ -23,17 +23,17 @@ class RegularGrid:
 
     chunk_shape: tuple[int, ...]
     ends_with_array: bool = False
-    """Whether what is stored of the last chunks along an axis has nothing that lies outside of the array."""
+    """True if the last chunks along each axis are stored without the part outside of the array."""
 
     def inside(self, array_shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of the first chunk of an array of this shape."""
+        """Return the stored shape of the first chunk of an array of this shape."""
         if not self.ends_with_array:
             return self.chunk_shape
         sizes = zip(self.chunk_shape, array_shape, strict=True)
         return tuple([min(length, size or 1) for length, size in sizes])
 
     def at_ends(self, array_shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """The shapes of all other chunks.
+        """Return the other stored shapes, which chunks at the ends of the axes have; there are none without ends.
 
         Examples
         --------
@@ -48,10 +48,10 @@ class RegularGrid:
         return [shape for shape in product(*(sorted(both, reverse=True) for both in lengths)) if shape != whole]
 
     def shape(self, array_shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The number of chunks along each axis of an array of this shape."""
+        """Return the number of chunks along each axis of an array of this shape."""
         return tuple(-(-size // length) for size, length in zip(array_shape, self.chunk_shape, strict=True))
 
     def locate(self, element: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The chunk that holds an element, and the element's position in that chunk."""
+        """Return the position of the chunk that holds an element, and the position of the element in that chunk."""
         pairs = [divmod(index, length) for index, length in zip(element, self.chunk_shape, strict=True)]
         return tuple(chunk for chunk, _ in pairs), tuple(offset for _, offset in pairs)

@@ -1,7 +1,7 @@
-"""How the position of a chunk in its grid becomes a store key.
+"""Chunk key encodings: from the position of a chunk in its grid to a store key.
 
-Every format's keys have one of two shapes, a head followed by the indices with a separator between them, and one
-key for the only chunk of an array without dimensions:
+A key is a head followed by the indices, with a separator between them. The only chunk of an array without dimensions
+has a key of its own:
 
 ============  ==========  =========  ========  ======================
 name          separator   head       scalar    key of chunk (1, 23)
@@ -14,8 +14,8 @@ name          separator   head       scalar    key of chunk (1, 23)
 ``draft``     ``.``       ``c``      ``c``     ``c1.23``
 ============  ==========  =========  ========  ======================
 
-``draft_zarr_python`` is ``draft`` but for the scalar key, which is ``c0``. Keys of ``precomputed`` have something
-else than indices in them, which `places` tells.
+``draft_zarr_python`` differs from ``draft`` in the scalar key, which is ``c0``. Keys of ``precomputed`` are not made of
+indices but of what `places` says.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from blizzarr.model.chunk_places import Intervals, Shards
 __all__ = ["INDEX", "ChunkKeys"]
 
 INDEX: Final = "(?:0|[1-9][0-9]{0,99})"
-"""How a key has an index, as a pattern: in ASCII, without zeros in front, and no longer than anybody counts."""
+"""A pattern for an index in a key: ASCII digits without leading zeros, at most 100 of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkKeys:
-    """A chunk key encoding, prepared.
+    """A chunk key encoding with its separator.
 
     Examples
     --------
@@ -52,35 +52,35 @@ class ChunkKeys:
     head: str
     scalar: str
     places: Intervals | Shards | None = None
-    """What stands in place of indices; None where indices do."""
+    """Makes the parts of a key where these are not indices; None where they are."""
 
     @classmethod
     def default(cls, separator: str = "/") -> ChunkKeys:
-        """The encoding that new arrays get: ``c/0/1``."""
+        """Return the encoding that new arrays get: ``c/0/1``."""
         return cls("default", separator, "c" + separator, "c")
 
     @classmethod
     def v2(cls, separator: str = ".") -> ChunkKeys:
-        """The encoding of arrays that were converted from Zarr v2: ``0.1``."""
+        """Return the encoding of v2, and of arrays that were converted from it: ``0.1``."""
         return cls("v2", separator, "", "0")
 
     @classmethod
     def precomputed(cls, places: Intervals | Shards) -> ChunkKeys:
-        """The encoding of volumes of Neuroglancer: ``0-64_64-128_0-40``."""
+        """Return the encoding of Neuroglancer's volumes: ``0-64_64-128_0-40``."""
         return cls("precomputed", "_", "", "", places)
 
     @classmethod
     def draft(cls, separator: str = "/") -> ChunkKeys:
-        """The encoding of the December 2022 draft of v3: ``c0/1``, no separator behind the ``c``."""
+        """Return the encoding of the December 2022 draft of v3: ``c0/1``, without a separator after the ``c``."""
         return cls("draft", separator, "c", "c")
 
     @classmethod
     def draft_zarr_python(cls, separator: str = "/") -> ChunkKeys:
-        """The encoding that zarr-python 2.13 to 2.18 had for that draft: an array without dimensions has ``c0``."""
+        """Return the encoding of that draft in zarr-python 2.13 to 2.18: the key without dimensions is ``c0``."""
         return cls("draft_zarr_python", separator, "c", "c0")
 
     def key(self, indices: tuple[int, ...]) -> str:
-        """The key of one chunk, below the array's prefix."""
+        """Return the key of a chunk, relative to the prefix of the array."""
         if self.places is not None:
             return self.head + self.separator.join(self.places.parts(indices))
         return self.head + self.separator.join(map(str, indices)) if indices else self.scalar

@@ -1,4 +1,4 @@
-"""What keys of chunks tell in place of indices, in formats that name chunks otherwise."""
+"""The keys of chunks in Neuroglancer's volumes, which are not made of indices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _INTERVAL = re.compile(r"(-?[0-9]{1,20})-(-?[0-9]{1,20})")
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Where a chunk begins and ends along each axis; further axes are not told, as there is one chunk along them.
+    """Keys that say where a chunk begins and ends along each axis; axes after these, with one chunk, are left out.
 
     Examples
     --------
@@ -25,13 +25,14 @@ class Intervals:
     """
 
     starts: tuple[int, ...]
-    """Where the first chunk along each axis begins."""
+    """The beginning of the first chunk along each axis."""
     lengths: tuple[int, ...]
+    """The length of a chunk along each axis."""
     ends: tuple[int, ...]
-    """Where the last chunk along each axis ends."""
+    """The end of the last chunk along each axis."""
 
     def parts(self, indices: tuple[int, ...]) -> list[str]:
-        """The part of the key for each axis."""
+        """Return the part of the key for each axis."""
         found = []
         for index, start, length, end in zip(indices, self.starts, self.lengths, self.ends, strict=False):
             first = start + index * length
@@ -39,7 +40,7 @@ class Intervals:
         return found
 
     def position(self, parts: list[str]) -> tuple[int, ...] | None:
-        """The indices that these parts tell; None if no chunk has them."""
+        """Return the position of the chunk whose key has these parts; None if there is no such chunk."""
         if len(parts) != len(self.starts):
             return None
         indices = []
@@ -53,13 +54,15 @@ class Intervals:
 
     @property
     def native(self) -> list[tuple[int, int, int]]:
-        """As the engine takes them."""
+        """The values as the engine takes them."""
         return list(zip(self.starts, self.lengths, self.ends, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Shards:
-    """A number for each chunk, and which shard of Neuroglancer that is in: several chunks are one stored value.
+    """Keys that are the number of a chunk, and the shard of Neuroglancer that holds the chunks of several numbers.
+
+    https://github.com/google/neuroglancer/blob/master/src/datasource/precomputed/sharded.md
 
     Examples
     --------
@@ -73,20 +76,22 @@ class Shards:
 
     starts: tuple[int, ...]
     lengths: tuple[int, ...]
-    """Where the axes begin, and how long they are: of other ones the same number is another chunk."""
+    """The beginning and the length of each axis, which the meaning of a number depends on."""
     bits: tuple[int, ...]
-    """How many bits of the index along each axis the number has; of further axes none."""
+    """The number of bits that the index along each axis has in the number; axes after these have none."""
     shifted: int
-    """How many bits of the number tell neither a shard nor a minishard."""
+    """The number of low bits that take no part in choosing shard and minishard (``preshift_bits``)."""
     minishards: int
+    """The number of bits, after hashing, that choose the minishard (``minishard_bits``)."""
     shards: int
-    """How many of the others, hashed, tell a minishard, and a shard."""
+    """The number of bits, after those of the minishard, that choose the shard (``shard_bits``)."""
     murmur: bool
-    """Whether they are hashed, by MurmurHash3_x86_128."""
+    """True if the number is hashed by MurmurHash3_x86_128; otherwise it is taken as it is."""
     gzip_index: bool
+    """True if the indexes of minishards are compressed with gzip."""
 
     def parts(self, indices: tuple[int, ...]) -> list[str]:
-        """The key of a chunk, which no store has: its number."""
+        """Return the number of a chunk; it is a key for this library only, as stores have those of shards."""
         number = place = 0
         for bit in range(max(self.bits, default=0)):
             for index, bits in zip(indices, self.bits, strict=False):
@@ -96,12 +101,12 @@ class Shards:
         return [f"{number:016x}"]
 
     def stored_in(self, indices: tuple[int, ...]) -> str:
-        """The key of the shard that a chunk is in."""
+        """Return the key of the shard that holds a chunk."""
         shifted = int(self.parts(indices)[0], 16) >> self.shifted
         shard = (murmur(shifted) if self.murmur else shifted) >> self.minishards & (1 << self.shards) - 1
         return f"{shard:0{-(-self.shards // 4)}x}.shard"
 
     @property
     def native(self) -> tuple[int, int, int, bool, bool]:
-        """As the engine takes them."""
+        """The values as the engine takes them."""
         return self.shifted, self.minishards, self.shards, self.murmur, self.gzip_index

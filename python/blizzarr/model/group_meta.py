@@ -1,4 +1,4 @@
-"""What a group is."""
+"""The metadata of a group, in terms of no format."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class GroupMeta:
 
     attributes: dict[str, Any] = field(default_factory=dict)
     consolidated: Mapping[str, ArrayMeta | GroupMeta] | None = None
-    """The metadata of all nodes below, by path relative to this group; `None` when they are not kept here."""
+    """The metadata of all nodes below, by path relative to this group; None if the group's document has none."""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Members of the document that are unknown but may be ignored; kept when it is written again."""
+    """Unknown members of the document that may be ignored; they are kept when it is written again."""
     format: str = "v3"
     source: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
-    """The document that it came from; never changed."""
+    """The document that the metadata came from; never changed."""
 
     def with_attributes(self, attributes: Mapping[str, Any]) -> GroupMeta:
-        """The same group with these attributes instead."""
+        """Return the group with these attributes."""
         return replace(self, attributes=dict(attributes))
 
     def with_consolidated(self, consolidated: Mapping[str, ArrayMeta | GroupMeta] | None) -> GroupMeta:
-        """The same group with this consolidated metadata, or none."""
+        """Return the group with this consolidated metadata, or with none."""
         return replace(self, consolidated=consolidated)

@@ -1,6 +1,6 @@
-"""MurmurHash3_x86_128 of one 64-bit number, and its first half: a hash function of shards of Neuroglancer.
+"""The first half of MurmurHash3_x86_128 of a 64-bit number, a hash function of Neuroglancer's shards.
 
-https://github.com/aappleby/smhasher/wiki/MurmurHash3. The engine has the same, to find the chunks.
+https://github.com/aappleby/smhasher/wiki/MurmurHash3. The engine has the same function, to find chunks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _LENGTH = 8
 
 
 def murmur(number: int) -> int:
-    """The lower 64 bits of the hash of the number's bytes, the lowest first.
+    """Return the lower 64 bits of the hash of the number's bytes in little-endian order.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def murmur(number: int) -> int:
     low, high = number & _MASK, number >> 32
     h1 = _rotated(low * _C1 & _MASK, 15) * _C2 & _MASK ^ _LENGTH
     h2 = _rotated(high * _C2 & _MASK, 16) * _C3 & _MASK ^ _LENGTH
-    # The other two are as alike in the end as they are here.
+    # h3 and h4 stay equal for an input of eight bytes: `h3` stands for both.
     h1 = h1 + h2 + 2 * _LENGTH & _MASK
     h2, h3 = _mixed(h2 + h1 & _MASK), _mixed(_LENGTH + h1 & _MASK)
     h1 = _mixed(h1) + h2 + 2 * h3 & _MASK

@@ -1,6 +1,6 @@
-"""Which names nodes may have, and paths made of them.
+"""Node names: the rules for them, and paths made of them.
 
-A path is the names from the root joined by ``/``, without a leading or trailing slash; the root's path is empty.
+A path is the names from the root joined by ``/``, without a leading or trailing slash; the path of the root is empty.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _RESERVED: Final = ("zarr.json",)
 
 
 def unusable(name: str) -> str | None:
-    """Which of the rules for all formats a node name breaks; `None` when it breaks none.
+    """Return the rule that a node name breaks, of the rules for all formats; None if it breaks none.
 
-    Two are ours, against names that would mean another place on some store: no backslash, no NUL.
+    Two of them are in no specification: a backslash or a NUL could lead to another place in some stores.
 
     Examples
     --------
@@ -38,7 +38,9 @@ def unusable(name: str) -> str | None:
 
 
 def name_problem(name: str) -> str | None:
-    """Which rule of the specification of v3 a node name breaks; `None` when it breaks none.
+    """Return the rule that a node name breaks, of those in the specification of v3; None if it breaks none.
+
+    https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html#node-names
 
     Examples
     --------
@@ -53,12 +55,12 @@ def name_problem(name: str) -> str | None:
 
 
 def check_name(name: str) -> str:
-    """The name itself, when nodes may have it.
+    """Return the name, if a node may have it.
 
     Raises
     ------
     PathError
-        Naming the rule that it breaks.
+        If it breaks a rule, which the text names.
     """
     problem = name_problem(name)
     if problem is not None:
@@ -67,9 +69,19 @@ def check_name(name: str) -> str:
 
 
 def check_path(path: str, rule: Callable[[str], str | None] = unusable) -> str:
-    """The path itself, when each name in it may be one; the root is ``""``, and ``"/"`` is another spelling of it.
+    """Return the path, if nodes may have all the names in it; ``"/"`` becomes ``""``, the root.
 
-    `rule` says what is wrong with a name; each format has its own.
+    Parameters
+    ----------
+    path
+        The path.
+    rule
+        Returns what is wrong with a name, or None; each format has its own.
+
+    Raises
+    ------
+    PathError
+        If a name breaks a rule, which the text says.
 
     Examples
     --------
@@ -86,12 +98,12 @@ def check_path(path: str, rule: Callable[[str], str | None] = unusable) -> str:
 
 
 def join(path: str, name: str) -> str:
-    """The path of the child `name` of the node at `path`."""
+    """Return the path of the child `name` of the node at `path`."""
     return f"{path}/{name}" if path else name
 
 
 def printable(text: str) -> str:
-    """The text on one line, with escapes for what a terminal would obey instead of show, or not show at all.
+    """Return the text on one line, with escapes for control characters and others that a terminal would not show.
 
     Names and attributes come from whoever wrote the data, and may hold anything.
 

@@ -1,6 +1,8 @@
-"""A store that may be read but not written through this handle."""
+"""A handle of a store that can be read but not written through it."""
 
 from __future__ import annotations
+
+from typing import Never
 
 from blizzarr.errors import ReadOnlyError
 from blizzarr.stores.handle import StoreHandle
@@ -10,7 +12,12 @@ __all__ = ["ReadOnlyStore", "check_writable", "read_only"]
 
 
 class ReadOnlyStore(StoreHandle):
-    """Passes reads on and refuses the rest with `ReadOnlyError`, before anything is touched.
+    """A store that passes reads on to another one, and raises `ReadOnlyError` for everything else.
+
+    Parameters
+    ----------
+    store
+        The store to read.
 
     Examples
     --------
@@ -23,37 +30,38 @@ class ReadOnlyStore(StoreHandle):
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
-        # Arrays look at this before they write through the engine.
+        # Arrays check this before they write through the engine.
         self.read_only = True
 
     def set(self, key: str, value: Value) -> None:
-        """Refuse."""
-        self._check_writable(key)
+        """Raise `ReadOnlyError`."""
+        self._refuse(key)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        """Refuse."""
-        self._check_writable(key)
-        raise AssertionError
+        """Raise `ReadOnlyError`."""
+        self._refuse(key)
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Refuse."""
-        self._check_writable(key)
-        raise AssertionError
+        """Raise `ReadOnlyError`."""
+        self._refuse(key)
 
     def delete(self, key: str) -> None:
-        """Refuse."""
-        self._check_writable(key)
+        """Raise `ReadOnlyError`."""
+        self._refuse(key)
 
     def delete_prefix(self, prefix: str) -> None:
-        """Refuse."""
-        self._check_writable(prefix)
+        """Raise `ReadOnlyError`."""
+        self._refuse(prefix)
 
     def flush(self) -> None:
         """Do nothing: nothing was set through this handle."""
 
+    def _refuse(self, key: str) -> Never:
+        raise _refused(self, key)
+
 
 def read_only(store: Store) -> Store:
-    """The store itself when it is read only already, else a handle of it that is.
+    """Return the store if it is read-only, otherwise a read-only handle of it.
 
     Examples
     --------
@@ -65,10 +73,17 @@ def read_only(store: Store) -> Store:
 
 
 def check_writable(store: Store, key: str) -> None:
-    """Raise `ReadOnlyError` before any work is done, if the store would refuse the write."""
+    """Raise `ReadOnlyError` before any work is done, if the store would refuse the write.
+
+    Raises
+    ------
+    ReadOnlyError
+        If the store has a true attribute `read_only`.
+    """
     if getattr(store, "read_only", False):
-        raise ReadOnlyError(
-            "the store was opened for reading; open it with mode 'r+' or 'a' to change it",
-            key=key or None,
-            store=str(store),
-        )
+        raise _refused(store, key)
+
+
+def _refused(store: Store, key: str) -> ReadOnlyError:
+    reason = "the store was opened for reading; open it with mode 'r+' or 'a' to change it"
+    return ReadOnlyError(reason, key=key or None, store=str(store))

@@ -8,6 +8,7 @@ from typing import Any
 import numcodecs
 import pytest
 
+import blizzarr
 from blizzarr.codecs import (
     BloscCodec,
     BytesCodec,
@@ -140,6 +141,15 @@ def test_read_shape() -> None:
     assert turned.read_shape((2, 3, 4)) == (2, 3, 1)
 
 
+def test_the_innermost_chain() -> None:
+    """That of the chunks which `read_shape` gives, through shards within shards; without shards the chain itself."""
+    nested = CodecChain.from_list([ShardingCodec((4, 4), [ShardingCodec((2, 1), ["bytes", "gzip"])])], "int8", (8, 4))
+    assert [codec.name for codec in nested.innermost.all] == ["bytes", "gzip"]
+    assert nested.innermost.innermost is nested.innermost
+    z = blizzarr.create_array({}, shape=(8, 4), dtype="int8", chunks=(8, 4), codecs=nested)
+    assert (z.chunks, z.compressors, z.info.compressors) == ((2, 1), (GzipCodec(6),), ("GzipCodec(level=6)",))
+
+
 @pytest.mark.parametrize(
     ("codecs", "order"),
     [
@@ -226,6 +236,7 @@ def test_users_are_checked_like_documents(codecs: list[Any], path: str) -> None:
         (lambda: BloscCodec("lz5"), '"lz4"'),
         (lambda: BytesCodec("middle"), '"little" or "big"'),
         (lambda: ShardingCodec((2,), index_location="top"), '"start" or "end"'),
+        (lambda: ShardingCodec((2,)).to_json(), "a CodecChain; lists and None are turned into one when an array is"),
         (
             lambda: CodecChain.from_list([{"name": "gzip", "configuration": {"lvl": 1}}], "i2", (1,)),
             'gzip: expected an option of level, found "lvl=1"',

@@ -158,3 +158,19 @@ def test_read_only_is_a_handle() -> None:
     store.set("a", b"value")
     assert handle.get("a") == b"value"
     assert list(handle.list()) == ["a"]
+
+
+def test_a_read_only_handle_refuses_every_write() -> None:
+    """Also those that return whether they did it; the store stays as it is."""
+    values = {"a": b"1"}
+    handle = ReadOnlyStore(MappingStore(values))
+    for write in (
+        lambda: handle.set("a", b"2"),
+        lambda: handle.replace("a", b"1", b"2"),
+        lambda: handle.discard("a", b"1"),
+        lambda: handle.delete("a"),
+        lambda: handle.delete_prefix("a"),
+    ):
+        with pytest.raises(ReadOnlyError, match="opened for reading; open it with mode 'r\\+' or 'a' to change it"):
+            write()
+    assert values == {"a": b"1"}

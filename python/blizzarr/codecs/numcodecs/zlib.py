@@ -1,9 +1,6 @@
 """``numcodecs.zlib`` (bytes -> bytes): Deflate with the header and checksum of RFC 1950.
 
 https://numcodecs.readthedocs.io/en/stable/compression/zlib.html
-
->>> ZlibCodec(level=3).to_json()
-{'name': 'numcodecs.zlib', 'configuration': {'level': 3}}
 """
 
 from __future__ import annotations
@@ -17,12 +14,30 @@ from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 __all__ = ["DEFAULT_LEVEL", "ZlibCodec"]
 
 DEFAULT_LEVEL = 6
-"""What level -1 means to Deflate's library."""
+"""The level that zlib uses for -1."""
 
 
 @dataclass(frozen=True, slots=True)
 class ZlibCodec(NumcodecsCodec):
-    """Zlib; `level` is from 0 (stored) to 9 (smallest), or -1 for the library's default."""
+    """The codec ``numcodecs.zlib`` (bytes -> bytes): compresses with Deflate, in the format of RFC 1950.
+
+    Source: https://numcodecs.readthedocs.io/en/stable/compression/zlib.html
+
+    Parameters
+    ----------
+    level
+        The level, from 0 (no compression) to 9 (smallest), or -1 for zlib's default, which is 6.
+
+    Raises
+    ------
+    MetadataError
+        If the level is another one.
+
+    Examples
+    --------
+    >>> ZlibCodec(level=3).to_json()
+    {'name': 'numcodecs.zlib', 'configuration': {'level': 3}}
+    """
 
     name: ClassVar[str] = "numcodecs.zlib"
     stage: ClassVar[Stage] = Stage.COMPRESSOR

@@ -1,9 +1,9 @@
-"""What the codecs of objects have in common: elements of variable length, which the engine moves as tokens.
+"""The base class of codecs for elements of variable length (objects), which the engine moves as tokens.
 
-For the engine an array of objects is one of 64-bit tokens. Each operation has a `Table`, which knows the object behind
-each token: writing puts the user's objects into it, reading takes objects out of it, and between the two a chunk's
-bytes become tokens and tokens bytes. Token 0 is the fill value. Selections, chunks of which a part is written, shards,
-locks, and the rule that chunks of nothing but the fill value are not stored are therefore the engine's, as for numbers.
+For the engine an array of objects is an array of 64-bit tokens. Each operation has a `Table`, which knows the object of
+each token: writing puts the user's objects into it, reading takes objects out of it, and the codec turns a chunk's
+bytes into tokens and back. Token 0 is the fill value. So the engine handles selections, partial writes, shards, locks
+and chunks of nothing but the fill value as it does for numbers.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from blizzarr.problems import Problems
 __all__ = ["MAX_CHUNK_BYTES", "TOKEN_BYTES", "ObjectCodec", "Refusal", "Table"]
 
 TOKEN_BYTES = 8
-"""What an element takes in the engine."""
+"""The bytes of an element in the engine."""
 MAX_CHUNK_BYTES = 2**31 - 1
-"""No chunk of objects is longer, before compression: its shape says nothing about how long it should be."""
+"""The most bytes of a chunk of objects before compression; its size does not follow from its shape."""
 
 Refusal = tuple[str, str]
-"""What was expected of an element, and what was found."""
+"""Why an element is refused: what was expected, and what was found."""
 
 
 class Table(Protocol):
     """The objects of one operation, by token."""
 
     def put(self, elements: list[Any], /) -> bytes:
-        """The tokens of these objects, 64 bits each.
+        """Return the tokens of these objects, 64 bits each.
 
         Raises
         ------
         TypeError, ValueError
-            When an object is none that the codec can encode; which one, and why, `ObjectCodec.refuses` tells.
+            If the codec cannot encode one of them; `ObjectCodec.refuses` says which, and why.
         """
 
     def take(self, tokens: Any, out: Any, /) -> None:
         """Put the objects of these tokens, a contiguous buffer, into `out`, a contiguous array of one axis."""
 
     def engine_codec(self, shape: tuple[int, ...], /) -> Any:
-        """What the engine calls for chunks of this shape: tokens to bytes, and back."""
+        """Return the object that the engine calls for chunks of this shape, to turn tokens into bytes and back."""
 
 
 class ObjectCodec(NumcodecsCodec):
-    """The base of codecs of objects; they are the serializers of arrays whose NumPy data type is ``object``."""
+    """The base class of codecs for objects; they are serializers of arrays whose NumPy data type is ``object``."""
 
     __slots__ = ()
 
@@ -54,18 +54,30 @@ class ObjectCodec(NumcodecsCodec):
     element_type: ClassVar[str]
     """The name of the data type that arrays with this codec have; in v2, all of them are ``|O``."""
     lays_out: ClassVar[bool] = True
-    """Whether chunks lie as the order of the array says. Otherwise what is stored has axes of its own, in C order."""
+    """True if chunks are stored in the order (C or F) of the array; otherwise always in C order, with own axes."""
 
     def table(self, fill: Any) -> Table:
-        """A new table, for one operation on an array with this fill value."""
+        """Return a new table, for one operation on an array with this fill value.
+
+        Raises
+        ------
+        NotImplementedError
+            In this base class.
+        """
         raise NotImplementedError
 
     def refuses(self, element: Any) -> Refusal | None:
-        """Why an object cannot be encoded; `None` when it can."""
+        """Return why an object cannot be encoded; None if it can.
+
+        Raises
+        ------
+        NotImplementedError
+            In this base class.
+        """
         raise NotImplementedError
 
     def refuses_fill(self, fill: Any) -> Refusal | None:
-        """Why an object cannot be the fill value; it must be encoded in chunks with other elements."""
+        """Return why an object cannot be the fill value, which chunks with other elements contain; None if it can."""
         return self.refuses(fill)
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:

@@ -1,13 +1,10 @@
-"""``vlen-utf8`` and ``vlen-bytes`` (array -> bytes): texts and byte strings, each behind its length.
+"""``vlen-utf8`` and ``vlen-bytes`` (array -> bytes): texts and byte strings, each after its length.
 
 https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-utf8
 https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-bytes
 
 A chunk is the number of its elements, then for each of them its length and its bytes; numbers are 32-bit little-endian.
-In v2 they have the same names.
-
->>> VlenUtf8Codec().to_json(), VlenUtf8Codec().config()
-({'name': 'vlen-utf8'}, {'id': 'vlen-utf8'})
+v2 has the same codecs under the same names.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ __all__ = ["NativeTable", "VlenBytesCodec", "VlenUtf8Codec"]
 
 @dataclass(frozen=True, slots=True)
 class NativeTable:
-    """A table that the engine has itself: chunks are decoded and encoded without Python."""
+    """A table inside the engine, which decodes and encodes chunks without Python."""
 
     native: _native.ElementTable
 
@@ -48,7 +45,17 @@ class _Vlen(ObjectCodec):
 
 @dataclass(frozen=True, slots=True)
 class VlenUtf8Codec(_Vlen):
-    """Texts, in UTF-8."""
+    """The codec ``vlen-utf8`` (array -> bytes): stores texts of any length in UTF-8, each after its length.
+
+    There are no options.
+
+    Specification: https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-utf8
+
+    Examples
+    --------
+    >>> VlenUtf8Codec().to_json(), VlenUtf8Codec().config()
+    ({'name': 'vlen-utf8'}, {'id': 'vlen-utf8'})
+    """
 
     name: ClassVar[str] = "vlen-utf8"
     element_type: ClassVar[str] = "string"
@@ -65,7 +72,17 @@ class VlenUtf8Codec(_Vlen):
 
 @dataclass(frozen=True, slots=True)
 class VlenBytesCodec(_Vlen):
-    """Byte strings."""
+    """The codec ``vlen-bytes`` (array -> bytes): stores byte strings of any length, each after its length.
+
+    There are no options.
+
+    Specification: https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-bytes
+
+    Examples
+    --------
+    >>> VlenBytesCodec().to_json(), VlenBytesCodec().config()
+    ({'name': 'vlen-bytes'}, {'id': 'vlen-bytes'})
+    """
 
     name: ClassVar[str] = "vlen-bytes"
     element_type: ClassVar[str] = "bytes"

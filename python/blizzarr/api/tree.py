@@ -1,0 +1,21 @@
+"""Showing a hierarchy as text."""
+
+from __future__ import annotations
+
+from typing import Never
+
+from blizzarr.api.open import open_group
+from blizzarr.group import Group
+from blizzarr.keywords import exact_keywords, unknown_keywords
+from blizzarr.stores import StoreLike
+
+__all__ = ["tree"]
+
+
+@exact_keywords
+def tree(group: Group | StoreLike, level: int | None = None, **unknown: Never) -> object:
+    """Show everything below a group as text, `level` levels deep; see `Group.tree`."""
+    if unknown:
+        raise unknown_keywords(tree, unknown)
+    node = group if isinstance(group, Group) else open_group(group, mode="r")
+    return node.tree(level)
