@@ -1,4 +1,4 @@
-"""What stores written in Python share: fallbacks, and the face of one that may not be written."""
+"""The base class of stores: methods that follow from four others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ __all__ = ["BaseStore"]
 
 
 class BaseStore(ABC):
-    """A store that needs four methods: `get`, `set`, `delete`, `list`; the rest follows from them.
+    """A base class for stores of your own: write `get`, `set`, `delete` and `list`, and the rest follows from them.
+
+    See `Store` for what the methods must do, and for the meaning of the attributes.
 
     Examples
     --------
@@ -45,7 +47,7 @@ class BaseStore(ABC):
 
     @abstractmethod
     def get(self, key: str) -> Value | None:
-        """The value, or None when there is none."""
+        """Return the value; None if there is none."""
 
     @abstractmethod
     def set(self, key: str, value: Value) -> None:
@@ -53,19 +55,19 @@ class BaseStore(ABC):
 
     @abstractmethod
     def delete(self, key: str) -> object:
-        """Remove the value; one that is missing is fine."""
+        """Remove the value, if there is one."""
 
     @abstractmethod
     def list(self, prefix: str = "") -> Iterable[str]:
-        """All keys under the prefix, at any depth."""
+        """Return all keys under the prefix, at any depth."""
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of the value, in the order asked for; None when there is no value."""
+        """Return parts of the value, in the order of `ranges`; None if there is no value."""
         value = self.get(key)
         return None if value is None else slice_ranges(value, ranges)
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """The keys and prefixes directly under the prefix."""
+        """Return the keys and prefixes directly under the prefix."""
         return list_sorted_dir(sorted(self.list(prefix)), check_prefix(prefix))
 
     def delete_prefix(self, prefix: str) -> None:
@@ -74,21 +76,21 @@ class BaseStore(ABC):
             self.delete(key)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        """Set the value only if it still is `expected` (None: only if there is none); False when it is not.
+        """Set the value only if it is still `expected` (None: only if there is none); return whether it was set.
 
-        This fallback excludes the threads of this process; stores that can exclude others do.
+        This fallback excludes the threads of this process; some stores also exclude others.
         """
         return replace_value(self, key, expected, value)
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value only if it still is `expected`; False when it is not. Excludes whom `replace` excludes."""
+        """Delete the value only if it is still `expected`; return whether it was. Excludes whom `replace` excludes."""
         return discard_value(self, key, expected)
 
     def flush(self) -> None:  # noqa: B027 (most stores have nothing to do)
-        """Make what was set so far visible to other openers, and durable where the store can promise that."""
+        """Make all values that were set visible to other handles, and durable if the store can promise that."""
 
     def close(self) -> None:  # noqa: B027
-        """Give back files and connections; a store that keeps none can be used on."""
+        """Release files and connections. A store that has none can still be used afterwards."""
 
     def __enter__(self) -> Self:
         return self
@@ -99,13 +101,13 @@ class BaseStore(ABC):
         self.close()
 
     def _allow_what(self, store: Store) -> None:
-        """Allow what the store underneath allows; one of somebody else's need not say what that is."""
+        """Allow what the store underneath allows; stores of users need not have the attributes."""
         self.read_only = bool(getattr(store, "read_only", False))
         self.supports_delete = bool(getattr(store, "supports_delete", True))
         self.supports_list = bool(getattr(store, "supports_list", True))
 
     def _check_writable(self, key: str) -> None:
-        """Refuse to change anything through a handle that only reads."""
+        """Raise `ReadOnlyError` if the store was opened for reading."""
         if self.read_only:
             raise ReadOnlyError(
                 "the store was opened for reading; open it with mode 'r+' or 'a' to change it", key=key, store=str(self)

@@ -1,4 +1,4 @@
-"""Telling caches what is changed in stores that are written in Python; those of the engine tell by themselves."""
+"""Telling caches about changes in stores that are written in Python; those of the engine do it themselves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["prefix_changed", "value_changed"]
 
 
 def value_changed(store: Store, key: str) -> None:
-    """The value may be another one now. To be called afterwards, also if changing it has failed."""
+    """Tell caches that the value may have changed; call it after the change, also if that failed."""
     if _native.cache_exists():
         locks = getattr(store, "locks", None)
         if isinstance(locks, _native.NativeStore):
@@ -20,7 +20,7 @@ def value_changed(store: Store, key: str) -> None:
 
 
 def prefix_changed(store: Store, prefix: str) -> None:
-    """Everything below the prefix may be gone."""
+    """Tell caches that everything below the prefix may have been removed."""
     if _native.cache_exists():
         locks = getattr(store, "locks", None)
         if isinstance(locks, _native.NativeStore):

@@ -1,4 +1,4 @@
-"""Changing a value only if nobody else has: for stores that do not offer it themselves."""
+"""Conditional changes for stores without them: a value is changed only if it is still the expected one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _locks = NamedLocks()
 
 
 def replace_value(store: Store, key: str, expected: Value | None, value: Value) -> bool:
-    """Set the value only if it still is `expected`; excludes the threads of this process.
+    """Set the value only if it is still `expected`; return whether it was set. Excludes the threads of this process.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value) 
 
 
 def discard_value(store: Store, key: str, expected: Value) -> bool:
-    """Delete the value only if it still is `expected`; excludes the threads of this process.
+    """Delete the value only if it is still `expected`; return whether it was. Excludes the threads of this process.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What code that is not ours raises becomes an error of ours, with its place."""
+"""Turning exceptions of other libraries into `StoreError`, with the place."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ __all__ = ["failures"]
 @contextmanager
 def failures(direction: str, key: str, store: object) -> Iterator[None]:
     """Turn any exception into a `StoreError` that names the key, if there is one, and keeps errno and cause.
+
+    Raises
+    ------
+    StoreError
+        If the block raises an exception other than `BlizzarrError` or `MemoryError`.
 
     Examples
     --------

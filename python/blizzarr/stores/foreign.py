@@ -1,4 +1,4 @@
-"""Any object with the methods of a store, as a store."""
+"""The store around an object of another library, or of the user, that has the methods of a store."""
 
 from __future__ import annotations
 
@@ -22,8 +22,22 @@ __all__ = ["ForeignStore"]
 class ForeignStore(BaseStore):
     """Wraps an object with the methods of a store: checks keys, adds the place to errors, and supplies missing methods.
 
-    Only `get` is required. Without `set`, the store is read-only; without `delete`, it cannot delete, and says so;
-    without `list` (and `list_dir`), it cannot say what is in it, but nodes whose path is known can still be opened.
+    Only `get` is required. Without `set`, the store is read-only. Without `delete`, deleting is an
+    `UnsupportedOperationError`. Without `list`, so is listing, but nodes whose path is known can be opened.
+
+    Any exception of the object becomes a `StoreError` that names the key and has the exception as its cause.
+
+    Parameters
+    ----------
+    target
+        The object; see `Store` for its methods.
+    read_only
+        Refuse `set` and `delete`.
+
+    Raises
+    ------
+    TypeError
+        If `target` has no method `get`, or an asynchronous one.
 
     Examples
     --------
@@ -52,14 +66,14 @@ class ForeignStore(BaseStore):
         return f"<ForeignStore over {self.target!r}>"
 
     def get(self, key: str) -> Value | None:
-        """The value, or None when there is none."""
+        """Return the value; None if there is none."""
         check_key(key)
         with failures("read", key, self):
             value: Value | None = self.target.get(key)
             return value if value is None or isinstance(value, bytes) else memoryview(value).cast("B")
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """The values under many keys, in one request when the object has one."""
+        """Return the values under many keys, in one request if the object has one; None for each that is missing."""
         if not self._has("get_many"):
             return [self.get(key) for key in keys]
         for key in keys:
@@ -68,7 +82,7 @@ class ForeignStore(BaseStore):
             return builtins.list(self.target.get_many(keys))
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of the value; None when there is no value."""
+        """Return parts of the value; None if there is no value."""
         if not self._has("get_ranges"):
             value = self.get(key)
             return None if value is None else slice_ranges(value, ranges)
@@ -79,18 +93,30 @@ class ForeignStore(BaseStore):
 
     @property
     def size(self) -> Callable[[str], int | None]:
-        """The object's method that tells the length of a value without reading it, if it has one."""
+        """The object's method that returns the length of a value without reading it.
+
+        Raises
+        ------
+        AttributeError
+            If the object has no such method.
+        """
         size: Callable[[str], int | None] = self.target.size
         if not callable(size):
-            raise AttributeError("size")  # of something else, perhaps
+            raise AttributeError("size")  # a number, perhaps, about something else
         return size
 
     @property
     def version(self) -> Callable[[str], str | bytes | None]:
-        """What the object has for telling versions, if it has that."""
+        """The object's method that returns the version of a value.
+
+        Raises
+        ------
+        AttributeError
+            If the object has no such method.
+        """
         version: Callable[[str], str | bytes | None] = self.target.version
         if not callable(version):
-            raise AttributeError("version")  # of the program, perhaps
+            raise AttributeError("version")  # a text, perhaps, about the library
         return version
 
     def set(self, key: str, value: Value) -> None:
@@ -101,7 +127,7 @@ class ForeignStore(BaseStore):
         value_changed(self, key)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        """Set the value only if it still is `expected`; excludes other threads, and whom the object excludes."""
+        """Set the value only if it is still `expected`; return whether it was. Excludes whom the object excludes."""
         if not self._has("replace"):
             return super().replace(key, expected, value)
         self._check_writable(check_key(key))
@@ -111,7 +137,7 @@ class ForeignStore(BaseStore):
         return replaced
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value only if it still is `expected`; excludes other threads, and whom the object excludes."""
+        """Delete the value only if it is still `expected`; return whether it was. Excludes whom the object excludes."""
         if not self._has("discard"):
             return super().discard(key, expected)
         self._check_writable(check_key(key))
@@ -121,7 +147,17 @@ class ForeignStore(BaseStore):
         return discarded
 
     def delete(self, key: str) -> object:
-        """Remove the value; one that is missing is fine."""
+        """Remove the value, if there is one.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the store was opened for reading.
+        UnsupportedOperationError
+            If the object has no method `delete`.
+        StoreError
+            If the object raises an exception.
+        """
         self._check_writable(check_key(key))
         if not self._has("delete"):
             raise self._lacks("delete", key)
@@ -142,7 +178,15 @@ class ForeignStore(BaseStore):
         prefix_changed(self, prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """All keys under the prefix, sorted."""
+        """Return all keys under the prefix, sorted.
+
+        Raises
+        ------
+        UnsupportedOperationError
+            If the object has no method `list`.
+        StoreError
+            If the object raises an exception.
+        """
         prefix = check_prefix(prefix)
         if not self._has("list"):
             raise self._lacks("list", prefix)
@@ -150,7 +194,7 @@ class ForeignStore(BaseStore):
             return sorted(key for key in self.target.list(prefix) if key.startswith(prefix))
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """The keys and prefixes directly under the prefix."""
+        """Return the keys and prefixes directly under the prefix."""
         prefix = check_prefix(prefix)
         if not self._has("list_dir"):
             return list_sorted_dir(self.list(prefix), prefix)
@@ -159,13 +203,13 @@ class ForeignStore(BaseStore):
             return Listing(tuple(sorted(keys)), tuple(sorted(prefixes)))
 
     def flush(self) -> None:
-        """Flush the object, when it has a way."""
+        """Flush the object, if it has a method for it."""
         if self._has("flush"):
             with failures("flush", "", self):
                 self.target.flush()
 
     def close(self) -> None:
-        """Close the object, when it has a way."""
+        """Close the object, if it has a method for it."""
         if self._has("close"):
             with failures("close", "", self):
                 self.target.close()

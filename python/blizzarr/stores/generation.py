@@ -1,4 +1,4 @@
-"""Generations: what tells one value of a key from the next."""
+"""Generations: bytes that differ between two values of a key, one after the other."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ from blizzarr.stores.wrapper import StoreWrapper
 __all__ = ["NO_VALUE", "UNKNOWN", "file_generation", "generation_of", "read_generation", "unwrapped"]
 
 UNKNOWN = b""
-"""The generation that says nothing."""
+"""The generation of a value about which nothing is known."""
 
 NO_VALUE = b"\x02"
 """The generation of a key that has no value."""
 
 
 def unwrapped(store: Store) -> Store:
-    """The store under all that only passes things on."""
+    """Return the store underneath all wrappers."""
     while isinstance(store, StoreWrapper):
         store = store.store
     return store
 
 
 def generation_of(store: Store, key: str) -> bytes:
-    """The generation of a value: for files which file it is, how large and when it was written; for memory a number of
-    its own; for others a hash of the value.
+    """Return the generation of a value.
+
+    It consists of device, inode, time of modification and size of a file, of a counter in memory, and of a hash of the
+    value in other stores.
 
     Examples
     --------
@@ -51,14 +53,14 @@ def generation_of(store: Store, key: str) -> bytes:
 
 
 def read_generation(store: Store, key: str) -> tuple[bytes | None, bytes]:
-    """A value, or None, and the generation that it is of."""
+    """Return a value, or None, and its generation."""
     if not isinstance(unwrapped(store), MemoryStore | LocalStore):
         value = store.get(key)
         return None if value is None else bytes(value), hash_of(value)
     generation = generation_of(store, key)
     while True:
         value = store.get(key)
-        # Values are replaced as a whole: what was read is of this generation if it still is the one.
+        # Values are replaced atomically: the one that was read has this generation if it is the same before and after.
         now = generation_of(store, key)
         if now == generation:
             return None if value is None else bytes(value), generation
@@ -66,7 +68,7 @@ def read_generation(store: Store, key: str) -> tuple[bytes | None, bytes]:
 
 
 def file_generation(store: LocalStore, key: str) -> tuple[bytes, int]:
-    """The generation of a file, and its size."""
+    """Return the generation of a file, and its size in bytes."""
     try:
         found = os.stat(os.path.join(str(store), check_key(key)))
     except (FileNotFoundError, NotADirectoryError):
@@ -78,7 +80,7 @@ def file_generation(store: LocalStore, key: str) -> tuple[bytes, int]:
 
 
 def hash_of(value: Value | None) -> bytes:
-    """The generation of a value that nothing else is known of."""
+    """Return the generation of a value in a store that has no versions."""
     if value is None:
         return NO_VALUE
     from hashlib import blake2b

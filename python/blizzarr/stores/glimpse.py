@@ -1,4 +1,4 @@
-"""A few names of what is directly below a prefix, without a listing of all of it, which may be millions of chunks."""
+"""A few names directly below a prefix, without listing all of it, which may be millions of chunks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = ["glimpse"]
 
 
 def glimpse(store: Any, prefix: str, most: int) -> list[tuple[str, bool]] | None:
-    """Up to `most` names below a prefix, in any order, each with whether it is a prefix itself.
+    """Return up to `most` names below a prefix, in any order, each with whether it is a prefix itself.
 
-    None for stores that might take long: those that are not on this machine, or of which nobody knows.
+    Return None for stores that may take long, because they are, or may be, on another machine.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Another handle of a store: what the engine and others have of the store itself, they have of the handle."""
+"""Another handle of a store, which has the native handle and the versions of the store itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["StoreHandle"]
 
 
 class StoreHandle(StoreWrapper):
-    """A wrapper that the engine goes past: values are under the same keys, and are what they are in the store."""
+    """A wrapper that the engine bypasses: keys and values are those of the store."""
 
     @property
     def native(self) -> Any:
@@ -20,10 +20,10 @@ class StoreHandle(StoreWrapper):
 
     @property
     def version(self) -> Callable[[str], str | bytes | None]:
-        """What the store has for telling versions, if it has that."""
+        """The store's method that returns the version of a value, if it has one."""
         return self.store.version  # type: ignore[attr-defined,no-any-return]  # its absence is ours
 
     def present(self, keys: Sequence[str]) -> list[str]:
-        """Those of the keys that have a value, as the store itself finds out."""
+        """Return the keys that have a value, with the method of the store if it has one."""
         present = getattr(self.store, "present", None)
         return super().present(keys) if present is None else list(present(keys))

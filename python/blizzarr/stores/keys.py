@@ -1,4 +1,4 @@
-"""Which keys and prefixes may be used: checked once, here."""
+"""The rules for keys and prefixes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ _UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\0\\\ud800-\udfff]")
 
 
 def check_key(key: str) -> str:
-    """Give the key back, or say why it may not be used.
+    """Return the key.
+
+    Raises
+    ------
+    PathError
+        If it may not be used; the text says why.
 
     Examples
     --------
@@ -30,7 +35,12 @@ def check_key(key: str) -> str:
 
 
 def check_prefix(prefix: str) -> str:
-    """The prefix as ``""`` or with one slash at its end.
+    """Return the prefix as ``""`` or with one slash at its end.
+
+    Raises
+    ------
+    PathError
+        If it may not be used; the text says why.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Listing stores that only know their keys: answers from a sorted list of them."""
+"""Listings made from a sorted list of all keys."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from blizzarr.stores.protocol import Listing
 
 __all__ = ["list_sorted", "list_sorted_dir"]
 
-# Follows "/" in the order of characters: prefix[:-1] + _AFTER_SLASH is the first key behind all keys under the prefix.
+# Follows "/" in the order of characters: prefix[:-1] + _AFTER_SLASH sorts right after all keys under the prefix.
 _AFTER_SLASH = chr(ord("/") + 1)
 
 
 def list_sorted(keys: Sequence[str], prefix: str) -> Sequence[str]:
-    """All of the sorted keys under the prefix, which is empty or ends with a slash.
+    """Return those of the sorted keys that are under the prefix, which is empty or ends with a slash.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def list_sorted(keys: Sequence[str], prefix: str) -> Sequence[str]:
 
 
 def list_sorted_dir(keys: Sequence[str], prefix: str) -> Listing:
-    """What lies directly under the prefix; whole subtrees are stepped over.
+    """Return the keys and prefixes directly under the prefix; the keys below these prefixes are skipped by bisection.
 
     Examples
     --------

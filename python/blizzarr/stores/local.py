@@ -22,15 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["Links", "LocalStore"]
 
 Links = Literal["follow", "within-root"]
-"""Where links below the root of a directory may lead."""
+"""Where symbolic links below the root of a directory may lead."""
 
 
 class LocalStore(NativeStore):
     """A directory of the local file system; the key ``a/b`` is the file ``a/b`` below `root`.
 
-    A value is always replaced as a whole: every reader, and anyone who looks after the death of a process, finds the
-    old value or the new one (for power cuts, see `durability`). Nothing is created before the first `set`, not even the
-    directory itself.
+    Values are replaced atomically: every reader finds the old value or the new one, also after a process was killed
+    (for power cuts, see `durability`). Nothing is created before the first `set`, not even the directory itself.
 
     Parameters
     ----------
@@ -39,19 +38,27 @@ class LocalStore(NativeStore):
     read_only
         Refuse `set` and `delete`.
     durability
-        What survives a power cut, for everything that goes through this store: ``"none"``, ``"ordered"`` or ``"full"``;
-        see `blizzarr.durable`. By default, what `config.durability` says when something is written.
+        The durability of everything that is written through this store: ``"none"``, ``"ordered"`` or ``"full"``; see
+        `blizzarr.durable`. With None, it is `config.durability` at the time of the write.
     locking
-        Whom a writer of a chunk, document or shape excludes meanwhile, so that nobody undoes what another has written.
-        ``"required"``: every thread and process on this machine, and on others where the file system supports it. A
-        file system that cannot lock is an error. ``"threads"``: only threads of this process, for when you know that no
-        other process writes to the same chunks. By default, what `blizzarr.config` says, which is ``"required"``.
+        The locks that writers of a chunk, document or shape hold, so that no write is lost. ``"required"``: against
+        every thread and process on this machine, and on other machines if the file system supports it; a file system
+        without locks is an error. ``"threads"``: only against threads of this process, if you know that no other
+        process writes to the same chunks. With None, it is `config.locking`, by default ``"required"``.
     links
         Where symbolic links below `root` may lead. ``"follow"``: anywhere; for directories that only people you trust
         can write to. ``"within-root"``: not out of `root`, which may itself be a link. Nothing outside is read,
-        written, listed, locked or removed, whatever others put there meanwhile; anything that would lead out is an
-        error that names the link. Relative links that stay inside are followed. It needs Linux 5.6; on other systems it
-        is an error.
+        written, listed, locked or removed, even if others create links meanwhile; a link that leads out is an error
+        that names it. Relative links that stay inside are followed. It needs Linux 5.6; elsewhere it is an error.
+
+    Raises
+    ------
+    StoreError
+        If `root` is a file.
+    UnsupportedOperationError
+        If the system cannot keep links within the root.
+    ValueError
+        If `durability`, `locking` or `links` has another value.
 
     Examples
     --------
@@ -93,19 +100,26 @@ class LocalStore(NativeStore):
 
     @property
     def locking(self) -> Literal["required", "threads"]:
-        """Whom writers exclude."""
+        """The locks that writers hold: ``"required"`` or ``"threads"``."""
         return self._locking
 
     @property
     def links(self) -> Links:
-        """Where links may lead."""
+        """Where links may lead: ``"follow"`` or ``"within-root"``."""
         return self._links
 
     def link_many(self, pairs: Sequence[tuple[str, str]]) -> builtins.list[bool]:
-        """Give the file of the first key of each pair a second name, the second key; False where that cannot be.
+        """Make the second key of each pair a hard link to the file of the first; return which of them were made.
 
-        As no value is ever changed in place, the two are as good as copies. Symbolic links get none, as they may
-        lead elsewhere, and nothing does in a store that keeps within its root: these are to be copied.
+        No file is ever changed in place, so a link is as good as a copy. No links are made for symbolic links, nor in a
+        store with ``links="within-root"``: copy those.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the store was opened for reading.
+        StoreError
+            If the file system refuses for another reason than that it cannot link.
         """
         for key, other in pairs:
             check_key(key)
@@ -114,26 +128,45 @@ class LocalStore(NativeStore):
         return linked
 
     def flush(self) -> None:
-        """Wait until everything that was stored so far, whatever its durability, would survive a power cut.
+        """Wait until everything that was stored so far, with any durability, would survive a power cut.
 
-        It is asked of the file system as a whole, and so may wait for what others write there too.
+        This synchronises the whole file system, so it may also wait for the writes of other programs.
+
+        Raises
+        ------
+        StoreError
+            If the device reports a failure.
         """
         self.native.flush()
 
     def leftovers(self, prefix: str = "") -> builtins.list[str]:
-        """Files and directories below the prefix that writers have left which died while they wrote: no keys."""
+        """Return the names of temporary files that writers left when they died. They are never keys.
+
+        Raises
+        ------
+        StoreError
+            If a directory cannot be listed.
+        """
         names: builtins.list[str] = self.native.leftovers(check_prefix(prefix))
         return names
 
     def sweep(self, prefix: str = "") -> builtins.list[str]:
-        """Remove these; those of writers that live are left alone. Says what was removed."""
+        """Remove the leftovers of dead writers, and return their names; those of running writers stay.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the store was opened for reading.
+        StoreError
+            If one cannot be removed.
+        """
         prefix = check_prefix(prefix)
         self._check_writable(prefix)
         names: builtins.list[str] = self.native.sweep(prefix)
         return names
 
     def linked(self, prefixes: Iterable[str]) -> builtins.list[str]:
-        """Those of the prefixes that are symbolic links: what is below them lies elsewhere."""
+        """Return the prefixes that are symbolic links, so that everything below them lies elsewhere; sorted."""
         return sorted(prefix for prefix in prefixes if prefix and self._is_link(prefix.rstrip("/")))
 
     def _is_link(self, prefix: str) -> bool:
@@ -177,7 +210,7 @@ class LocalStore(NativeStore):
 
 
 def _mode(path: str) -> int | None:
-    """What is there, as `os.stat` says; None when nothing is."""
+    """Return the mode of a path as `os.stat` has it; None if there is nothing."""
     try:
         return os.stat(path).st_mode
     except OSError:

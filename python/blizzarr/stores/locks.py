@@ -1,4 +1,4 @@
-"""Locks of this process, by name, as few as there may be threads at work."""
+"""Locks of this process by name, of a fixed number."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _COUNT = 64
 
 
 class NamedLocks:
-    """A lock for each name. Two names may share one; that only costs time.
+    """A lock for each name. Two names may share a lock, which only costs time.
 
-    Who holds a lock of one set and takes one of another must always do so in that order.
+    Code that takes locks of two sets must always take them in the same order of the sets.
 
     Examples
     --------

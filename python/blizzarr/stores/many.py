@@ -1,6 +1,6 @@
-"""Many values of one store at once: in one call where it has one, with some threads where it has not.
+"""Changing many values of a store: in one call if the store has one, otherwise with several threads.
 
-In what order they are changed is not said; after an error some are and some are not.
+The order of the changes is undefined; after an error some of them were made.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from blizzarr.stores.threads import Threads
 __all__ = ["delete_many", "duplicate_many", "set_many"]
 
 _THREADS: Final = 32
-"""They wait for the store more than they work."""
+"""The number of threads, which mostly wait for the store."""
 _FEW: Final = 4
 
 
 def set_many(store: Store, values: Sequence[tuple[str, Value]]) -> None:
-    """Store values by their keys.
+    """Store values under their keys.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def set_many(store: Store, values: Sequence[tuple[str, Value]]) -> None:
 
 
 def delete_many(store: Store, keys: Sequence[str]) -> None:
-    """Remove what is stored by the keys, if anything.
+    """Remove the values under the keys, if there are any.
 
     Examples
     --------
@@ -56,9 +56,9 @@ def delete_many(store: Store, keys: Sequence[str]) -> None:
 
 
 def duplicate_many(store: Store, pairs: Sequence[tuple[str, str]]) -> None:
-    """Give the value of the first key of each pair to the second too, in place of what that has.
+    """Store the value of the first key of each pair under the second as well, replacing what is there.
 
-    Nothing is copied where the store can do without. A first key without a value is left alone.
+    Nothing is copied if the store can link. Pairs whose first key has no value are skipped.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def duplicate_many(store: Store, pairs: Sequence[tuple[str, str]]) -> None:
 
 
 def _each(work: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> None:
-    """Call it with each of them, several at a time."""
+    """Call `work` with each of the arguments, several at a time."""
     arguments = list(arguments)
     if len(arguments) < _FEW:
         for some in arguments:

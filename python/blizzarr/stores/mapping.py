@@ -20,10 +20,17 @@ __all__ = ["MappingStore"]
 class MappingStore(BaseStore):
     """The items of a mapping from keys to bytes.
 
-    What the mapping raises `KeyError` for is missing; whatever else it raises becomes a `StoreError`. Keys in it that
-    are no store keys are left alone and not listed. The mapping must take calls from several threads, as a dict does.
+    A `KeyError` of the mapping means that the value is missing; any other exception becomes a `StoreError`. Keys that a
+    store may not have are ignored. The mapping must allow calls from several threads, as a dict does.
 
-    Pickling takes the mapping along; of a dict that is a snapshot, which can be read only.
+    Pickling includes the mapping. Of a dict this is a snapshot, and the unpickled store is read-only.
+
+    Parameters
+    ----------
+    mapping
+        The mapping.
+    read_only
+        Refuse `set` and `delete`.
 
     Examples
     --------
@@ -39,7 +46,7 @@ class MappingStore(BaseStore):
         self.read_only = read_only
 
     def __reduce__(self) -> tuple[object, ...]:
-        # A copy of a dict in another process that could be written would lose what is written to it.
+        # Values that are written to a copy of a dict, in another process, would be lost.
         return MappingStore, (self.mapping,), {"read_only": self.read_only or type(self.mapping) is dict}
 
     def __setstate__(self, state: dict[str, bool]) -> None:
@@ -49,7 +56,7 @@ class MappingStore(BaseStore):
         return f"<MappingStore over {type(self.mapping).__name__} at {id(self.mapping):#x}>"
 
     def get(self, key: str) -> Value | None:
-        """The value, or None when there is none."""
+        """Return the value; None if there is none."""
         check_key(key)
         with failures("read", key, self):
             try:
@@ -66,7 +73,7 @@ class MappingStore(BaseStore):
         value_changed(self, key)
 
     def delete(self, key: str) -> bool:
-        """Remove the value; False when there was none."""
+        """Remove the value; return False if there was none."""
         self._check_writable(check_key(key))
         with failures("delete", key, self):
             try:
@@ -77,10 +84,10 @@ class MappingStore(BaseStore):
         return True
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """All keys under the prefix, sorted."""
+        """Return all keys under the prefix, sorted."""
         prefix = check_prefix(prefix)
         with failures("list", prefix, self):
-            # Copying the keys of a dict is one step for other threads; iterating over it is not.
+            # Copying the keys of a dict is atomic for other threads; iterating over it is not.
             keys = builtins.list(self.mapping)
         return builtins.list(list_sorted(sorted(filter(_is_key, keys)), prefix))
 

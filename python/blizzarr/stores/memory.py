@@ -9,10 +9,15 @@ __all__ = ["MemoryStore"]
 
 
 class MemoryStore(NativeStore):
-    """Values in the memory of this process; `set` copies, so later changes to the caller's buffer do not show.
+    """Values in the memory of this process; `set` copies them, so the caller's buffer may change afterwards.
 
-    Pickling takes a snapshot that can be read only: a copy in another process that could be written would lose what
-    is written to it.
+    Pickling takes a snapshot, and the unpickled store is read-only: values that were written to a copy in another
+    process would be lost.
+
+    Parameters
+    ----------
+    read_only
+        Refuse `set` and `delete`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The Python face of a store that the engine reads and writes without calling back into Python."""
+"""The base class of stores that the engine reads and writes without calling back into Python."""
 
 from __future__ import annotations
 
@@ -14,95 +14,198 @@ __all__ = ["NativeStore"]
 
 
 class NativeStore(BaseStore):
-    """Checks keys and permission, and hands the rest to a native handle, which releases the GIL."""
+    """Checks keys and permission, and passes the rest to a native handle, which releases the GIL.
+
+    All methods raise `PathError` for a key or prefix that may not be used.
+    """
 
     deletes_at_once = True
     shows_at_once = True
     native: Any
-    """The handle that array data goes through."""
+    """The handle that the engine reads and writes array data through."""
 
     def get(self, key: str) -> Value | None:
-        """The value, or None when there is none."""
+        """Return the value; None if there is none.
+
+        Raises
+        ------
+        StoreError
+            If the value cannot be read.
+        """
         value: bytes | None = self.native.get(check_key(key))
         return value
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """The values under many keys, read in parallel; None for each that is missing."""
+        """Return the values under many keys, read in parallel; None for each that is missing.
+
+        Raises
+        ------
+        StoreError
+            If one of them cannot be read.
+        """
         for key in keys:
             check_key(key)
         values: builtins.list[Value | None] = self.native.get_many(keys)
         return values
 
     def present(self, keys: Sequence[str]) -> builtins.list[str]:
-        """Those of the keys that have a value, without reading any."""
+        """Return the keys that have a value, without reading any.
+
+        Raises
+        ------
+        StoreError
+            If the store cannot say.
+        """
         for key in keys:
             check_key(key)
         there: builtins.list[str] = self.native.present(keys)
         return there
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of one version of the value; None when there is no value."""
+        """Return parts of one version of the value; None if there is no value.
+
+        Raises
+        ------
+        StoreError
+            If the value cannot be read.
+        """
         parts: builtins.list[Value] | None = self.native.get_ranges(check_key(key), ranges)
         return parts
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value atomically."""
+        """Replace the value atomically.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the store was opened for reading.
+        StoreError
+            If the value cannot be written; the old one is unchanged.
+        """
         self._check_writable(check_key(key))
         self.native.set(key, value)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        """Set the value only if it still is `expected`; excludes other threads, and other processes on this machine."""
+        """Set the value only if it is still `expected` (None: only if there is none); return whether it was set.
+
+        Excludes other threads and, in directories, other processes on this machine.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the store was opened for reading.
+        StoreError
+            If the value cannot be written; the old one is unchanged.
+        """
         self._check_writable(check_key(key))
         return bool(self.native.replace(key, None if expected is None else bytes(expected), bytes(value)))
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value only if it still is `expected`; excludes whom `replace` excludes."""
+        """Delete the value only if it is still `expected`; return whether it was. Excludes whom `replace` excludes.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the store was opened for reading.
+        StoreError
+            If the value cannot be removed.
+        """
         self._check_writable(check_key(key))
         return bool(self.native.replace(key, bytes(expected), None))
 
     def delete(self, key: str) -> bool:
-        """Remove the value; False when there was none."""
+        """Remove the value; return False if there was none.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the store was opened for reading.
+        StoreError
+            If the value cannot be removed.
+        """
         self._check_writable(check_key(key))
         return bool(self.native.delete(key))
 
     def set_many(self, values: Sequence[tuple[str, Value]]) -> None:
-        """Replace many values, each atomically, in no particular order."""
+        """Replace many values, each atomically, in no particular order.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the store was opened for reading.
+        StoreError
+            If one of them cannot be written; others may have been.
+        """
         for key, _ in values:
             self._check_writable(check_key(key))
         self.native.set_many(values)
 
     def delete_many(self, keys: Sequence[str]) -> None:
-        """Remove many values, those that there are, in no particular order."""
+        """Remove many values, in no particular order; missing ones are skipped.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the store was opened for reading.
+        StoreError
+            If one of them cannot be removed; others may have been.
+        """
         for key in keys:
             self._check_writable(check_key(key))
         self.native.delete_many(keys)
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix."""
+        """Remove every key under the prefix.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the store was opened for reading.
+        StoreError
+            If one of them cannot be removed; others may have been.
+        """
         prefix = check_prefix(prefix)
         self._check_writable(prefix)
         self.native.delete_prefix(prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """All keys under the prefix, sorted."""
+        """Return all keys under the prefix, sorted.
+
+        Raises
+        ------
+        StoreError
+            If the store cannot be listed.
+        """
         return sorted(self.native.list(check_prefix(prefix)))
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """The keys and prefixes directly under the prefix."""
+        """Return the keys and prefixes directly under the prefix.
+
+        Raises
+        ------
+        StoreError
+            If the store cannot be listed.
+        """
         keys, prefixes = self.native.list_dir(check_prefix(prefix))
         return Listing(tuple(sorted(keys)), tuple(sorted(prefixes)))
 
     def others(self, prefix: str, limit: int) -> builtins.list[str]:
-        """Names under the prefix that are no keys, but of files that are there: no more than `limit` of them."""
+        """Return up to `limit` file names under the prefix that are not valid keys.
+
+        Raises
+        ------
+        StoreError
+            If the store cannot be listed.
+        """
         names: builtins.list[str] = self.native.others(check_prefix(prefix), limit)
         return names
 
     def version(self, key: str) -> bytes | None:
-        """What differs between two versions of the value; None when there is none."""
+        """Return bytes that differ between two versions of the value; None if there is no value."""
         version: bytes | None = self.native.version(check_key(key))
         return version
 
     def size(self, key: str) -> int | None:
-        """The length of the value in bytes without reading it; None when there is none."""
+        """Return the length of the value in bytes, without reading it; None if there is no value."""
         size: int | None = self.native.size(check_key(key))
         return size

@@ -1,4 +1,4 @@
-"""Which place a store is, so that two handles of one place can be told from two places."""
+"""The place of a store: equal for two handles of one place, and different for two places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["is_below", "place_of"]
 
 
 def place_of(store: Store) -> str:
-    """Which place this is, the same in another process where that can be.
+    """Return a text for the place of a store. For directories and files it is the same in other processes.
 
     Examples
     --------
@@ -25,9 +25,9 @@ def place_of(store: Store) -> str:
     place = getattr(store, "root", None) or getattr(store, "path", None)
     if place is not None:
         return f"file:{os.path.realpath(place)}"
-    # Of what is behind a handle, since there may be several handles of it.
+    # There may be several handles of one mapping or object.
     behind = getattr(store, "mapping", getattr(store, "target", store))
-    # Each call of fsspec.get_mapper makes another mapping over a file system that is shared.
+    # Each call of fsspec.get_mapper makes a new mapping over the same file system.
     files, root = getattr(behind, "fs", None), getattr(behind, "root", None)
     if files is not None and isinstance(root, str):
         return f"{type(files).__name__}:{id(files)}:{root}"
@@ -35,7 +35,7 @@ def place_of(store: Store) -> str:
 
 
 def is_below(store: Store, path: str, other: Store, above: str) -> bool:
-    """Whether the node at `path` in `store` is the one at `above` in `other`, or below it.
+    """Return whether the node at `path` in `store` is the one at `above` in `other`, or below it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a store is: values under keys, and six methods to reach them."""
+"""The protocol of stores: values under keys, and six methods to reach them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 __all__ = ["ByteRange", "Listing", "Store", "Value"]
 
 Value: TypeAlias = bytes | bytearray | memoryview
-"""What is stored under a key."""
+"""The bytes that are stored under a key."""
 
 ByteRange: TypeAlias = tuple[int, int | None]
 """`(start, length)`; a length of None runs to the end; a negative start means the last ``-start`` bytes."""
 
 
 class Listing(NamedTuple):
-    """What lies directly under a prefix, both sorted: values, and prefixes of further keys.
+    """The keys and the prefixes of further keys that are directly under a prefix, both sorted.
 
     Examples
     --------
@@ -36,50 +36,107 @@ class Store(Protocol):
 
     A key consists of segments joined by ``/``: no slash at either end; no segment that is empty, ``.`` or ``..``; no
     NUL and no backslash. Other keys raise `PathError`. A prefix is a key, with or without a slash at its end, or ``""``
-    for everything. **A missing key is a value, not an error**: `get` and `get_ranges` return None. Everything else that
-    goes wrong is a `StoreError`, because "not found" reads as the fill value and nothing else may.
+    for everything. **A missing key is not an error**: `get` and `get_ranges` return None. All other failures must be a
+    `StoreError`, because a missing key reads as the fill value, and nothing else may.
 
     A store may also have
 
-    - ``read_only``: True when `set` and `delete` will be refused; arrays look before they begin a write,
-    - ``supports_delete``: False when `delete` will be refused (zip files),
-    - ``supports_list``: False when `list` and `list_dir` will be refused,
-    - ``shows_at_once``: True when others see what is set without `flush`, which then is about power cuts alone,
-    - ``deletes_at_once``: True when others see `delete_prefix` as one step,
+    - ``read_only``: True if `set` and `delete` raise `ReadOnlyError`; arrays check this before they begin to write,
+    - ``supports_delete``: False if `delete` is refused (as in zip files),
+    - ``supports_list``: False if `list` and `list_dir` are refused,
+    - ``shows_at_once``: True if others see new values without `flush`, which then only matters for power cuts,
+    - ``deletes_at_once``: True if others see `delete_prefix` as one step,
     - ``native``: the handle that the engine should use instead of calling back into Python,
     - ``get_many(keys)``: many values in one request, None for each that is missing,
-    - ``replace(key, expected, value)``: set the value only if it still is `expected`, and say whether it was,
-    - ``discard(key, expected)``: delete the value only if it still is `expected`, and say whether it was,
-    - ``version(key)``: text or bytes that differ between two versions of the value, told without reading it; None when
-      there is no value. With it caches can tell whether what they have is still what is stored,
+    - ``replace(key, expected, value)``: set the value only if it is still `expected`, and return whether it was,
+    - ``discard(key, expected)``: delete the value only if it is still `expected`, and return whether it was,
+    - ``version(key)``: text or bytes that differ between two versions of the value, obtained without reading it; None
+      if there is no value. Caches use it to find out whether they are up to date,
     - ``delete_prefix(prefix)``, ``flush()`` and ``close()``.
 
     Methods are called from several threads at once.
     """
 
     def get(self, key: str) -> Value | None:
-        """The value, or None when there is none."""
+        """Return the value; None if there is none.
+
+        Raises
+        ------
+        PathError
+            If the key may not be used.
+        StoreError
+            If the value cannot be read.
+        """
         ...
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of one version of the value, in the order asked for; None when there is no value.
+        """Return parts of one version of the value, in the order of `ranges`; None if there is no value.
 
         A range that runs past the end gives the bytes that are there.
+
+        Raises
+        ------
+        PathError
+            If the key may not be used.
+        StoreError
+            If the value cannot be read.
         """
         ...
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value atomically: readers see the old or the new. The bytes are copied before returning."""
+        """Replace the value atomically: readers see the old one or the new one. The bytes are copied before it returns.
+
+        Raises
+        ------
+        PathError
+            If the key may not be used.
+        ReadOnlyError
+            If the store was opened for reading.
+        StoreError
+            If the value cannot be written; the old one is unchanged.
+        """
         ...
 
     def delete(self, key: str) -> object:
-        """Remove the value; one that is missing is fine."""
+        """Remove the value, if there is one.
+
+        Raises
+        ------
+        PathError
+            If the key may not be used.
+        ReadOnlyError
+            If the store was opened for reading.
+        UnsupportedOperationError
+            If the store cannot delete.
+        StoreError
+            If the value cannot be removed.
+        """
         ...
 
     def list(self, prefix: str = "") -> Iterable[str]:
-        """All keys under the prefix, at any depth."""
+        """Return all keys under the prefix, at any depth.
+
+        Raises
+        ------
+        PathError
+            If the prefix may not be used.
+        UnsupportedOperationError
+            If the store cannot list.
+        StoreError
+            If listing fails.
+        """
         ...
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """The keys and prefixes directly under the prefix."""
+        """Return the keys and prefixes directly under the prefix.
+
+        Raises
+        ------
+        PathError
+            If the prefix may not be used.
+        UnsupportedOperationError
+            If the store cannot list.
+        StoreError
+            If listing fails.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Ranges of a value that is in memory, or whose length is known."""
+"""Byte ranges of a value whose length is known."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ __all__ = ["resolve_range", "slice_ranges"]
 
 
 def resolve_range(start: int, length: int | None, size: int) -> tuple[int, int]:
-    """Where the range begins and ends in a value of `size` bytes, cut to what is there.
+    """Return where a range begins and ends in a value of `size` bytes, clipped to the value.
+
+    Raises
+    ------
+    ValueError
+        If the length is negative.
 
     Examples
     --------
@@ -24,7 +29,7 @@ def resolve_range(start: int, length: int | None, size: int) -> tuple[int, int]:
 
 
 def slice_ranges(value: Value, ranges: Sequence[ByteRange]) -> list[Value]:
-    """Parts of a value, without copying it.
+    """Return parts of a value, without copying it.
 
     Examples
     --------

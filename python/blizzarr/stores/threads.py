@@ -1,4 +1,4 @@
-"""Threads that wait for stores, of which the system may give fewer than are wanted, or none."""
+"""Threads that wait for stores; the system may provide fewer than are asked for, or none."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ class Threads:
         self._pool.shutdown()
 
     def map(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """The results in the order of the items; all of them are begun before the first result is asked for."""
+        """Return the results in the order of the items; all of them are submitted before the first is waited for."""
         tasks = [_Task(work, item) for item in items]
         alone = False
         for task in tasks:
             try:
                 self._pool.submit(task)
             except RuntimeError:
-                # Too many threads, too little memory for another one, or the interpreter is ending. This task may be
-                # among those that wait all the same.
+                # Too many threads, no memory for another one, or the interpreter is shutting down. This task may have
+                # been queued all the same.
                 alone = True
                 break
         return _results(tasks, alone=alone)
 
 
 class _Task(Generic[R]):
-    """Something to be done once, by whoever comes first."""
+    """Work that is done once, by the first thread that calls it."""
 
     def __init__(self, work: Callable[[T], R], item: T) -> None:
         from concurrent.futures import Future
@@ -85,6 +85,6 @@ def _results(tasks: list[_Task[R]], *, alone: bool) -> Iterator[R]:
                 task()
             yield task.result()
     finally:
-        # What has not begun when one of them failed is not done any more.
+        # Tasks that have not begun when one of them failed are dropped.
         for task in tasks:
             task.give_up()

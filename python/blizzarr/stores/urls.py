@@ -1,4 +1,4 @@
-"""From what a user passes to a store, and the path in it."""
+"""From a user's argument to a store, and the path in it."""
 
 from __future__ import annotations
 
@@ -34,19 +34,34 @@ _shared_memory: dict[str, MemoryStore] = {}
 
 
 def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -> tuple[Store, str]:
-    """The store that `target` means, and the path of the node in it.
+    """Return the store that `target` stands for, and the path of the node in it.
 
     Parameters
     ----------
     target
-        A directory or a zip file by path or ``file://`` URL (behind the name of a zip file a path in it may follow);
-        ``memory://a/b``, which is the node ``a/b`` in memory that this whole process shares; a store; a mutable
-        mapping; any object with the methods of a store; None for new memory.
+        The path or ``file://`` URL of a directory or a zip file (a path in the zip file may follow its name);
+        ``memory://a/b``, the node ``a/b`` in memory that the whole process shares; a store; a mutable mapping; any
+        object with the methods of a store; None for new memory.
     mode
-        With ``"r"`` the store cannot be written through what is given back. With ``"w"`` and no path in it a zip file
-        is replaced; other stores are not touched.
+        With ``"r"``, the result is read-only. With ``"w"`` and no path in it, a zip file is replaced; other stores are
+        not touched.
     path
-        The node in the store; None is its root, like ``""``.
+        The path of the node in the store; None stands for the root, like ``""``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such mode, or an empty path or the host of another machine is given.
+    PathError
+        If the path may not be used.
+    NodeNotFoundError
+        If a zip file that is to be opened does not exist.
+    ArchiveError
+        If it is not a zip file, or a damaged one.
+    UnsupportedOperationError
+        If the URL is of another kind.
+    TypeError
+        If an object does not have the methods of a store.
 
     Examples
     --------
@@ -60,7 +75,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     path = path or ""
     if path:
         check_key(path)
-    # A plain string first: opening an array is not to wait for the other kinds of target.
+    # Plain strings come first: most arrays are opened by their path, and the other checks take time.
     if type(target) is str or isinstance(target, str | os.PathLike):
         store, inner = _from_text(os.fspath(target), mode, path)
         return store, f"{inner}/{path}" if inner and path else inner or path
@@ -76,7 +91,13 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
 
 
 def check_mode(mode: str) -> str:
-    """Give the mode back if there is such a mode."""
+    """Return the mode.
+
+    Raises
+    ------
+    ValueError
+        If there is no such mode.
+    """
     if mode not in MODES:
         raise ValueError(
             f"expected mode 'r' (read), 'r+' (read and write, must exist), 'a' (make if missing), 'w' (replace) "
@@ -111,7 +132,7 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
 def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:
     if not text:
         raise ValueError("expected a path or URL, found an empty string; '.' is the current directory")
-    # Most paths name a directory: told apart without taking the path to pieces.
+    # Most paths name a directory: only the others are split.
     archive, inner = _split_zip(text) if ".zip" in text.lower() else (None, "")
     if archive is None:
         return LocalStore(text, read_only=mode == "r"), ""
@@ -127,7 +148,7 @@ def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:
 
 
 def _split_zip(text: str) -> tuple[Path | None, str]:
-    """The zip file that the path goes into, if any, and the path in it."""
+    """Split a path into the zip file that it leads into, if any, and the path in that."""
     from pathlib import Path
 
     path = Path(text)
@@ -140,5 +161,5 @@ def _split_zip(text: str) -> tuple[Path | None, str]:
 
 
 def _memory() -> MemoryStore:
-    # In one step: of two threads that ask first, none may be left with a memory of its own.
+    # `setdefault` is atomic: two threads that come first get the same memory.
     return _shared_memory.get("memory") or _shared_memory.setdefault("memory", MemoryStore())

@@ -1,4 +1,4 @@
-"""Looking around below a root that nothing leads out of, by handles of its directories instead of their paths."""
+"""Listing directories below a root that no link may lead out of, by file descriptors instead of paths."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ _KINDS = {
 
 
 class Entry(NamedTuple):
-    """A name in a directory, and what it leads to."""
+    """A name in a directory, and what it is after links are followed."""
 
     name: str
     is_link: bool
     is_file: bool
     is_directory: bool
     what: str
-    """What it is in words, where it is neither a file nor a directory."""
+    """A description of what is neither a file nor a directory."""
 
 
 def kept_within(store: Store) -> LocalStore | None:
-    """The directory behind a store, if nothing may lead out of it."""
+    """Return the directory behind a store, if no link may lead out of it; otherwise None."""
     while isinstance(store, StoreWrapper):
         store = store.store
     return store if isinstance(store, LocalStore) and store.links == "within-root" else None
 
 
 def refuse_out(store: LocalStore, key: str) -> None:
-    """Refuse what is listed but is a link that leads out, perhaps of a directory.
+    """Raise an error if a key that was listed is a link out of the root, perhaps to a directory.
 
     Raises
     ------
     StoreError
-        When it is.
+        If it is.
     """
     if store.native.kind(key) == "out":
         with opened(store, key):
@@ -56,14 +56,14 @@ def refuse_out(store: LocalStore, key: str) -> None:
 
 
 def open_directory(store: LocalStore, prefix: str) -> int:
-    """A descriptor of the directory of a prefix, for the caller to close.
+    """Return a descriptor of the directory of a prefix, which the caller must close.
 
     Raises
     ------
     FileNotFoundError
-        When there is none.
+        If there is no such directory.
     StoreError
-        When a link on the way leads out of the root; it names the link.
+        If a link on the way leads out of the root; the text names the link.
     """
     descriptor: int | None = store.native.open_directory(prefix.rstrip("/"))
     if descriptor is None:
@@ -73,7 +73,7 @@ def open_directory(store: LocalStore, prefix: str) -> int:
 
 @contextmanager
 def opened(store: LocalStore, prefix: str) -> Iterator[int]:
-    """The same for a while."""
+    """Open the directory of a prefix for the length of a block; see `open_directory`."""
     descriptor = open_directory(store, prefix)
     try:
         yield descriptor
@@ -82,7 +82,7 @@ def opened(store: LocalStore, prefix: str) -> Iterator[int]:
 
 
 def entries(store: LocalStore, prefix: str, descriptor: int) -> Iterator[Entry]:
-    """What is in the directory of a prefix, which is open as `descriptor`. Links are followed as far as they stay."""
+    """Iterate over the directory of a prefix, open as `descriptor`. Links that stay within the root are followed."""
     with os.scandir(descriptor) as found:
         for entry in found:
             if entry.is_symlink():

@@ -1,4 +1,4 @@
-"""A store over another one: passes everything on, so that who derives from it states only what it changes."""
+"""A store over another one that passes everything on; subclasses only contain what they change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ __all__ = ["StoreWrapper"]
 
 
 class StoreWrapper(BaseStore):
-    """Passes all calls on to `store`, and is the same place as that: who writes through either excludes the other.
+    """A base class for stores over another one: passes all calls on.
+
+    It counts as the same place as `store`, so writers through either of them exclude each other.
+
+    Parameters
+    ----------
+    store
+        The store underneath.
 
     Examples
     --------
@@ -44,21 +51,21 @@ class StoreWrapper(BaseStore):
 
     @property
     def locks(self) -> Any:
-        """The engine's handle of the store underneath, whose locks also exclude other processes; None without one."""
+        """The engine's handle of the store underneath, whose locks exclude other processes too; None if it has none."""
         native = getattr(self.store, "native", None)
         return getattr(self.store, "locks", None) if native is None else native
 
     def get(self, key: str) -> Value | None:
-        """The value, or None when there is none."""
+        """Return the value; None if there is none."""
         return self.store.get(key)
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """The values under many keys, in one request where the store has one."""
+        """Return the values under many keys, in one request if the store has one; None for each that is missing."""
         get_many = getattr(self.store, "get_many", None)
         return [self.store.get(key) for key in keys] if get_many is None else builtins.list(get_many(keys))
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of the value; None when there is no value."""
+        """Return parts of the value; None if there is no value."""
         return self.store.get_ranges(key, ranges)
 
     def set(self, key: str, value: Value) -> None:
@@ -66,21 +73,21 @@ class StoreWrapper(BaseStore):
         self.store.set(key, value)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        """Set the value only if it still is `expected`; excludes whoever the store can exclude."""
+        """Set the value only if it is still `expected`; return whether it was set. Excludes whom the store excludes."""
         replace = getattr(self.store, "replace", None)
         if replace is None:
             return replace_value(self.store, key, expected, value)
         return bool(replace(key, expected, value))
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value only if it still is `expected`; excludes whoever the store can exclude."""
+        """Delete the value only if it is still `expected`; return whether it was. Excludes whom the store excludes."""
         discard = getattr(self.store, "discard", None)
         if discard is None:
             return discard_value(self.store, key, expected)
         return bool(discard(key, expected))
 
     def delete(self, key: str) -> object:
-        """Remove the value; one that is missing is fine."""
+        """Remove the value, if there is one."""
         return self.store.delete(key)
 
     def delete_prefix(self, prefix: str) -> None:
@@ -92,19 +99,19 @@ class StoreWrapper(BaseStore):
             delete_prefix(prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """All keys under the prefix."""
+        """Return all keys under the prefix."""
         return builtins.list(self.store.list(prefix))
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """The keys and prefixes directly under the prefix."""
+        """Return the keys and prefixes directly under the prefix."""
         return self.store.list_dir(prefix)
 
     def present(self, keys: Sequence[str]) -> builtins.list[str]:
-        """Those of the keys that have a value."""
+        """Return the keys that have a value."""
         return [key for key in keys if self.get_ranges(key, [(0, 0)]) is not None]
 
     def size(self, key: str) -> int | None:
-        """The length of the value in bytes; None when there is none. Reads it where the store cannot say without."""
+        """Return the length of the value in bytes; None if there is none. A store without `size` reads the value."""
         size = getattr(self.store, "size", None)
         if size is not None:
             found: int | None = size(key)

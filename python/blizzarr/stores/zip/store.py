@@ -27,7 +27,7 @@ __all__ = ["ZipStore"]
 DEFAULT_LIMIT = 1 << 30
 
 _numbers = count()
-"""Tell opened files apart."""
+"""Numbers of opened files, to distinguish versions of values in different ones."""
 
 
 class ZipStore(BaseStore):
@@ -35,26 +35,32 @@ class ZipStore(BaseStore):
 
     - Nothing is ever removed from the file. `delete` of a key that is there raises `UnsupportedOperationError`, and
       setting a key again appends the new value, which counts from then on; the old one keeps its space in the file.
-      again appends the new value, which is then the one that counts (the old one keeps its room in the file).
-    - Others see what was set after `flush` or `close`, which write the directory at the end of the file. If a writer is
+    - Others see new values after `flush` or `close`, which write the directory at the end of the file. If a writer is
       killed, the file has what the last `flush` listed; opening it again warns that there was more.
-      that is killed leaves what the last `flush` listed; opening the file again says that there was more.
-    - With mode ``"w"`` a file that is there already is replaced by the first `flush` or `close`, not before.
+    - With mode ``"w"`` an existing file is replaced by the first `flush` or `close`, not before.
     - Entries that could lead out of the store (``../x``, ``/x``, links, backslashes) are skipped, with a warning.
       Entries that cannot be read (encrypted, another compression, wrong size or checksum) are an error, never missing.
-      Those that cannot be read (encrypted, another compression, wrong size or checksum) are an error, never missing.
-    - Reading a range of an uncompressed entry reads only that range, and so cannot check the checksum of the entry.
+    - Reading a range of an uncompressed entry reads only that range, and so cannot verify the checksum of the entry.
 
     Parameters
     ----------
     path
         The file.
     mode
-        ``"r"`` to read, ``"a"`` to add (the file is made if missing), ``"w"`` to replace.
+        ``"r"`` to read, ``"a"`` to add (the file is created if missing), ``"w"`` to replace.
     compression
-        How new values are stored in the file. Chunks are compressed already, so the default is ``"stored"``.
+        The compression of new values: ``"stored"`` (none, as chunks are compressed already) or ``"deflated"``.
     limit
-        Deflated entries that claim to be larger than this many bytes are refused.
+        The largest size in bytes of a deflated entry; larger ones are refused.
+
+    Raises
+    ------
+    ValueError
+        If `mode` or `compression` is another one.
+    ArchiveError
+        If the path is a directory, or the file is not a zip file or a damaged one.
+    StoreError
+        If the file cannot be opened, or does not exist and is to be read.
 
     Examples
     --------
@@ -104,7 +110,7 @@ class ZipStore(BaseStore):
 
     @property
     def is_current(self) -> bool:
-        """Whether the file is still the one that is open here, with nothing that others have added."""
+        """True if the file is still the one that is open here, and others have added nothing."""
         return self._archive.is_current
 
     def __str__(self) -> str:
@@ -114,29 +120,37 @@ class ZipStore(BaseStore):
         return f"ZipStore({str(self.path)!r}{'' if self.read_only else ', writable'})"
 
     def get(self, key: str) -> Value | None:
-        """The value, or None when there is none."""
+        """Return the value; None if there is none."""
         check_key(key)
         with failures("read", key, self):
             return self._archive.read(key, self.limit)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of the value; None when there is no value."""
+        """Return parts of the value; None if there is no value."""
         check_key(key)
         with failures("read", key, self):
             return self._archive.read_ranges(key, ranges, self.limit)
 
     def size(self, key: str) -> int | None:
-        """The length of the value in bytes without reading it; None when there is none."""
+        """Return the length of the value in bytes, without reading it; None if there is no value."""
         entry = self._archive.entries.get(check_key(key))
         return None if entry is None else entry.size
 
     def version(self, key: str) -> str | None:
-        """Where the value begins in the file that is open here; None when there is none."""
+        """Return a text that differs between two versions of the value; None if there is no value."""
         entry = self._archive.entries.get(check_key(key))
         return None if entry is None else f"{self._number} {entry.offset}"
 
     def set(self, key: str, value: Value) -> None:
-        """Append the value; it replaces an earlier one of that key."""
+        """Append the value; it replaces an earlier one of that key.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the file was opened for reading.
+        StoreError
+            If the file cannot be written.
+        """
         self._check_writable(check_key(key))
         plain = memoryview(value).cast("B")
         crc = zlib.crc32(plain)
@@ -149,7 +163,15 @@ class ZipStore(BaseStore):
             self._sorted = None
 
     def delete(self, key: str) -> bool:
-        """Refuse, unless there is no such key."""
+        """Return False if there is no such key; otherwise raise an error, as a zip file cannot delete.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the file was opened for reading.
+        UnsupportedOperationError
+            If there is such a key.
+        """
         self._check_writable(check_key(key))
         if key not in self._archive.entries:
             return False
@@ -158,20 +180,32 @@ class ZipStore(BaseStore):
         )
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """All keys under the prefix, sorted."""
+        """Return all keys under the prefix, sorted."""
         return builtins.list(list_sorted(self._keys(), check_prefix(prefix)))
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """The keys and prefixes directly under the prefix."""
+        """Return the keys and prefixes directly under the prefix."""
         return list_sorted_dir(self._keys(), check_prefix(prefix))
 
     def flush(self) -> None:
-        """Write the directory, and wait until all of it is on disk."""
+        """Write the directory, and wait until the whole file is on the disk.
+
+        Raises
+        ------
+        StoreError
+            If the file cannot be written.
+        """
         with failures("write", "", self), self._lock:
             self._archive.flush()
 
     def close(self) -> None:
-        """Write the directory if anything was set, and give the file back; the store cannot be used afterwards."""
+        """Write the directory if anything was set, and close the file; the store cannot be used afterwards.
+
+        Raises
+        ------
+        StoreError
+            If the file cannot be written.
+        """
         with failures("close", "", self), self._lock:
             self._archive.close()
 
@@ -191,7 +225,7 @@ _open: weakref.WeakSet[ZipStore] = weakref.WeakSet()
 
 
 def _renew_locks() -> None:
-    """In a forked child there is no thread that would give them back."""
+    """Make new locks in a forked child, where no thread would release those that were held."""
     for store in _open:
         store._lock = threading.Lock()
 
