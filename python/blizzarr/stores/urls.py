@@ -27,8 +27,11 @@ StoreLike: TypeAlias = str | os.PathLike[str] | Store | MutableMapping[str, Any]
 
 MODES = ("r", "r+", "a", "w", "w-")
 
-# Two letters at least: C: is a drive.
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(?:::|://)")
+# Two letters at least: C: is a drive. RFC 8089 allows file:/path, which is also what pathlib makes of file:///path.
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(?:::|://)|([Ff][Ii][Ll][Ee]):(?=/)")
+
+_RESERVED = re.compile(r"[?#|\0-\x1f\x7f]")
+"""Characters that are no part of the path in a URL: they begin a query, a fragment or another URL, or are ignored."""
 
 _shared_memory: dict[str, MemoryStore] = {}
 
@@ -77,7 +80,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         check_key(path)
     # Plain strings come first: most arrays are opened by their path, and the other checks take time.
     if type(target) is str or isinstance(target, str | os.PathLike):
-        store, inner = _from_text(os.fspath(target), mode, path)
+        store, inner = _from_text(os.fsdecode(target), mode, path)
         return store, f"{inner}/{path}" if inner and path else inner or path
     if target is None:
         store = MemoryStore()
@@ -110,14 +113,9 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
     scheme = _SCHEME.match(text) if ":" in text else None
     if scheme is None:
         return _from_path(text, mode, path)
-    name = scheme[1].lower()
+    name = (scheme[1] or scheme[2]).lower()
     if name == "file":
-        from urllib.parse import unquote, urlsplit
-
-        parts = urlsplit(text)
-        if parts.netloc not in ("", "localhost"):
-            raise ValueError(f"expected file:///path on this machine, found the host {parts.netloc!r}")
-        return _from_path(unquote(parts.path), mode, path)
+        return _from_path(_file_path(text[len("file:") :]), mode, path)
     if name == "memory":
         store = _memory()
         inner = text[scheme.end() :].strip("/")
@@ -127,6 +125,39 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
         f"cannot open a {name}:// URL: this release opens directories, zip files and memory:// by itself. "
         f"For the rest pass a store or a mutable mapping, for example fsspec.get_mapper('{name}://...')"
     )
+
+
+def _file_path(rest: str) -> str:
+    """Return the path of a ``file:`` URL.
+
+    Parameters
+    ----------
+    rest
+        The URL without its scheme: ``///path``, ``//localhost/path`` or ``/path``.
+
+    Raises
+    ------
+    ValueError
+        If the host is not this machine, there is no absolute path, or a character must be percent-encoded. Nothing is
+        cut off or left out: the rest would be the path of something else.
+    """
+    from urllib.parse import unquote_to_bytes
+
+    reserved = _RESERVED.search(rest)
+    if reserved is not None:
+        raise ValueError(
+            f"found {reserved[0]!r} in a file URL, where it does not belong to the path; "
+            f"write %{ord(reserved[0]):02X} for this character, or pass the path itself"
+        )
+    host = ""
+    if rest.startswith("//"):
+        host, slash, path = rest[2:].partition("/")
+        rest = slash + path
+    if host.lower() not in ("", "localhost"):
+        raise ValueError(f"expected file:///path on this machine, found the host {host!r}")
+    if not rest.startswith("/"):
+        raise ValueError(f"expected file:///path, found {rest!r} in place of an absolute path")
+    return os.fsdecode(unquote_to_bytes(rest))
 
 
 def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:

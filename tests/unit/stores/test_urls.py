@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections import UserDict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import blizzarr
 from blizzarr.errors import NodeNotFoundError, PathError, ReadOnlyError, StoreError, UnsupportedOperationError
 from blizzarr.stores import (
     ForeignStore,
@@ -98,6 +101,38 @@ def test_urls_of_other_places() -> None:
     assert "secret" not in str(caught.value)
     with pytest.raises(ValueError, match="on this machine"):
         resolve("file://elsewhere/x")
+
+
+@pytest.mark.parametrize("ending", ["#2", "?v=1", "#", "?", "|zip:", "\n2"])
+def test_characters_that_end_the_path_of_a_url_are_refused(tmp_path: Path, ending: str) -> None:
+    """Cut off there, `file:///d/run#2` would name `/d/run`, which mode "w" would replace."""
+    blizzarr.save(tmp_path / "run", np.arange(3))
+    with pytest.raises(ValueError, match=f"write %{ord(ending[0]):02X}"):
+        blizzarr.open_array((tmp_path / "run").as_uri() + ending, mode="w", shape=1, dtype="i1")
+    assert blizzarr.load(tmp_path / "run").tolist() == [0, 1, 2]
+    assert os.listdir(tmp_path) == ["run"]
+
+
+@pytest.mark.parametrize("name", ["run#2", "run?v=1", "a%20b", "50%", "ü", "a\nb", "a|b"])
+def test_a_url_written_by_pathlib_is_the_path(tmp_path: Path, name: str) -> None:
+    store, _ = resolve((tmp_path / name).as_uri())
+    assert (str(store), resolve(f"{tmp_path}/{name}")[0] == store) == (f"{tmp_path}/{name}", True)
+
+
+def test_bytes_of_a_url_that_are_no_utf_8_do_not_become_other_characters(tmp_path: Path) -> None:
+    """The engine takes no such path; the URL must not name a directory called U+FFFD."""
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        resolve(f"{tmp_path.as_uri()}/%ff")
+
+
+def test_forms_of_file_urls(tmp_path: Path) -> None:
+    """With a host that is this machine; without an authority (RFC 8089, and what `Path(url)` leaves of a URL)."""
+    for url in (f"file://localhost{tmp_path}", f"FILE://LocalHost{tmp_path}", f"file:{tmp_path}"):
+        assert str(resolve(url)[0]) == str(tmp_path)
+    assert str(resolve(Path(tmp_path.as_uri()))[0]) == str(tmp_path)
+    for url in ("file://", "file::/d", "file://localhost"):
+        with pytest.raises(ValueError, match="expected file:///path"):
+            resolve(url)
 
 
 def test_wrong_arguments(tmp_path: Path) -> None:
