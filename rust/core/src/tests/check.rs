@@ -8,14 +8,15 @@ use crate::chain::{Chain, Elements, Serializer, Shard};
 use crate::check::{check, Checked, Depth};
 use crate::codec::crc32c::Crc32c;
 use crate::codec::element::Swap;
+use crate::codec::foreign::{Foreign, ForeignCodec, Length, Take};
 use crate::codec::BytesToBytes;
-use crate::error::Kind;
+use crate::error::{Direction, Kind};
 use crate::memory::{Origin, Target};
 use crate::read::read;
 use crate::region::{c_strides, Region};
 use crate::salvage::{salvage, Allowed, Outcome, Salvaged};
 use crate::store::memory::MemoryStore;
-use crate::store::Store;
+use crate::store::{ListableStore, Store};
 use crate::write::write;
 
 const OPTIONS: Options<'static> = Options { threads: 2, write_empty: true, interrupted: &|| Ok(()) };
@@ -79,6 +80,42 @@ fn saved(array: &Array, allowed: Allowed) -> (Salvaged, Vec<Vec<u8>>) {
 }
 
 const KEEPING: Allowed = Allowed { remove: false, dry_run: false };
+
+/// A codec written elsewhere that encodes everything to nothing.
+struct Nothing;
+
+impl ForeignCodec for Nothing {
+    fn encode(&self, _: &[u8], take: &mut Take<'_>) -> crate::error::Result<()> {
+        take(&[])
+    }
+
+    fn decode(&self, _: &[u8], max_size: usize, take: &mut Take<'_>) -> crate::error::Result<()> {
+        take(&vec![0; max_size])
+    }
+
+    fn encoded_len(&self, _: usize) -> Length {
+        Length::AtMost(9)
+    }
+}
+
+#[test]
+fn inner_chunks_of_no_bytes_are_refused_when_they_are_written() {
+    let elements = Elements { itemsize: 1, swap: Swap::None, boolean: false };
+    let codecs: Vec<Box<dyn BytesToBytes>> = vec![Box::new(Foreign::new("acme.nothing", Box::new(Nothing)))];
+    let inner = Chain::new(vec![2, 2], elements, vec![0], None, Serializer::Elements, codecs).unwrap();
+    let store = Arc::new(MemoryStore::new());
+    store.set("a/zarr.json", &[b"{}"]).unwrap();
+    let held = Arc::clone(&store) as Arc<dyn Store>;
+    let chain = Arc::new(sharded(&[4, 4], inner));
+    let array = Array::new(held, keys(usize::MAX), "a/zarr.json".into(), vec![8, 4], chain).unwrap();
+    for threads in [1, 2] {
+        let options = Options { threads, ..OPTIONS };
+        let error = write(&array, &whole(), &Origin::of(&values()), &options).unwrap_err();
+        assert_eq!((error.codec, error.direction), (Some("acme.nothing"), Some(Direction::Encode)));
+        assert!(error.inner.is_some());
+    }
+    assert_eq!(store.list("a").unwrap(), ["a/zarr.json"]);
+}
 
 #[test]
 fn what_is_right_has_no_errors() {

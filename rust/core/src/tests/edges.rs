@@ -13,6 +13,7 @@ use crate::interrupt::never;
 use crate::memory::{Origin, Target};
 use crate::read::read;
 use crate::region::{c_strides, Axis, Region};
+use crate::salvage::{salvage, Allowed, Outcome};
 use crate::store::memory::MemoryStore;
 use crate::store::{ListableStore, Store};
 use crate::write::write;
@@ -79,6 +80,23 @@ fn the_last_chunks_are_as_long_as_the_array() {
     store.set("a/1-2_12-13", &[b"too long"]).unwrap();
     let checked = check(&array, &[0, 0, 0, 1, 1, 0, 1, 1], Depth::Sizes, &OPTIONS).unwrap();
     assert_eq!(checked.found.errors.len(), 1);
+}
+
+#[test]
+fn last_chunks_that_are_intact_are_not_salvaged() {
+    let store = Arc::new(MemoryStore::new());
+    store.set("a/info", &[b"{}"]).unwrap();
+    let array = array(&store, [5, 3], [4, 2]);
+    let value: Vec<u8> = (1..16).collect();
+    let region = Region::whole(&[5, 3], &c_strides(&[5, 3], 1));
+    write(&array, &region, &Origin::of(&value), &OPTIONS).unwrap();
+    let allowed = Allowed { remove: true, dry_run: false };
+    let never_kept = |_: &[u8]| panic!("nothing is damaged");
+    for place in [[0, 0], [0, 1], [1, 0], [1, 1]] {
+        let salvaged = salvage(&array, &place, allowed, &never_kept, &OPTIONS).unwrap();
+        assert_eq!(salvaged.outcome, Outcome::Intact, "{place:?}");
+    }
+    assert_eq!(all_of(&array), value);
 }
 
 #[test]

@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::index::{decode, encode, minishard, Entry};
 use super::*;
 use crate::codec::tests::Random;
@@ -106,6 +108,96 @@ fn whatever_is_stored_is_an_error_or_a_part_of_the_shard() {
         }
     }
     assert!(refused > 1000 && found > 1000, "{refused} {found}");
+}
+
+/// What a store far away is asked, which tells versions only when it is asked for them.
+struct Far {
+    memory: Arc<MemoryStore>,
+    reads: AtomicUsize,
+    version: AtomicUsize,
+}
+
+struct FarReader<'a> {
+    reader: Box<dyn Reader + 'a>,
+    reads: &'a AtomicUsize,
+}
+
+impl Reader for FarReader<'_> {
+    fn len(&self) -> Option<u64> {
+        None
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
+        assert!(i64::try_from(offset).is_ok(), "read from the end");
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        self.reader.read_at(offset, buffer)
+    }
+
+    fn read_suffix(&self, buffer: &mut [u8]) -> Result<bool> {
+        self.reader.read_suffix(buffer)
+    }
+
+    fn read_all(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<bool> {
+        self.reader.read_all(buffer, limit)
+    }
+}
+
+impl Store for Far {
+    fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>> {
+        let reader = self.memory.open(key)?;
+        Ok(reader.map(|reader| Box::new(FarReader { reader, reads: &self.reads }) as Box<dyn Reader>))
+    }
+
+    fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
+        self.memory.set(key, parts)
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        self.memory.delete(key)
+    }
+
+    fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
+        self.memory.locker(lock_key, interrupt)
+    }
+
+    fn status(&self, _key: &str) -> Result<Status> {
+        Ok(Status::Is(Version::new([self.version.load(Ordering::SeqCst) as u64; 6], true)))
+    }
+
+    fn tells_versions(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn indices_are_read_once_for_each_version_that_a_store_tells() {
+    let memory = Arc::new(MemoryStore::new());
+    memory.set("a/00.shard", &[&shard()]).unwrap();
+    let far = Arc::new(Far { memory: memory.clone(), reads: AtomicUsize::new(0), version: AtomicUsize::new(0) });
+    let store = ShardedStore::new(far.clone(), "a/".into(), SHARDING, 100, 1000).unwrap();
+    let reads = || far.reads.swap(0, Ordering::SeqCst);
+    assert_eq!(store.get("a/0000000000000000").unwrap().unwrap(), b"ze");
+    assert_eq!(reads(), 3);
+    assert_eq!(store.get("a/0000000000000001").unwrap().unwrap(), b"ones");
+    assert_eq!(reads(), 1);
+    memory.set("a/00.shard", &[&shard()[..32], b"onesze", &shard()[38..70], &[4], &[0; 7], &[2], &[0; 7]]).unwrap();
+    far.version.store(1, Ordering::SeqCst);
+    assert_eq!(store.get("a/0000000000000001").unwrap().unwrap(), b"ze");
+    assert_eq!(reads(), 3);
+}
+
+#[test]
+fn chunks_do_not_lie_where_no_request_can_ask() {
+    let step = |start: u64| start.wrapping_sub(32);
+    let index = |start: u64, length: u64| {
+        let rows = [0, step(start), length];
+        rows.iter().flat_map(|number: &u64| number.to_le_bytes()).collect::<Vec<u8>>()
+    };
+    assert_eq!(decode(&index(40, 4), false, 32, 9).unwrap().len(), 1);
+    assert_eq!(decode(&index((1 << 63) - 5, 4), false, 32, 9).unwrap().len(), 1);
+    for start in [(1 << 63) - 4, 1 << 63, u64::MAX - 11] {
+        assert!(decode(&index(start, 4), false, 32, 9).is_err(), "{start}");
+    }
 }
 
 #[test]
