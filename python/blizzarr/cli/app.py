@@ -1,4 +1,4 @@
-"""The command line as a whole: its verbs, its version, and how errors are told."""
+"""The command line as a whole: verbs, version, errors and warnings."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ def _root(
 
 for _verb in (info, tree, ls, cat, show, create, copy, upgrade, check, diff, rm):
     _paragraphs = [" ".join(paragraph.split()) for paragraph in (_verb.run.__doc__ or "").split("\n\n")]
-    # As wide as the terminal is, and not as the source.
+    # Without the line breaks of the source, so that help is as wide as the terminal.
     app.command(name=_verb.__name__.rpartition(".")[2], epilog=_verb.EXAMPLES, help="\n\n".join(_paragraphs))(_verb.run)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning of the library in its words, without the line of code that it comes from."""
+    """Print a warning of the library without the line of code that issued it."""
     _say("yellow", message)
 
 
 def _say(colour: str, message: object) -> None:
-    """A message of several lines perhaps, in which names and values come from whoever wrote the data."""
+    """Print a message; control characters in it, which names in data may have, are escaped."""
     from blizzarr.model.names import printable
 
     text = "\n".join(map(printable, str(message).split("\n")))
@@ -67,7 +67,7 @@ def _say(colour: str, message: object) -> None:
 
 
 def _as_options(text: str) -> str:
-    """What to do about an error, in words of the command line."""
+    """Replace advice about Python settings by the options of the command line."""
     text = text.replace("set config.keep_foreign_files=True", "say --keep-foreign")
     text = text.replace("shards=None", "--shards none")
     return re.sub(r"\b(overwrite|resume)=True", r"--\1", text)
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(None if arguments is None else list(arguments))
     except (BlizzarrError, OSError, ValueError, TypeError, MemoryError) as error:
-        # What the library refuses is said in its words; anything else is a bug of ours and shows its traceback.
+        # Errors of the library are printed as they are; any other exception is a bug of ours and shows its traceback.
         if os.environ.get("BLIZZARR_TRACEBACK"):
             raise
         _say("red", _as_options(str(error)))

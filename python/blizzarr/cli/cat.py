@@ -25,7 +25,7 @@ EXAMPLES = (
 
 
 class Format(StrEnum):
-    """How elements are written."""
+    """The output formats of elements."""
 
     text = "text"
     csv = "csv"

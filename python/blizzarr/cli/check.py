@@ -1,4 +1,4 @@
-"""``blizzarr check``: is everything that is stored as it should be?"""
+"""``blizzarr check``: find and repair damage."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def run(
         except BlizzarrError as error:
             if record is None and against is None:
                 raise
-            # A manifest that cannot be read or written says nothing about the data.
+            # An unreadable manifest is no finding about the data.
             hint = "--record" if against is None else "--against"
             raise typer.BadParameter(str(error), param_hint=hint) from error
     show(report, limit, as_json=as_json)
@@ -125,7 +125,7 @@ def show(report: Report, limit: int, *, as_json: bool) -> None:
 
     from blizzarr.display.findings import report_lines
 
-    # What goes to a file or a program is not broken into lines of a terminal.
+    # Output to a file or a program is not wrapped.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
     for line in report_lines(report, limit):
         console.print(line)

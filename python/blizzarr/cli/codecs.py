@@ -1,4 +1,4 @@
-"""Codecs, values and shapes as they are written on the command line."""
+"""Parsing codecs, values and shapes on the command line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FORMATS: Final = "v3, v2, v1, v3_draft, v3_draft_zarr_python, or n5"
 
 
 def _known_format(text: str | None) -> str | None:
-    """What was given, if it is a format."""
+    """Return the name of a format, or raise `typer.BadParameter` if it is not one."""
     if text is not None:
         from blizzarr.errors import UnknownExtensionError
         from blizzarr.formats import format_named
@@ -79,7 +79,7 @@ _MAIN_OPTION: Final = {
 
 
 def parse_lengths(text: str | None, option: str) -> Any:
-    """Lengths, a size, ``"auto"``, or None for what is not given.
+    """Parse lengths, a size, or ``"auto"``; `None` if the option was not given.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def parse_lengths(text: str | None, option: str) -> Any:
 
 
 def parse_value(text: str) -> Any:
-    """A JSON value, or the text itself where it is none.
+    """Parse a JSON value; other text is returned unchanged.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def parse_value(text: str) -> Any:
 
 
 def parse_codec(text: str) -> Any:
-    """A codec as documents have it; a value without a name is that of the option that says most.
+    """Parse a codec into its JSON form; a value without a name is that of the codec's main option.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def parse_codec(text: str) -> Any:
 
 
 def codec_arguments(texts: list[str] | None) -> dict[str, Any]:
-    """The arguments of `create_array` for these codecs, each where its kind belongs.
+    """Return the arguments of `create_array` for these codecs, sorted by kind.
 
     Examples
     --------
@@ -167,6 +167,6 @@ def codec_arguments(texts: list[str] | None) -> dict[str, Any]:
         arguments["filters"] = [codec for codec in codecs if codec.stage is Stage.FILTER]
     if serializers:
         arguments["serializer"] = serializers[0]
-    # Who names codecs means these and no others.
+    # Naming codecs replaces the default compressor.
     arguments["compressors"] = [codec for codec in codecs if codec.stage is Stage.COMPRESSOR]
     return arguments

@@ -7,11 +7,11 @@ import os
 __all__ = ["complete_path"]
 
 _INSIDE_ARRAYS = "c"
-"""The directory that chunks lie in: nobody wants to type it."""
+"""The directory of chunks, which is not offered."""
 
 
 def complete_path(incomplete: str) -> list[str]:
-    """The paths that may be meant; what belongs to the inside of an array is left out."""
+    """Return the possible completions of a path, without the insides of arrays."""
     directory, _, start = incomplete.rpartition("/")
     where = (directory or "/") if "/" in incomplete else "."
     try:

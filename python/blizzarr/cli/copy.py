@@ -28,7 +28,7 @@ EXAMPLES = (
 )
 
 INTERRUPTED = 130
-"""What shells make of a program that Ctrl-C ended."""
+"""The exit status that shells use for programs ended by Ctrl-C."""
 
 
 def run(
@@ -94,7 +94,7 @@ def run(
 
 
 def _tell(node: Array | Group, source: str | Array | Group, meter: Meter, target: str) -> None:
-    """Say what was copied, and fail if something was not."""
+    """Print what was copied, and exit with an error if something was not."""
     from blizzarr.array import Array
     from blizzarr.display.sizes import bytes_text, stored
     from blizzarr.formats import chunk_prefix
@@ -112,7 +112,7 @@ def _tell(node: Array | Group, source: str | Array | Group, meter: Meter, target
 
 
 def _source(text: str) -> Any:
-    """What there is to copy: a node, or the path of a file of NumPy's."""
+    """Open the source of a copy: a node, or the path of a NumPy file."""
     if text.lower().endswith((".npy", ".npz")) and Path(text).is_file():
         return text
     place = Place.parse(text)
@@ -122,7 +122,7 @@ def _source(text: str) -> Any:
 
 
 def _again(source: str, destination: str, *, codec: list[str] | None, threads: int, **layout: str | None) -> str:
-    """The command that finishes the copy."""
+    """Return the command line that finishes the copy."""
     parts = ["blizzarr", "copy", "--resume", source, destination]
     for name, value in layout.items():
         parts += [f"--{name}", value] if value is not None else []

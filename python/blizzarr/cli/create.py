@@ -93,7 +93,7 @@ def run(
 
 
 def _fill_value(text: str) -> Any:
-    """A fill value; also the numbers that are not finite as Python writes them."""
+    """Parse a fill value; non-finite numbers may have Python's spelling."""
     named = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
     return parse_value(named.get(text.lower(), text))
 

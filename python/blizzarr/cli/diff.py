@@ -1,4 +1,4 @@
-"""``blizzarr diff``: do two arrays or hierarchies hold the same?"""
+"""``blizzarr diff``: compare two arrays or hierarchies."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def run(
 
         from blizzarr.display.comparison import comparison_lines
 
-        # What goes to a file or a program is not broken into lines of a terminal.
+        # Output to a file or a program is not wrapped.
         console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
         for line in comparison_lines(found, limit):
             console.print(line)

@@ -1,4 +1,4 @@
-"""``blizzarr info``: what there is to know about an array or a group."""
+"""``blizzarr info``: shape, type, codecs, sizes and attributes of an array or group."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXAMPLES = "Examples:  blizzarr info data.zarr/brain/t1   |   blizzarr info --js
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 LOOKED_AT = 1_000_000
-"""Objects whose sizes are added up: somebody asked."""
+"""The most stored objects whose sizes are added up."""
 
 
 def run(path: PathArgument, as_json: JsonOption = False) -> None:

@@ -58,7 +58,7 @@ def run(
             typer.echo(line[0])
     elif lines:
         lines.insert(0, ("name", "type", "shape", "chunks", "stored"))
-        # Reasons are long: they make no column wider.
+        # The reasons of errors are long, and must not widen the columns.
         wide = [max(len(line[column]) for line in lines if column < 2 or len(line) == 5) for column in range(5)]
         for line in lines:
             typer.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(line, wide, strict=False)).rstrip())

@@ -1,4 +1,4 @@
-"""Opening what a PATH means."""
+"""Opening the node of a PATH argument."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["members_of", "open_array", "open_node"]
 
 
 def open_node(place: Place, mode: Mode = "r") -> Array | Group:
-    """The array or group at a place."""
+    """Open the array or group at a place."""
     from blizzarr import api
 
     return api.open(place.target, path=place.path, mode=mode)
 
 
 def open_array(place: Place) -> Array:
-    """The array at a place; a group is an error that says what is in it."""
+    """Open the array at a place; for a group, raise `NodeTypeError` with its members."""
     from blizzarr.array import Array
     from blizzarr.errors import NodeTypeError
 

@@ -1,4 +1,4 @@
-"""What is said of files that are in the way of removing or replacing a node."""
+"""Messages about files that prevent removing or replacing a node."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a PATH on the command line means: a store, a node in it, perhaps a selection of its elements.
+"""Parsing PATH arguments: a store, a node in it, and optionally a selection of its elements.
 
-``data.zarr/brain/t1`` is the array ``brain/t1`` of the hierarchy in ``data.zarr``. Where the hierarchy begins is
-found by going up as long as there are groups above; where nothing is there yet, at a name that ends with ``.zarr``.
+``data.zarr/brain/t1`` is the array ``brain/t1`` of the hierarchy in ``data.zarr``. The root of the hierarchy is found
+by going up as long as there are groups; if nothing exists yet, it is at a name that ends with ``.zarr``.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A node by its store and its path there, and the elements of it that are meant."""
+    """A node, given by its store and its path, and a selection of its elements."""
 
     text: str
     """The path as it was typed, without the selection."""
     target: str
-    """What opens the store."""
+    """The argument that opens the store."""
     path: str
     """The node in the store; empty for its root."""
     key: Key | None = None
 
     @classmethod
     def parse(cls, text: str, selection: str | None = None) -> Place:
-        """The place that the arguments mean.
+        """Parse a path and a selection.
 
         Examples
         --------
@@ -67,12 +67,12 @@ class Place:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """The root of the hierarchy, and the path below it."""
+    """Split a path into the root of the hierarchy and the path below it."""
     if _URL.match(text):
         return text, ""
     path = Path(text)
     absolute = Path(os.path.abspath(text))
-    # Zip files find their way by themselves.
+    # `resolve` splits paths into zip files.
     if any(part.lower().endswith(".zip") for part in path.parts):
         return text, ""
     root = absolute
@@ -85,7 +85,7 @@ def _split(text: str) -> tuple[str, str]:
     inside = absolute.relative_to(root).as_posix()
     if inside == ".":
         return text, ""
-    # The path as it was typed, where it leads to the root by leaving out what lies below.
+    # The path as it was typed, without the part below the root, if that leads to the root.
     kept = path.parts[: len(path.parts) - len(Path(inside).parts)]
     typed = Path(*kept) if kept else Path(".")
     return (str(typed) if os.path.abspath(typed) == str(root) else str(root)), inside
@@ -96,7 +96,7 @@ def _is_node(directory: Path) -> bool:
 
 
 def _is_group(directory: Path) -> bool:
-    """Whether nodes may be below a directory; the documents of a format without groups say nothing about that."""
+    """Return whether nodes may be below a directory, by documents of formats that have groups."""
     return _has_document(directory, groups=True)
 
 
@@ -111,7 +111,7 @@ def _has_document(directory: Path, *, groups: bool) -> bool:
 
 
 def parse_selection(text: str) -> Key:
-    """A selection as it is written between brackets: integers, slices and ``...``.
+    """Parse a selection as written between brackets: integers, slices and ``...``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How far a long operation has come: a bar on a terminal, now and then a line elsewhere."""
+"""Progress of long operations: a bar on a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 __all__ = ["Meter", "duration_text"]
 
 _QUIET: Final = 2.0
-"""Seconds before anything is printed where there is no terminal."""
+"""Seconds before the first line without a terminal."""
 _PAUSE: Final = 5.0
 _TELLING: Final = 0.002
-"""The part of the work after which its speed means something."""
+"""The fraction of the work after which its speed is meaningful."""
 
 
 def duration_text(seconds: float) -> str:
-    """A duration as people read it.
+    """Format a duration.
 
     Examples
     --------
@@ -35,9 +35,9 @@ def duration_text(seconds: float) -> str:
 
 
 class Meter:
-    """Called with the bytes done and the bytes in all; in a ``with`` block it shows them on standard error.
+    """A progress callback that, within a ``with`` block, shows the bytes done and their total on standard error.
 
-    Where something else than bytes is counted, `unit` says what.
+    If something other than bytes is counted, `unit` names it.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Meter:
         self._what = what
         self._unit = unit
         self._before: int | None = None
-        # What an earlier run has done must not count as speed.
+        # Work done by an earlier run must not count for the speed.
         self._going_on = going_on
         self._started = self._said = time.monotonic()
         self._bar: Progress | None = None
@@ -73,7 +73,7 @@ class Meter:
             self._bar.stop()
 
     def __call__(self, done: int, total: int) -> None:
-        """Show that so many bytes of so many are done."""
+        """Show that `done` of `total` bytes are done."""
         if self._before is None and (done or not self._going_on):
             self._before = done if self._going_on else 0
             self._started = time.monotonic()
@@ -87,7 +87,7 @@ class Meter:
 
     @property
     def came(self) -> int:
-        """The bytes done since it began, without what was there already."""
+        """The bytes done by this run, without those of an earlier one."""
         return self.done - (self._before or 0)
 
     def _say(self, done: int, total: int) -> None:
@@ -96,7 +96,7 @@ class Meter:
             return
         self._said = now
         said = f"{self._what}: {100 * done / total:.0f} %, {self._ratio(done, total)}"
-        # From the first steps of many nobody can tell how long the others take.
+        # The first few steps say nothing about the remaining time.
         if self.came >= _TELLING * (total - (self._before or 0)):
             speed = max(1.0, self.came / (now - self._started))
             said += f", {self._text(int(speed))}/s, {duration_text((total - done) / speed)} left"

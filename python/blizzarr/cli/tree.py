@@ -50,7 +50,7 @@ def _leaf(array: Any) -> dict[str, Any]:
 
 
 def _nested(group: Group, depth: int | None) -> dict[str, Any]:
-    """The group with its members as ``children``, each by the path of the group it is in."""
+    """Return the group as JSON values, with its members nested in ``children``."""
     from blizzarr.array import Array
 
     levels = None if depth is None else depth - 1

@@ -1,4 +1,4 @@
-"""``blizzarr upgrade``: a hierarchy of an older format becomes one of a newer format, in place."""
+"""``blizzarr upgrade``: convert the metadata of a hierarchy to a newer format, in place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["EXAMPLES", "run"]
 EXAMPLES = "Examples:  blizzarr upgrade old.zarr --dry-run   |   blizzarr upgrade old.zarr"
 
 INTERRUPTED = 130
-"""What shells make of a program that Ctrl-C ended."""
+"""The exit status that shells use for programs ended by Ctrl-C."""
 
 
 def run(

@@ -1,6 +1,6 @@
-"""The data types of arrays: one value class, tables of rows, and the forms of fill values.
+"""Data types: one class, tables of rows, and the conversion of fill values.
 
-To add a data type, add a row to `table` (or to `ml`, where it needs ``ml_dtypes``).
+To add a data type, add a row to `table` (or to `ml`, if it needs ``ml_dtypes``).
 """
 
 from blizzarr.dtypes.data_type import DataType

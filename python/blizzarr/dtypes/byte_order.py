@@ -1,6 +1,6 @@
-"""The byte order of single elements: of fill values that documents give as the bytes of an element.
+"""Byte swapping of single elements, for fill values that documents give as the bytes of an element.
 
-The elements of arrays are the engine's.
+The engine swaps the elements of arrays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["in_order"]
 
 
 def in_order(data: bytes, swap: Swap, endian: str | None) -> bytes:
-    """An element in memory as it is stored in this byte order, and the reverse; `None` is the machine's.
+    """Convert an element between the machine's byte order and `endian` (`None`: the machine's), in either direction.
 
     Examples
     --------
@@ -31,14 +31,14 @@ def in_order(data: bytes, swap: Swap, endian: str | None) -> bytes:
 
 
 def _reversed(rows: npt.NDArray[np.uint8], swap: Swap) -> npt.NDArray[Any]:
-    """The same rows of bytes, the units in each row reversed."""
+    """Return rows of bytes with the bytes of each unit reversed."""
     if isinstance(swap, int):
         return rows.reshape(len(rows), -1, swap)[:, :, ::-1].reshape(rows.shape) if swap > 1 else rows
     done = rows.copy()
     start = 0
     for length, inner in swap:
         part = rows[:, start : start + length]
-        # What repeats in a run is a row of its own.
+        # Each repetition within a run becomes a row.
         size = length if isinstance(inner, int) else sum(of for of, _ in inner)
         done[:, start : start + length] = _reversed(part.reshape(-1, size), inner).reshape(part.shape)
         start += length

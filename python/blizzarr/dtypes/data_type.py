@@ -1,4 +1,4 @@
-"""The one class of data types: a row of a table, as a value."""
+"""The class `DataType`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from blizzarr.problems import Problems
 __all__ = ["DataType", "Field", "Swap"]
 
 Swap: TypeAlias = "int | tuple[tuple[int, Swap], ...]"
-"""What is reversed when the byte order changes: units of so many bytes (0: nothing), or for the elements of a struct
-runs of a length in bytes and what is reversed in it."""
+"""How bytes are reversed when the byte order changes: the size of a unit in bytes (0: nothing is reversed), or for a
+struct a sequence of runs, each with its length in bytes and the swap within it."""
 
 _OBJECT_BYTES = 64
-"""A short text in memory."""
+"""The assumed size in memory of a Python object, which is that of a short text."""
 
 
 class Field(NamedTuple):
-    """A field of a struct; with a shape, several elements of its type."""
+    """A field of a struct; with a shape, a sub-array."""
 
     name: str
     dtype: DataType
@@ -37,7 +37,7 @@ class Field(NamedTuple):
 class DataType:
     """The type of the elements of an array.
 
-    Obtained by `DataType.parse` (from what users say) or `DataType.from_json` (from documents).
+    Made by `DataType.parse` from arguments of users, and by `DataType.from_json` from documents.
 
     Examples
     --------
@@ -52,29 +52,29 @@ class DataType:
     name: str
     """The registered name, like ``float32``, ``r24`` or ``numpy.datetime64``."""
     numpy: np.dtype[Any]
-    """The type in memory, in the machine's byte order; only fields of a struct that has both keep theirs."""
+    """The NumPy dtype in memory, in the machine's byte order; structs with fields of both orders keep them."""
     kind: Kind
     swap_unit: int = 0
-    """The bytes that are reversed when the byte order changes: half a complex number; 0 when none applies."""
+    """The size in bytes of the unit that is reversed when the byte order changes; 0 for none."""
     limits: tuple[float, float] | None = None
-    """The least and the greatest finite value, for numbers."""
+    """The least and the greatest finite value of numbers."""
     configuration: Mapping[str, Any] = field(default_factory=dict)
     fields: tuple[Field, ...] = ()
     """The fields of a struct, in order."""
 
     @property
     def itemsize(self) -> int:
-        """Bytes per element."""
+        """The size of an element in bytes."""
         return self.numpy.itemsize
 
     @property
     def usual_bytes(self) -> int:
-        """Bytes per element to reckon with; those of objects, of which memory holds the address only, are a guess."""
+        """The size of an element in bytes for estimates of memory; for Python objects, a guess."""
         return _OBJECT_BYTES if self.kind is Kind.OBJECT else self.itemsize
 
     @property
     def swap(self) -> Swap:
-        """What is reversed when the byte order changes; 0 where there is nothing to reverse.
+        """How bytes are reversed when the byte order changes; 0 if nothing is reversed.
 
         Examples
         --------
@@ -86,36 +86,41 @@ class DataType:
         if not self.fields:
             return self.swap_unit
         if not self.is_native:
-            # Fields of both orders are in memory as they are stored.
+            # Structs with fields of both orders are in memory as they are stored.
             return 0
         runs = tuple(run for inner in self.fields for run in _runs(inner))
         return runs if any(unit for _, unit in runs) else 0
 
     @property
     def is_native(self) -> bool:
-        """Whether everything is in the machine's byte order: not so in structs whose fields have both.
+        """True if all fields are in the machine's byte order; False for structs with fields of both orders.
 
-        What NumPy says of a struct leaves out fields of several elements.
+        NumPy's ``isnative`` ignores sub-arrays.
         """
         return all(inner.dtype.is_native for inner in self.fields) if self.fields else self.numpy.isnative
 
     @property
     def boolean(self) -> bool:
-        """Whether the only bytes are 0 and 1."""
+        """True for booleans, whose only bytes are 0 and 1."""
         return self.kind is Kind.BOOL
 
     @property
     def default_fill(self) -> np.generic:
-        """What new arrays are filled with unless told otherwise: zero, false, or not-a-time."""
+        """The default fill value of new arrays: zero, false, NaT, or empty."""
         return fill_user.default(self)
 
     @classmethod
     def parse(cls, value: Any) -> DataType:
-        """The data type that a user means: a name, a NumPy dtype or anything NumPy takes for one.
+        """Return the data type for a name, a NumPy dtype, or anything that NumPy converts to one.
 
         The byte order of a NumPy dtype is not part of the data type; it is an option of the ``bytes`` codec.
+
+        Raises
+        ------
+        MetadataError
+            There is no such data type; an `UnknownExtensionError` if it is known but not supported.
         """
-        # The tables make values of this class, so they are imported when first needed.
+        # The tables contain instances of this class, so they are imported when first needed.
         from blizzarr.dtypes import table
 
         if isinstance(value, cls):
@@ -128,7 +133,13 @@ class DataType:
 
     @classmethod
     def from_json(cls, value: Any, path: str = "data_type", problems: Problems | None = None) -> DataType | None:
-        """The data type that a v3 document names; `None` when a problem was added."""
+        """Return the data type that a v3 document names; `None` if a problem was added to `problems`.
+
+        Raises
+        ------
+        MetadataError
+            There is no such data type, and `problems` was not given.
+        """
         from blizzarr.dtypes import table
 
         if problems is not None:
@@ -139,10 +150,10 @@ class DataType:
         return found
 
     def to_json(self) -> Any:
-        """What a v3 document says: the name, or an object with the name and the configuration."""
+        """Return the JSON value for v3 documents: the name, or an object with the name and the configuration."""
         if self.fields:
-            # Fields of several elements, and of another byte order than the rest, have no form in v3: names that no
-            # document may have keep such a struct from becoming one. Nor are there new ones by the old name.
+            # Sub-arrays, and fields with another byte order than the rest, have no form in v3: the names given here are
+            # invalid, so that no document with such a struct is written. The old name "structured" is not written.
             fields = [{"name": inner.name, "data_type": _field_json(inner)} for inner in self.fields]
             return {"name": "struct", "configuration": {"fields": fields}}
         if self.configuration:
@@ -156,9 +167,9 @@ class DataType:
         problems: Problems | None = None,
         endian: str | None = "little",
     ) -> Any:
-        """The scalar that a v3 document's fill value means, exact to the bit; `None` when a problem was added.
+        """Return the scalar for the fill value of a v3 document, exact to the bit; `None` if a problem was added.
 
-        `endian` is the byte order of stored elements, where a struct is given as the bytes of one.
+        `endian` is the byte order of stored elements, for structs that are given as the bytes of an element.
         """
         if problems is not None:
             return fill_json.decode(self, value, path, problems, endian)
@@ -168,18 +179,18 @@ class DataType:
         return found
 
     def fill_to_json(self, value: np.generic) -> Any:
-        """The fill value as a document says it."""
+        """Return the fill value as a v3 document has it."""
         return fill_json.encode(self, value)
 
     def fill_bytes(self, value: np.generic) -> bytes:
-        """The bytes of a fill value as one element has them in memory; scalars of text leave out trailing zeros.
+        """Return the bytes of a fill value as an element in memory has them, including trailing zeros of text.
 
-        For elements of variable length those of the token that stands for it: zeros.
+        For elements of variable length, these are the eight zeros of its token.
 
         Raises
         ------
         LimitError
-            When they are more than `config.element_bytes`.
+            Elements are longer than `config.element_bytes`.
         """
         if self.kind is Kind.OBJECT:
             return bytes(8)
@@ -187,12 +198,12 @@ class DataType:
         return np.asarray(value, self.numpy).tobytes()
 
     def check_length(self) -> None:
-        """Refuse to make elements of more than `config.element_bytes`.
+        """Check that elements are not longer than `config.element_bytes`.
 
         Raises
         ------
         LimitError
-            Then.
+            They are longer.
         """
         if self.itemsize > config.element_bytes:
             raise LimitError(
@@ -201,7 +212,7 @@ class DataType:
             )
 
     def fill_identity(self, value: Any) -> bytes:
-        """What tells fill values apart: the bits, and of objects the type and the text.
+        """Return bytes that are equal for equal fill values only: the bits, and for objects their type and text.
 
         Examples
         --------
@@ -214,12 +225,12 @@ class DataType:
         return self.fill_bytes(value)
 
     def fill(self, value: Any) -> np.generic:
-        """The scalar that a user means by a fill value; `None` means the default.
+        """Convert a fill value given by a user; `None` means the default.
 
         Raises
         ------
         MetadataError
-            When the value is of another type, or out of range.
+            The value has another type, is out of range, or would be rounded to another value.
 
         Examples
         --------
@@ -233,7 +244,7 @@ class DataType:
             raise MetadataError(problems=[Problem("fill_value", refused.expected, refused.found)]) from refused
 
     def __hash__(self) -> int:
-        # Names are as good as unique, and dtypes are looked up often.
+        # Names are nearly unique, and data types are looked up often.
         return hash(self.name)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Fill values in documents, exact to the bit.
+"""Fill values in v3 documents, exact to the bit.
 
 ========  ======================================================================  ================================
 kind      read                                                                    written
@@ -16,8 +16,8 @@ struct    an object with a value for each field; base64 of the element as it is 
 time      a number, "NaT"                                                         a number
 ========  ======================================================================  ================================
 
-Some other spellings are read as well: of earlier drafts "+Infinity" and binary digits ("0b01..."), of other libraries
-base64 for raw bytes.
+Some other spellings are read as well: "+Infinity" and binary digits ("0b01...") of earlier drafts, and base64 for raw
+bytes, which other libraries write.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _NAMED: Final = {"NaN": math.nan, "Infinity": math.inf, "+Infinity": math.inf, "
 def decode(
     dtype: DataType, value: Any, path: str, problems: Problems, endian: str | None = "little"
 ) -> np.generic | None:
-    """The scalar that a JSON value means; `None` when a problem was added.
+    """Return the scalar for a JSON value; `None` if a problem was added.
 
-    `endian` is that of stored elements; only structs may be given as the bytes of one.
+    `endian` is the byte order of stored elements, for structs that are given as the bytes of an element.
     """
     kind = dtype.kind
     if kind is Kind.FLOAT:
@@ -81,7 +81,7 @@ def decode(
 
 
 def time_scalar(dtype: DataType, count: int) -> np.generic:
-    """The moment or duration of so many units."""
+    """Return the time or duration of `count` units."""
     scalar: np.generic = np.int64(count).view(dtype.numpy)
     return scalar
 
@@ -92,7 +92,7 @@ def _scalar(dtype: np.dtype[Any], value: Any) -> np.generic:
 
 
 def decode_real(dtype: DataType, numpy: np.dtype[Any], value: Any, path: str, problems: Problems) -> np.generic | None:
-    """A floating-point scalar of NumPy dtype `numpy`, which is `dtype` itself or half of it."""
+    """Return a floating-point scalar of NumPy dtype `numpy`, which is `dtype` or the type of its halves (complex)."""
     kind = type(value)
     if kind is float or kind is int:
         low, high = dtype.limits or (0.0, 0.0)
@@ -105,7 +105,7 @@ def decode_real(dtype: DataType, numpy: np.dtype[Any], value: Any, path: str, pr
     if kind is str:
         if value in _NAMED:
             named = _scalar(numpy, _NAMED[value])
-            # The narrowest types have no infinity, some not even a NaN; a cast makes another value of it.
+            # The narrowest types have no infinity, some no NaN either: casting gives another value.
             if str(float(named)) == str(_NAMED[value]):
                 return named if value != "NaN" else _canonical_nan(numpy, named)
             problems.add(path, f"a value that {dtype.name} has", value)
@@ -120,7 +120,7 @@ def decode_real(dtype: DataType, numpy: np.dtype[Any], value: Any, path: str, pr
 
 
 def _rounded(numpy: np.dtype[Any], value: float) -> np.generic | None:
-    """The greatest value of the type, for numbers that are beyond it by less than rounding takes away."""
+    """Return the greatest value of the type for numbers that exceed it by less than half a unit in the last place."""
     try:
         with np.errstate(over="ignore"):
             scalar = _scalar(numpy, float(value))
@@ -130,7 +130,7 @@ def _rounded(numpy: np.dtype[Any], value: float) -> np.generic | None:
 
 
 def _canonical_nan(numpy: np.dtype[Any], nan: np.generic) -> np.generic:
-    """The NaN with the sign bit clear, which a cast need not give."""
+    """Return the NaN with a clear sign bit, which casting does not guarantee."""
     if numpy.itemsize == 1:
         return nan
     data = bytearray(nan.tobytes())
@@ -140,7 +140,7 @@ def _canonical_nan(numpy: np.dtype[Any], nan: np.generic) -> np.generic:
 
 
 def _bits(text: str, itemsize: int) -> bytes | None:
-    """The bytes, in the machine's order, of a number that is spelled out digit by digit."""
+    """Return the bytes, in the machine's order, of a number given as all its hexadecimal or binary digits."""
     base, width = {"0x": (16, 2), "0b": (2, 8)}.get(text[:2], (0, 0))
     digits = text[2:]
     if not base or len(digits) != width * itemsize or not digits.isascii() or not digits.isalnum():
@@ -171,7 +171,7 @@ def _half(dtype: DataType) -> np.dtype[Any]:
 def _decode_raw(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
     size = dtype.itemsize
     if type(value) is str:
-        # Not in the specification, but it is what TensorStore and zarr-python write.
+        # Not in the specification, but TensorStore and zarr-python write it.
         with suppress(ValueError):
             data = b64decode(value, validate=True)
             if len(data) == size:
@@ -187,7 +187,7 @@ def _decode_raw(dtype: DataType, value: Any, path: str, problems: Problems) -> n
 
 
 def _decode_bytes(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
-    """Byte strings of a fixed length; zeros at the end do not count."""
+    """Return a byte string of a fixed length; trailing zeros do not count."""
     data = _base64(value)
     if data is None and type(value) is list and all(type(byte) is int and 0 <= byte <= 255 for byte in value):
         data = bytes(value)
@@ -214,7 +214,7 @@ def _decode_text(dtype: DataType, value: Any, path: str, problems: Problems) -> 
 
 
 def is_text(value: str) -> bool:
-    """Whether there is no half of a surrogate pair in it, which no file can hold."""
+    """Return whether a text has no lone surrogate, which cannot be stored."""
     return value == value.encode("utf-8", "replace").decode()
 
 
@@ -224,7 +224,7 @@ def _decode_struct(dtype: DataType, value: Any, path: str, problems: Problems, e
         stored: np.generic = np.frombuffer(in_order(data, dtype.swap, endian), dtype.numpy)[0]
         return stored
     if type(value) is not dict and len(dtype.fields) == 1:
-        # TensorStore writes the value of an only field alone.
+        # TensorStore writes the value of the field alone if there is only one.
         value = {dtype.fields[0].name: value}
     if type(value) is not dict:
         problems.add(path, "an object with a value for each field", value)
@@ -267,7 +267,7 @@ _OTHERS: Final = {
 
 
 def encode(dtype: DataType, value: np.generic) -> Any:
-    """The JSON value that `decode` turns into exactly these bits."""
+    """Return the JSON value that `decode` turns into exactly these bits."""
     kind = dtype.kind
     if kind is Kind.FLOAT:
         return _encode_real(value)
@@ -296,12 +296,12 @@ def _encode_struct(dtype: DataType, value: Any) -> dict[str, Any]:
 
 
 def _encode_part(dtype: DataType, part: Any) -> Any:
-    """A field of a struct: a value, or nested lists of them; null for text that is none."""
+    """Return the JSON value of a field of a struct: a value, or nested lists; null for invalid text."""
     if part.ndim:
         return [_encode_part(dtype, part[index, ...]) for index in range(len(part))]
     if dtype.kind is not Kind.TEXT:
         return encode(dtype, part[()])
-    # What was stored may be no characters at all, and NumPy makes text of it all the same.
+    # Stored text may have invalid code points, which NumPy accepts.
     with suppress(UnicodeDecodeError):
         return part.astype(part.dtype.newbyteorder("<")).tobytes().decode("utf-32-le").rstrip("\0")
     return None
@@ -310,7 +310,7 @@ def _encode_part(dtype: DataType, part: Any) -> Any:
 def _encode_real(value: np.generic) -> float | str:
     number = float(value)
     if math.isfinite(number):
-        # str() gives the fewest digits that tell a NumPy float from its neighbours of the same width.
+        # str() gives the shortest digits that distinguish a NumPy float from its neighbours of the same width.
         return float(str(value)) if isinstance(value, np.floating) else number
     if math.isinf(number):
         return "Infinity" if number > 0 else "-Infinity"

@@ -1,4 +1,4 @@
-"""Fill values in documents of v2 and zarr-python's draft of v3; what v1 has in common with them.
+"""Fill values in documents of v2 and of zarr-python's draft of v3; v1 shares parts of them.
 
 ========  =======================================================================  ==============================
 kind      read                                                                     written
@@ -19,8 +19,8 @@ bytes     base64; 0 for nothing                                                 
 object    any value                                                                the value
 ========  =======================================================================  ==============================
 
-`null`, which leaves the value open, is for the caller. Of all NaN only the usual one can be written: other readers do
-not take what would tell them apart.
+The caller handles `null`, which leaves the value undefined. Only the canonical NaN can be written: other readers do not
+accept a spelling of its bits.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _PACKED: Final = (Kind.BYTES, Kind.RAW, Kind.STRUCT)
 
 
 def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: str | None = None) -> Any:
-    """The scalar that a JSON value means; `None` when a problem was added. `endian` is that of the stored elements."""
+    """Return the scalar for a JSON value; `None` if a problem was added. `endian` is that of stored elements."""
     kind = dtype.kind
     if kind is Kind.OBJECT:
         return _object(dtype, value, path, problems)
@@ -69,7 +69,7 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: s
 
 
 def _token(value: Any) -> Any:
-    """The name of a number that is not finite, where the bare token stands."""
+    """Return the name of a non-finite number in place of its bare token."""
     if type(value) is float and value != value:
         return "NaN"
     if type(value) is float and value in (float("inf"), float("-inf")):
@@ -78,7 +78,7 @@ def _token(value: Any) -> Any:
 
 
 def _packed(dtype: DataType, value: Any, path: str, problems: Problems, endian: str | None) -> np.generic | None:
-    """Bytes of one element in base64; shorter ones are padded with zeros."""
+    """Decode the bytes of one element from base64; shorter ones are padded with zeros."""
     data = None
     if type(value) is str:
         try:
@@ -99,16 +99,16 @@ def _packed(dtype: DataType, value: Any, path: str, problems: Problems, endian: 
 
 
 def _object(dtype: DataType, value: Any, path: str, problems: Problems) -> Any:
-    # zarr-python 2 filled arrays of objects with the number 0 unless told otherwise.
+    # The default fill value of arrays of objects was the number 0 in zarr-python 2.
     if dtype.name != "object" and type(value) is int and value == 0:
         return fill_user.default(dtype)
     return fill_json.decode(dtype, value, path, problems)
 
 
 def encode(dtype: DataType, value: Any, endian: str | None = None, problems: Problems | None = None) -> Any:
-    """The JSON value of a fill value; `endian` is that of the stored elements.
+    """Return the JSON value of a fill value; `endian` is that of stored elements.
 
-    A problem is added for a NaN of other bits than the one that reads back.
+    A problem is added for a NaN with other bits than the canonical one.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def encode(dtype: DataType, value: Any, endian: str | None = None, problems: Pro
     """
     kind = dtype.kind
     if kind in _PACKED:
-        # All bytes of an element, the zeros at the end of a string too, which TensorStore wants.
+        # All bytes of an element, including the trailing zeros of a string, which TensorStore requires.
         return b64encode(in_order(dtype.fill_bytes(value), dtype.swap, endian)).decode()
     if kind not in (Kind.FLOAT, Kind.COMPLEX):
         return fill_json.encode(dtype, value)
@@ -129,5 +129,5 @@ def encode(dtype: DataType, value: Any, endian: str | None = None, problems: Pro
 
 
 def _named(exact: Any) -> Any:
-    """A number, or its name; what is given digit by digit is a NaN."""
+    """Return a finite number, or the name of another; hexadecimal digits are those of a NaN."""
     return "NaN" if type(exact) is str and exact.startswith("0x") else exact

@@ -1,4 +1,4 @@
-"""Fill values as users give them: more forgiving than documents, but never a value that changes on the way."""
+"""Fill values given by users: more forms than in documents, but never a value that conversion would change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["RefusedError", "convert", "default", "zero"]
 
 
 class RefusedError(ValueError):
-    """A value that cannot be a fill value of the data type."""
+    """Raised for a value that cannot be a fill value of the data type."""
 
     def __init__(self, expected: str, found: Any) -> None:
         super().__init__(expected, found)
@@ -27,29 +27,29 @@ class RefusedError(ValueError):
 
 
 def default(dtype: DataType) -> np.generic:
-    """Zero, false, or not-a-time."""
+    """Return the default fill value: zero, false, NaT, or empty."""
     if dtype.kind is Kind.TIME:
         return dtype.numpy.type("NaT", np.datetime_data(dtype.numpy))  # type: ignore[no-any-return]
     if dtype.kind is Kind.OBJECT:
         return _NOTHING.get(dtype.name)  # type: ignore[return-value]  # an object stands for itself
     if dtype.kind in (Kind.BYTES, Kind.TEXT):
-        # Not out of an element full of zeros: a document may ask for elements of 2 GiB.
+        # Not made from an element of zeros: a document may specify elements of 2 GiB.
         return np.bytes_() if dtype.kind is Kind.BYTES else np.str_()
     if dtype.kind is Kind.RAW:
-        # There is no shorter way to say it.
+        # There is no shorter representation.
         dtype.check_length()
     scalar: np.generic = np.frombuffer(bytes(dtype.itemsize), dtype=dtype.numpy)[0]
     return scalar
 
 
 def zero(dtype: DataType) -> np.generic:
-    """All bits zero, which of moments is the first: what unwritten elements are where a document leaves it open."""
+    """Return the value with all bits zero (1970 for times), which undefined fill values stand for."""
     scalar: np.generic = np.zeros(1, dtype.numpy)[0] if dtype.kind is Kind.TIME else default(dtype)
     return scalar
 
 
 def convert(dtype: DataType, value: Any) -> np.generic:
-    """The scalar of this data type that is equal to `value`."""
+    """Return the scalar of this data type that is equal to `value`; raise `RefusedError` if there is none."""
     if value is None:
         return default(dtype)
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -134,7 +134,7 @@ def _time(dtype: DataType, value: Any) -> np.generic:
             return fill_json.time_scalar(dtype, int(value))
         given: Any = value if isinstance(value, kind) else kind(value)
         made: np.generic = kind(given, unit)
-        # NumPy drops what is finer than the unit, and wraps around at the ends of time.
+        # NumPy drops precision below the unit, and wraps around on overflow.
         same = np.isnat(given) or made.astype(given.dtype) == given
     except (TypeError, ValueError, OverflowError):
         same = False
@@ -162,12 +162,12 @@ def _text(dtype: DataType, value: Any) -> np.generic:
 
 
 def _is_zero(value: Any) -> bool:
-    """Whether it is the number 0, which stands for nothing at all."""
+    """Return whether a value is the number 0, which stands for an empty string."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64) and value == 0
 
 
 def _struct(dtype: DataType, value: Any) -> np.generic:
-    """The record that has these values: a tuple, an object with names, or a record of another data type."""
+    """Return the record with these values, given as a tuple, a mapping, or a record of another data type."""
     if _is_zero(value):
         return default(dtype)
     names = [field.name for field in dtype.fields]
@@ -189,7 +189,7 @@ def _struct(dtype: DataType, value: Any) -> np.generic:
 
 
 def _set(target: Any, key: Any, dtype: DataType, shape: tuple[int, ...], value: Any) -> None:
-    """Sets an element, or each of the elements that a field of this shape has."""
+    """Set an element, or each element of a sub-array of this shape."""
     if not shape:
         target[key] = convert(dtype, value)
         return
@@ -207,7 +207,7 @@ def _object(dtype: DataType, value: Any) -> Any:
         return _NOTHING[dtype.name]
     if not isinstance(value, wanted):
         raise RefusedError("text" if wanted is str else "bytes", value)
-    # NumPy's scalars of text and bytes are made plain ones.
+    # NumPy scalars of text and bytes become plain `str` and `bytes`.
     return value if wanted is object else wanted(value)
 
 

@@ -1,4 +1,4 @@
-"""Text and byte strings of a fixed length, padded with zeros, as NumPy has them.
+"""Text and byte strings of a fixed length, padded with zeros, as in NumPy.
 
 https://github.com/zarr-developers/zarr-extensions/tree/main/data-types/fixed_length_utf32
 """
@@ -17,14 +17,14 @@ from blizzarr.problems import MISSING, Problems, members
 __all__ = ["NAMES", "from_json", "from_numpy"]
 
 NAMES: Final = {"null_terminated_bytes": ("S", Kind.BYTES, 1, 0), "fixed_length_utf32": ("U", Kind.TEXT, 4, 4)}
-"""Names with NumPy's letter, the kind, the bytes per character, and those that swap."""
+"""By name: NumPy's letter, the kind, the bytes per character, and the size of the unit that is byte-swapped."""
 
 _MOST: Final = 2**31 - 1
 _BY_KIND: Final = {letter: name for name, (letter, *_) in NAMES.items()}
 
 
 def from_json(name: str, configuration: Mapping[str, Any], path: str, problems: Problems) -> DataType | None:
-    """The data type of this name with this configuration."""
+    """Return the data type with this name and configuration; `None` if a problem was added."""
     letter, kind, width, swap_unit = NAMES[name]
     members(configuration, path, problems, ("length_bytes",))
     length = configuration.get("length_bytes", MISSING)
@@ -37,7 +37,7 @@ def from_json(name: str, configuration: Mapping[str, Any], path: str, problems: 
 
 
 def from_numpy(dtype: np.dtype[Any], path: str, problems: Problems) -> DataType | None:
-    """The data type of a NumPy dtype of kind ``S`` or ``U``; one without characters gets room for one."""
+    """Return the data type of a NumPy dtype of kind ``S`` or ``U``; a length of 0 becomes 1."""
     name = _BY_KIND[dtype.kind]
     width = NAMES[name][2]
     return from_json(name, {"length_bytes": dtype.itemsize or width}, path, problems)

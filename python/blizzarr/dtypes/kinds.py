@@ -1,4 +1,4 @@
-"""The kinds of data types; types of one kind differ by width only, and share the forms of their fill values."""
+"""The kinds of data types. Types of one kind differ only in width, and their fill values have the same forms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Kind"]
 
 
 class Kind(Enum):
-    """What the values of a data type are."""
+    """The kind of a data type: what its values are."""
 
     BOOL = "bool"
     INTEGER = "integer"
@@ -17,9 +17,9 @@ class Kind(Enum):
     RAW = "raw"
     TIME = "time"
     BYTES = "bytes"
-    """Byte strings of a fixed length, without the zeros at the end."""
+    """Byte strings of a fixed length; trailing zeros are padding."""
     TEXT = "text"
     """Text of a fixed number of characters."""
     STRUCT = "struct"
     OBJECT = "object"
-    """Elements of variable length, which are objects of Python in memory."""
+    """Elements of variable length, which are Python objects in memory."""

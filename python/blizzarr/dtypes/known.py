@@ -1,4 +1,4 @@
-"""Data types that are registered but not supported, and what would supply each of them."""
+"""Data types that are registered but not supported here, with advice for each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KNOWN: Final[dict[str, str]] = {
 
 
 def supplier(name: str) -> str:
-    """What would supply a data type of this name.
+    """Return advice about a data type that is not supported: where support for it comes from.
 
     Examples
     --------
@@ -40,5 +40,5 @@ def supplier(name: str) -> str:
 
 
 def is_known(name: str) -> bool:
-    """Whether a data type of this name is registered."""
+    """Return whether a data type of this name is registered."""
     return name in _KNOWN

@@ -1,7 +1,7 @@
-"""The data types that NumPy lacks; their arithmetic comes from the ``ml_dtypes`` package.
+"""The data types of the ``ml_dtypes`` package, which NumPy lacks.
 
-Narrow types take one byte per element in memory and in the ``bytes`` codec, as zarr-extensions says. ``ml_dtypes`` is
-imported when the first such type is met.
+Narrow types take one byte per element in memory and in the ``bytes`` codec, as zarr-extensions specifies. ``ml_dtypes``
+is imported when the first such type is used.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ROWS: Final[dict[str, tuple[Kind, int]]] = {
 
 
 def data_type(name: str) -> DataType | None:
-    """The data type of this name; `None` when ``ml_dtypes`` is not installed or too old to have it."""
+    """Return the data type of this name; `None` if ``ml_dtypes`` is not installed or too old."""
     try:
         package = importlib.import_module("ml_dtypes")
         dtype: np.dtype[Any] = np.dtype(getattr(package, name))

@@ -2,8 +2,8 @@
 
 https://github.com/zarr-developers/zarr-extensions/tree/main/data-types/struct
 
-``structured`` is what zarr-python 3.1 called them, before they were registered. It is read and never written anew: its
-fields may be pairs, its documents may leave out the byte order, which then is little-endian.
+``structured`` is the name in zarr-python 3.1, from before they were registered. It is read and never written anew: its
+fields may be pairs, and its documents may omit the byte order, which then is little-endian.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ __all__ = ["MAX_DEPTH", "MAX_FIELDS", "NAMES", "Placed", "from_json", "from_nump
 
 NAMES: Final = ("struct", "structured")
 MAX_DEPTH: Final = 32
-"""How deep structs may be within each other."""
+"""The deepest nesting of structs."""
 MAX_FIELDS: Final = 65_536
 _MOST: Final = 2**31 - 1
 
 
 class Placed(NamedTuple):
-    """A field, and where in its document it is."""
+    """A field with its JSON path."""
 
     path: str
     field: Field
@@ -39,7 +39,7 @@ class Placed(NamedTuple):
 def from_json(
     name: str, configuration: Mapping[str, Any], path: str, problems: Problems, depth: int = 0
 ) -> DataType | None:
-    """The data type of a v3 document."""
+    """Return the struct of a v3 document; `None` if a problem was added."""
     from blizzarr.dtypes import table
 
     before = len(problems.items)
@@ -67,14 +67,14 @@ def from_json(
 
 
 def is_too_deep(depth: int, path: str, problems: Problems) -> bool:
-    """Whether a struct is in too many others; adds a problem then."""
+    """Return whether a struct is nested too deeply; if so, add a problem."""
     if depth >= MAX_DEPTH:
         problems.items.append(Problem(path, f"structs at most {MAX_DEPTH} deep", "deeper ones"))
     return depth >= MAX_DEPTH
 
 
 def make(listed: Sequence[Placed], path: str, problems: Problems, name: str = "struct") -> DataType | None:
-    """The struct of these fields; `None` when a problem was added, or where there are no fields for one."""
+    """Return the struct of these fields; `None` if a problem was added or there are no fields."""
     before = len(problems.items)
     seen = set()
     size = 0
@@ -98,7 +98,7 @@ def make(listed: Sequence[Placed], path: str, problems: Problems, name: str = "s
 
 
 def from_numpy(dtype: np.dtype[Any], path: str, problems: Problems, depth: int = 0) -> DataType | None:
-    """The data type of a NumPy dtype with fields; byte orders and padding do not matter."""
+    """Return the struct of a NumPy dtype with fields; byte orders and padding do not matter."""
     from blizzarr.dtypes import table
 
     if is_too_deep(depth, path, problems):

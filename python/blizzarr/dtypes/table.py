@@ -1,4 +1,4 @@
-"""The table of data types, and how names and NumPy dtypes are looked up in it.
+"""The table of data types, and looking up names and NumPy dtypes.
 
 =====================================  ===========================================  ==========================
 names                                  source                                       built by
@@ -32,7 +32,7 @@ from blizzarr.problems import Problems, extension
 __all__ = ["from_json", "from_user"]
 
 MAX_RAW_BYTES: Final = 2**31 - 1
-"""The widest element that NumPy can hold."""
+"""The size in bytes of the widest element that NumPy can hold."""
 
 _ROWS: Final = (
     # name, kind, bytes that swap (0: none)
@@ -80,7 +80,7 @@ _TABLE.update({alias: _TABLE[name] for alias, name in _ALIASES.items()})
 
 
 def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> DataType | None:
-    """The data type that a v3 document names; `depth` says how many structs it is in."""
+    """Return the data type that a v3 document names, within `depth` structs; `None` if a problem was added."""
     if type(value) is str and (found := _TABLE.get(value)) is not None:
         return found
     named = extension(value, path, problems, "data type")
@@ -94,7 +94,7 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
     if name in struct.NAMES:
         return struct.from_json(name, configuration, path, problems, depth)
     if name == "raw_bytes" and len(configuration) == 1 and type(size := configuration.get("length_bytes")) is int:
-        # Not registered, but what zarr-python calls them.
+        # Not registered, but zarr-python writes it.
         return _raw(size * 8, size, f"{path}.configuration.length_bytes", problems)
     if configuration:
         if name in _TABLE or name in ml.ROWS or _is_raw(name):
@@ -105,7 +105,7 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
     if (found := _TABLE.get(name)) is not None:
         return found
     if _is_raw(name):
-        # Very many digits are not worth turning into an integer.
+        # Converting very many digits to an integer is slow.
         digits = name[1:]
         return _raw(int(digits) if len(digits) < 12 and digits[0] != "0" else 0, name, path, problems)
     if name in ml.ROWS:
@@ -134,12 +134,12 @@ def _raw(bits: int, found: Any, path: str, problems: Problems) -> DataType | Non
 
 
 def from_user(value: Any, problems: Problems) -> DataType | None:
-    """The data type that a user means: a name of ours, else whatever NumPy takes for a dtype."""
+    """Return the data type for a name of ours, or for anything that NumPy converts to a dtype."""
     if isinstance(value, str | dict):
         name = value if isinstance(value, str) else value.get("name")
         if name == "object":
             return variable.OBJECT
-        # NumPy has objects too, but with lists or tuples in them.
+        # NumPy takes mappings, too, but with lists or tuples as members.
         if type(name) is str and (isinstance(value, dict) or _is_ours(name)):
             return from_json(value, "data_type", problems)
     try:
@@ -154,13 +154,13 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
             problems.items.append(Problem("data_type", expected, f"{value!r} ({error})"))
         return None
     if dtype.kind in "SU" and not dtype.itemsize:
-        # `str` and `bytes` say nothing about a length.
+        # `str` and `bytes` have no length.
         return variable.STRING if dtype.kind == "U" else variable.BYTES
     return from_numpy(dtype, problems)
 
 
 def from_numpy(dtype: np.dtype[Any], problems: Problems, path: str = "data_type", depth: int = 0) -> DataType | None:
-    """The data type of a NumPy dtype; its byte order does not matter."""
+    """Return the data type of a NumPy dtype, whatever its byte order; `None` if a problem was added."""
     kind = dtype.kind
     if kind in "Mm":
         return time.from_numpy(dtype)

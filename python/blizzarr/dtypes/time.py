@@ -1,4 +1,4 @@
-"""NumPy's moments and durations: 64-bit counts of a unit.
+"""NumPy's times and durations: 64-bit counts of a unit.
 
 https://github.com/zarr-developers/zarr-extensions/tree/main/data-types/numpy.datetime64
 """
@@ -21,7 +21,7 @@ UNITS: Final = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps"
 
 
 def from_json(name: str, configuration: Mapping[str, Any], path: str, problems: Problems) -> DataType | None:
-    """The data type of this name with this configuration."""
+    """Return the data type with this name and configuration; `None` if a problem was added."""
     before = len(problems.items)
     members(configuration, path, problems, ("unit", "scale_factor"))
     unit = configuration.get("unit", MISSING)
@@ -38,7 +38,7 @@ def from_json(name: str, configuration: Mapping[str, Any], path: str, problems: 
 
 
 def from_numpy(dtype: np.dtype[Any]) -> DataType:
-    """The data type of a NumPy dtype of kind ``M`` or ``m``."""
+    """Return the data type of a NumPy dtype of kind ``M`` or ``m``."""
     unit, scale = np.datetime_data(dtype)
     name = "numpy.datetime64" if dtype.kind == "M" else "numpy.timedelta64"
     return DataType(name, dtype.newbyteorder("="), Kind.TIME, 8, configuration={"unit": unit, "scale_factor": scale})

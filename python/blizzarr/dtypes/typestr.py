@@ -1,10 +1,10 @@
-"""Data types as the array interface of NumPy spells them, which v1, v2 and zarr-python's draft of v3 use.
+"""Data types in the spelling of NumPy's array interface, which v1, v2 and zarr-python's draft of v3 use.
 
 https://numpy.org/doc/stable/reference/arrays.interface.html
 
-A string is a byte order (``<``, ``>``, or ``|`` where there is none), a letter, the bytes of an element (for ``U``, the
+A string is a byte order (``<``, ``>``, or ``|`` for none), a letter, the bytes of an element (for ``U``, the
 characters), and for times a unit. A list has the fields of a struct: pairs of a name and a type, or triples with a
-shape. Nothing of a document is given to NumPy before its form and its size are known to be right.
+shape. Nothing is passed to NumPy before its form and its size have been checked.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _EXPECTED: Final = 'a data type like "<f8", "|b1", "|S5", "<U4", "<M8[ns]" or a 
 
 
 class Typestr(NamedTuple):
-    """What such a spelling says: a data type, the byte order of its elements, and the shape of one element."""
+    """A decoded typestr: a data type, the byte order of its elements, and the shape of one element."""
 
     dtype: DataType
     endian: str | None
-    """``"little"`` or ``"big"``; None where there is no order, or each field of a struct has its own."""
+    """``"little"`` or ``"big"``; `None` if there is no order, or each field of a struct has its own."""
     shape: tuple[int, ...] = ()
 
 
 def from_typestr(value: Any, path: str, problems: Problems, depth: int = 0) -> Typestr | None:
-    """The data type that a document spells; `None` when a problem was added.
+    """Decode a typestr in a document; `None` if a problem was added.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _struct(value: list[Any], path: str, problems: Problems, depth: int) -> Type
         else:
             inner = from_typestr(item[1], f"{here}[1]", problems, depth + 1)
         if inner is not None and shape is not None:
-            # What pads an aligned record has no name; NumPy calls it by its position.
+            # Padding of aligned records has no name; NumPy names it by its position.
             name = f"f{position}" if item[0] == "" else item[0]
             parts.append((struct.Placed(here, Field(name, inner.dtype, (*shape, *inner.shape))), inner.endian))
     orders = {endian for part, endian in parts if part.field.dtype.swap}
@@ -123,7 +123,7 @@ def _struct(value: list[Any], path: str, problems: Problems, depth: int) -> Type
 
 
 def _named(name: str, path: str, problems: Problems) -> Typestr | None:
-    """A type that NumPy lacks, which TensorStore writes by its name."""
+    """Decode a type that NumPy lacks, which TensorStore writes by its name."""
     dtype = table.from_json(name, path, problems)
     return None if dtype is None else Typestr(dtype, "little" if dtype.swap_unit else None)
 
@@ -138,7 +138,7 @@ def _shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | None:
 
 
 def _stored_field(field: Field, endian: str | None) -> Field:
-    """A field as it is stored, for structs whose fields have different byte orders."""
+    """Return a field with its stored byte order, for structs whose fields have different ones."""
     dtype = field.dtype
     if endian is None or not dtype.swap:
         return field
@@ -148,7 +148,7 @@ def _stored_field(field: Field, endian: str | None) -> Field:
 
 
 def to_typestr(dtype: DataType, endian: str | None, path: str = "dtype", problems: Problems | None = None) -> Any:
-    """The spelling of a data type; `None` for one that has none, and then a problem was added.
+    """Return the typestr of a data type; `None` if it has none, and then a problem is added.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _spelled(dtype: DataType, endian: str | None) -> Any:
 
 def _fields(dtype: DataType, endian: str | None) -> list[list[Any]] | None:
     if not dtype.is_native:
-        # Each field has the order in which it is stored.
+        # Each field has its stored byte order.
         endian = None
     listed = []
     for field in dtype.fields:

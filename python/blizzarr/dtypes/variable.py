@@ -1,11 +1,11 @@
-"""Elements of variable length; in memory they are Python objects.
+"""Data types with elements of variable length, which are Python objects in memory.
 
 ========  ==========  =========================================================
 name      elements    source
 ========  ==========  =========================================================
 string    `str`       zarr-extensions
 bytes     `bytes`     zarr-extensions; zarr-python calls it variable_length_bytes
-object    any         Zarr v2's ``|O``: what they are, only their codec tells
+object    any         Zarr v2's ``|O``; only the codec knows the type
 ========  ==========  =========================================================
 """
 

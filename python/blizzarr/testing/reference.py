@@ -1,6 +1,6 @@
-"""The engine in NumPy: what reading and writing through a selection mean, without chunks.
+"""A reference model of the engine in NumPy: reading and writing through a selection, without chunks.
 
-To check the real ones against: `apply` and `assign` follow a `Selection` literally, and `ReferenceHandle` stands
+For tests of the real engine: `apply` and `assign` follow a `Selection` literally, and `ReferenceHandle` stands
 in for ``_native.ArrayHandle`` and follows what the engine is told.
 """
 
@@ -17,7 +17,7 @@ __all__ = ["ReferenceHandle", "apply", "assign"]
 
 
 def _positions(selection: Selection) -> tuple[npt.NDArray[np.intp], ...]:
-    """For each axis of the array the index at every position of the domain."""
+    """Return for each axis of the array the index at every position of the domain."""
     grid = np.indices(selection.shape)
     found = []
     for output in selection.outputs:
@@ -32,7 +32,7 @@ def _positions(selection: Selection) -> tuple[npt.NDArray[np.intp], ...]:
 
 
 def apply(selection: Selection, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The elements that the selection picks.
+    """Return the elements that the selection picks.
 
     Examples
     --------
@@ -46,9 +46,9 @@ def apply(selection: Selection, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def assign(selection: Selection, array: npt.NDArray[Any], value: npt.ArrayLike) -> None:
-    """Put a value where the selection points; where it points twice, the last position counts."""
+    """Assign a value to the selected elements; if one is selected twice, the last position counts."""
     source = np.broadcast_to(np.asarray(value), selection.shape).ravel()
-    # One by one in the order of the domain: NumPy promises an order only for flat indices.
+    # In the order of the domain: NumPy guarantees an order only for flat indices.
     positions = tuple(position.ravel() for position in _positions(selection))
     if positions:
         array[positions] = source
@@ -57,7 +57,7 @@ def assign(selection: Selection, array: npt.NDArray[Any], value: npt.ArrayLike) 
 
 
 class ReferenceHandle:
-    """``_native.ArrayHandle`` over an array in memory; it refuses what the engine would refuse.
+    """A stand-in for ``_native.ArrayHandle`` over an array in memory, with the same checks.
 
     Examples
     --------
@@ -72,17 +72,17 @@ class ReferenceHandle:
         self.array = array
 
     def read(self, out: npt.NDArray[Any], axes: Axes, threads: int = 0) -> None:
-        """Fill `out` with what the axes pick."""
+        """Fill `out` with the elements that the axes select."""
         out[...] = apply(self._selection(out.shape, axes), self.array)
 
     def write(self, source: npt.NDArray[Any], axes: Axes, write_empty: bool = False, threads: int = 0) -> None:
-        """Put `source` where the axes point."""
+        """Assign `source` to the elements that the axes select."""
         if source.dtype != self.array.dtype:
             raise TypeError(f"expected elements of {self.array.dtype}, found {source.dtype}")
         assign(self._selection(source.shape, axes), self.array, source)
 
     def resized(self, shape: tuple[int, ...]) -> ReferenceHandle:
-        """The elements that both shapes have, and zeros: there are no chunks here to keep the others."""
+        """Return a handle of another shape; new elements are zeros, and those outside are lost."""
         array = np.zeros(shape, self.array.dtype)
         both = tuple(slice(min(sizes)) for sizes in zip(shape, self.array.shape, strict=True))
         array[both] = self.array[both]

@@ -1,4 +1,4 @@
-"""What every store must do: inherit `StoreContract`, say how to make one, and let pytest run it.
+"""The contract of stores as tests: inherit `StoreContract`, define `make`, and let pytest run it.
 
 ::
 
@@ -31,19 +31,19 @@ class StoreContract:
     own."""
 
     def make(self, tmp_path: Path) -> Store:
-        """A new, empty, writable store."""
+        """Return a new, empty, writable store."""
         raise NotImplementedError
 
     @pytest.fixture
     def store(self, tmp_path: Path) -> Any:
-        """The store of one test, closed afterwards."""
+        """Yield the store of one test, and close it afterwards."""
         store = self.make(tmp_path)
         yield store
         if hasattr(store, "close"):
             store.close()
 
     def deletes(self, store: Store) -> bool:
-        """Whether this store can delete."""
+        """Return whether this store can delete."""
         return bool(getattr(store, "supports_delete", True))
 
     def test_is_a_store(self, store: Store) -> None:

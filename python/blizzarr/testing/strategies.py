@@ -1,4 +1,4 @@
-"""Hypothesis strategies: arrays of every kind that the v3 specification allows, small enough to try by the hundred."""
+"""Hypothesis strategies for small arrays of every kind that the v3 specification allows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _NAMES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8",
 _OTHERS: list[Any] = ["S3", "M8[s]", [("a", "i2"), ("b", "S1"), ("c", [("d", "f8"), ("e", "u1")])]]
 
 dtypes: st.SearchStrategy[np.dtype[Any]] = st.sampled_from([np.dtype(name) for name in (*_NAMES, *_OTHERS)])
-"""The core data types, of which ``V3`` is ``r24``; a byte string, a moment and a record."""
+"""The core data types (``V3`` is ``r24``), a byte string, a time and a record."""
 
 
 def elements(dtype: np.dtype[Any], shape: tuple[int, ...]) -> st.SearchStrategy[npt.NDArray[Any]]:
-    """Arrays of any bits, or of few different values, as compressors and fill values like them."""
+    """Return arrays of random bits, or of few distinct values, which compress and match fill values."""
     count = int(np.prod(shape, dtype=np.int64))
 
     def random(seed: int) -> npt.NDArray[Any]:
@@ -33,7 +33,7 @@ def elements(dtype: np.dtype[Any], shape: tuple[int, ...]) -> st.SearchStrategy[
         source = np.random.default_rng(seed)
         values = np.zeros(2, dtype)
         values[1:] = random(seed).reshape(-1)[:1] if count else values[:1]
-        # Of a single text NumPy would make a scalar, which is as long as the text.
+        # NumPy would make a single text a scalar of its own length.
         return np.asarray(values[source.integers(0, 2, shape)], dtype)
 
     kinds: st.SearchStrategy[Callable[[int], npt.NDArray[Any]]] = st.sampled_from([random, few])
@@ -64,7 +64,7 @@ _COMPRESSORS: list[dict[str, Any]] = [
 
 @st.composite
 def codec_chains(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any], depth: int = 2) -> list[dict[str, Any]]:
-    """A legal list of codecs for chunks of this shape: transposed, sharded up to `depth` times, compressed."""
+    """Draw a legal list of codecs for chunks of this shape: transposed, sharded up to `depth` times, compressed."""
     chain: list[dict[str, Any]] = []
     for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
         order = draw(st.permutations(range(len(shape))))
@@ -94,7 +94,7 @@ def _bytes(draw: st.DrawFn, dtype: np.dtype[Any]) -> dict[str, Any]:
 
 @st.composite
 def layouts(draw: st.DrawFn, max_rank: int = 3) -> dict[str, Any]:
-    """Arguments for `blizzarr.create_array`: shape, data type, chunks, codecs, chunk keys, fill value."""
+    """Draw arguments of `blizzarr.create_array`: shape, data type, chunks, codecs, chunk keys, fill value."""
     rank = draw(st.integers(0, max_rank))
     dtype = draw(dtypes)
     chunks = tuple(draw(st.lists(st.integers(1, 6), min_size=rank, max_size=rank)))

@@ -1,8 +1,8 @@
-"""Storage transformers: between an array and its store, they change where and how chunks are stored.
+"""Storage transformers, which change the keys and bytes of chunks between an array and its store.
 
-- `StorageTransformer` is the base of all, `register` has one found by its name;
-- `HashedTransformer` spreads chunks over sub-directories, `ShardingTransformer` is that of the draft of Zarr v3;
-- `StoreInterface` is the abstract store interface of that draft over any of our stores.
+- `StorageTransformer` is the base class; `register` makes a subclass known by its name;
+- `HashedTransformer` spreads chunks over sub-directories; `ShardingTransformer` is the one of the draft of Zarr v3;
+- `StoreInterface` gives any of our stores the abstract store interface of that draft.
 """
 
 from blizzarr.transformers.array_keys import ArrayKeys

@@ -9,8 +9,7 @@ name with dots, in lower-case hexadecimal with eight digits, most significant fi
 >>> f"{zlib.crc32(b'c1.0'):08x}"
 '00a031d6'
 
-Nothing else has to be kept: the array knows whether its chunks have slashes in their names. All other keys are stored
-as they are.
+Nothing else is stored: the array knows the separator of its chunk keys. All other keys are unchanged.
 
 ZEP 1 names this use of storage transformers: https://github.com/zarr-developers/zarr-specs/issues/115
 """
@@ -33,13 +32,13 @@ from blizzarr.transformers.renaming import RenamingStore
 __all__ = ["HashedStore", "HashedTransformer"]
 
 _DIGITS: Final = 8
-"""Of a CRC-32."""
+"""The number of hexadecimal digits of a CRC-32."""
 
 
 @register
 @dataclass(frozen=True, slots=True)
 class HashedTransformer(StorageTransformer):
-    """Chunks in sub-directories by the hash of their names: `levels` within each other, of `width` digits.
+    """A transformer that stores chunks in sub-directories named by a hash: `levels` levels, of `width` digits each.
 
     A directory has up to 16 to the power of `width` sub-directories on each level, and the chunks are spread evenly: by
     default over 65,536 directories.
@@ -73,7 +72,7 @@ class HashedTransformer(StorageTransformer):
 
 
 class HashedStore(RenamingStore):
-    """What `HashedTransformer` makes of a store."""
+    """The store that `HashedTransformer` wraps around another."""
 
     def __init__(self, store: Store, keys: ArrayKeys, levels: int, width: int) -> None:
         super().__init__(store, keys)
@@ -82,13 +81,13 @@ class HashedStore(RenamingStore):
         self._added = levels * (width + 1)
 
     def stored(self, name: str) -> str:
-        """The name, with dots, behind its directories."""
+        """Return the hash directories followed by the name, with dots for slashes."""
         dotted = name.replace("/", ".")
         digits = f"{crc32(dotted.encode()):08x}"
         return "/".join([*[digits[cut] for cut in self._cuts], dotted])
 
     def original(self, name: str) -> str:
-        """The name without directories, with its own separators."""
+        """Return the name without directories, with its own separators."""
         dotted = name[self._added :]
         return dotted.replace(".", "/") if self.keys.separator == "/" else dotted
 
@@ -97,7 +96,7 @@ class HashedStore(RenamingStore):
 
 
 def _count(configuration: Mapping[str, Any], option: str, path: str, problems: Problems) -> int:
-    """The value of an option; 0 when a problem was added."""
+    """Return the value of an option; 0 if a problem was added."""
     value = configuration.get(option, MISSING)
     if type(value) is int and 1 <= value <= _DIGITS:
         return value

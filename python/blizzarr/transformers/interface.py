@@ -1,8 +1,8 @@
 """The abstract store interface of the draft of December 2022, with the fallbacks that it recommends.
 
 The draft names its operations differently from ours (`erase` for `delete`, `list_prefix` for `list`), and has some that
-work on parts of values. A store that is written to the draft's interface derives from `StoreWithPartialAccess` and may
-leave out what follows from the rest:
+work on parts of values. A store that implements the draft's interface derives from `StoreWithPartialAccess` and may
+omit operations that have a fallback:
 
 =====================  ================================  ==========================================
 operation              falls back on                     capability
@@ -19,7 +19,7 @@ operation              falls back on                     capability
 `list_dir`             `list_prefix` or `list`           listable
 =====================  ================================  ==========================================
 
-The prefix of everything is empty here: the draft has no word for it (its ``/`` begins no key).
+The prefix of all keys is empty here; the draft has none (no key begins with its ``/``).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["StoreWithPartialAccess"]
 
 
 class StoreWithPartialAccess:
-    """The operations of the draft's abstract store interface; each is made from others where a subclass has none.
+    """The operations of the draft's abstract store interface, with fallbacks for those that a subclass does not define.
 
     Examples
     --------
@@ -56,31 +56,31 @@ class StoreWithPartialAccess:
 
     @property
     def readable(self) -> bool:
-        """Whether values can be read."""
+        """True if values can be read."""
         return self._has("get") or self._has("get_partial_values")
 
     @property
     def writable(self) -> bool:
-        """Whether values can be set."""
+        """True if values can be set."""
         return self._has("set") or self._has("set_partial_values")
 
     @property
     def erasable(self) -> bool:
-        """Whether values can be erased."""
+        """True if values can be erased."""
         return self._has("erase") or self._has("erase_values")
 
     @property
     def listable(self) -> bool:
-        """Whether keys can be listed."""
+        """True if keys can be listed."""
         return self._has("list") or self._has("list_prefix") or self._has("list_dir")
 
     def get(self, key: str) -> Value | None:
-        """The value, None when there is none."""
+        """Return the value; `None` if there is none."""
         self._need("get", "get_partial_values")
         return self.get_partial_values([(key, (0, None))])[0]
 
     def get_partial_values(self, key_ranges: Iterable[KeyRange]) -> builtins.list[Value | None]:
-        """Parts of values in the order asked for, None for each whose key is missing."""
+        """Return parts of values in the order of the request, `None` where the key is missing."""
         self._need("get_partial_values", "get")
         key_ranges = builtins.list(key_ranges)
         values = {key: self.get(key) for key, _ in key_ranges}
@@ -90,7 +90,7 @@ class StoreWithPartialAccess:
         ]
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value. This fallback is not atomic, as it has to erase what may be longer."""
+        """Replace the value. This fallback is not atomic, as it first erases the old value, which may be longer."""
         self._need("set", "set_partial_values")
         self.erase(key)
         self.set_partial_values([(key, 0, value)])
@@ -117,17 +117,17 @@ class StoreWithPartialAccess:
         self.erase_values(self.list_prefix(prefix))
 
     def list(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return self.list_prefix("") if self._has("list_prefix") else self._walk("")
 
     def list_prefix(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
+        """Return all keys that begin with the prefix."""
         if self._has("list"):
             return [key for key in self.list() if key.startswith(prefix)]
         return self._walk(prefix)
 
     def list_dir(self, prefix: str) -> Listing:
-        """The keys and prefixes that begin with the prefix and go on without a slash, except one at their end."""
+        """Return the keys and prefixes directly below the prefix; prefixes end with a slash."""
         self._need("list_dir", "list_prefix" if self._has("list_prefix") else "list")
         return list_sorted_dir(sorted(self.list_prefix(prefix)), prefix)
 
@@ -139,7 +139,7 @@ class StoreWithPartialAccess:
             yield from self._walk(below)
 
     def _has(self, operation: str) -> bool:
-        """Whether the operation is the store's own, and not made from others here."""
+        """Return whether the subclass defines the operation itself."""
         return getattr(type(self), operation) is not getattr(StoreWithPartialAccess, operation)
 
     def _need(self, operation: str, other: str) -> None:

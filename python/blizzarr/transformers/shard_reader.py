@@ -1,4 +1,4 @@
-"""Reading shards: their indices, parts of their chunks, or all of one."""
+"""Reading shards: their indexes, parts of their chunks, or all of one."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from blizzarr.transformers.shard import Index, Place
 __all__ = ["Wanted", "read_indices", "read_parts", "take_apart"]
 
 Wanted: TypeAlias = tuple[str, ByteRange, tuple[Place, int] | None]
-"""A key, a part of its value, and where the chunk is if it is the key of one."""
+"""A key, a part of its value, and for a chunk key its shard and the chunk's number there."""
 
 _READS: Final = 4
-"""How often reading begins anew because a shard was replaced meanwhile, before shards are read as a whole."""
+"""The number of attempts, if shards are replaced while they are read, before shards are read as a whole."""
 
 
 def read_indices(store: Store, places: Sequence[Place]) -> list[Index]:
-    """The indices of these shards, in one request where the store can; those of missing shards are left out."""
+    """Return the indexes of the shards that exist, in one request if the store supports that."""
     found = get_partial_values(store, [(place.key, (-place.index_bytes, None)) for place in places])
     return [Index(bytes(raw), place) for raw, place in zip(found, places, strict=True) if raw is not None]
 
 
 def read_parts(store: Store, wanted: Sequence[Wanted]) -> list[Value | None]:
-    """Parts of chunks and of other values, in the order asked for; None for each that is missing."""
+    """Return parts of chunks and of other values in the order of the request; `None` for missing ones."""
     places = list({found[0].key: found[0] for _, _, found in wanted if found is not None}.values())
     if not places:
         return get_partial_values(store, [(key, part) for key, part, _ in wanted])
@@ -35,7 +35,7 @@ def read_parts(store: Store, wanted: Sequence[Wanted]) -> list[Value | None]:
         parts = _read_parts(store, wanted, indices)
         if parts is not None:
             return parts
-    # Somebody writes a shard faster than it can be read in parts, or its index is wrong, which this finds out.
+    # A shard is replaced faster than it can be read in parts, or its index is wrong, which reading it whole shows.
     chunks = {}
     for place in places:
         value = store.get(place.key)
@@ -44,7 +44,7 @@ def read_parts(store: Store, wanted: Sequence[Wanted]) -> list[Value | None]:
 
 
 def _read_parts(store: Store, wanted: Sequence[Wanted], indices: Mapping[str, Index]) -> list[Value | None] | None:
-    """The parts, if the shards still have these indices and reach as far as those say; else None."""
+    """Return the parts if the shards still have these indexes and are as long as they say; otherwise `None`."""
     requests: list[KeyRange] = []
     numbers: list[int | None] = []
     ends = dict.fromkeys(indices, 0)
@@ -65,7 +65,7 @@ def _read_parts(store: Store, wanted: Sequence[Wanted], indices: Mapping[str, In
     asked = len(requests)
     for key, index in indices.items():
         requests.append((key, (-index.place.index_bytes, None)))
-        # There if the index lies behind the last of the chunks, and not below it.
+        # Exists if the shard is long enough for its index to follow the last chunk.
         requests.append((key, (ends[key] + index.place.index_bytes - 1, 1)))
     values = get_partial_values(store, requests)
     again = iter(values[asked:])
@@ -76,13 +76,12 @@ def _read_parts(store: Store, wanted: Sequence[Wanted], indices: Mapping[str, In
 
 
 def take_apart(value: Value, place: Place) -> dict[int, Value]:
-    """The chunks of a shard that is in memory, by their numbers.
+    """Return the chunks of a shard in memory, by their numbers.
 
     Raises
     ------
     ShardIndexError
-        When its index is wrong about one of them, or several chunks share so many bytes that they would not fit when
-        each has its own.
+        The index is wrong about a chunk, or several chunks share so many bytes that separate copies would not fit.
     """
     view = memoryview(value).cast("B")
     index = Index(bytes(view[-place.index_bytes :]), place)

@@ -1,13 +1,13 @@
 """A store of chunks over a store of shards.
 
-Reading asks for the indices of all shards that are needed, then for all parts of chunks: two requests. Shards may be
-replaced in between, so the second one asks for the indices again, and if they are others, all begins anew.
+Reading takes two requests: the indexes of all shards that are needed, then all parts of chunks. Shards may be replaced
+in between, so the second request includes the indexes again, and if they differ, reading starts over.
 
-Each change of a shard reads it, puts the chunks that stay and the new ones together, and replaces it as a whole: who
-reads finds the old shard or the new one. Threads of this process take turns at a shard; others who change it meanwhile
-are noticed where the store can compare before it replaces, and then the change is made again. (Nobody can compare
-before deleting: while the last chunk of a shard is erased, another process must not set one in it. And writers of the
-array, who take turns by the locks of the engine, do not know of those who write single keys here.)
+Changing a shard reads it, combines the chunks that stay with the new ones, and replaces it as a whole, so readers find
+the old or the new shard. Threads of this process take turns at a shard; changes by other processes are detected if the
+store can compare before it replaces, and then the change is repeated. (No store compares before deleting: while the
+last chunk of a shard is erased, another process must not set one in it. Writers of the array, which hold the locks of
+the engine, are not synchronised with code that writes single keys here.)
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ __all__ = ["ShardedStore"]
 
 _ATTEMPTS: Final = 100
 _LISTED: Final = 256
-"""How many indices are read at a time to list what is there."""
+"""The number of indexes that are read at a time for listing."""
 
 
 class ShardedStore(StoreWrapper):
-    """What `ShardingTransformer` makes of a store; besides the usual methods, those that take many keys at once."""
+    """The store that `ShardingTransformer` wraps around another, with additional methods for many keys at once."""
 
     def __init__(self, store: Store, keys: ArrayKeys, chunks_per_shard: tuple[int, ...]) -> None:
         super().__init__(store)
@@ -59,7 +59,7 @@ class ShardedStore(StoreWrapper):
         """Parts of the value; None when there is no value."""
         if self._keys.locate(key) is None:
             return self.store.get_ranges(key, ranges)
-        # Without a range there would be nothing to say whether there is a value.
+        # The extra range tells whether there is a value if `ranges` is empty.
         parts = self.get_partial_values([(key, part) for part in (*ranges, (0, 0))])
         return None if parts[-1] is None else [part for part in parts[:-1] if part is not None]
 
@@ -121,7 +121,7 @@ class ShardedStore(StoreWrapper):
             self._change(place, change)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        """Set the value only if it still is `expected`; excludes whoever the store can exclude."""
+        """Set the value only if it still is `expected`; as atomic as the `replace` of the inner store."""
         found = self._keys.locate(key)
         if found is None:
             return super().replace(key, expected, value)
@@ -164,14 +164,14 @@ class ShardedStore(StoreWrapper):
             self.erase_values(self.list(prefix))
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """All keys under the prefix, sorted; those of chunks are what the indices say."""
+        """Return all keys under the prefix, sorted; chunk keys come from the indexes of shards."""
         prefix = check_prefix(prefix)
         return self._originals(self.store.list(self._keys.inside(prefix)), prefix)
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """The keys and prefixes directly under the prefix.
+        """Return the keys and prefixes directly under the prefix.
 
-        Keys are there. Prefixes are those of all chunks that the shards may have: not all of them need have one.
+        All keys exist. Prefixes are those of all chunks that the shards can hold, and may be empty.
         """
         prefix = check_prefix(prefix)
         keys, prefixes = self.store.list_dir(self._keys.inside(prefix))
@@ -179,7 +179,7 @@ class ShardedStore(StoreWrapper):
         return Listing(tuple(self._originals(keys, prefix)), tuple(sorted(below)))
 
     def _originals(self, keys: Iterable[str], prefix: str) -> builtins.list[str]:
-        """The keys of what is stored under these ones, as far as they are under the prefix."""
+        """Return the original keys of these stored keys, as far as they are under the prefix."""
         found, places = [], []
         for key in keys:
             place = self._keys.shard(key)
@@ -208,7 +208,7 @@ class ShardedStore(StoreWrapper):
         return self._change(place, change)
 
     def _change(self, place: Place, change: Callable[[dict[int, Value]], dict[int, Value] | None]) -> bool:
-        """Replace a shard by one of other chunks; False when `change` wants none."""
+        """Replace a shard by one with other chunks; return False if `change` returns `None`, for no change."""
         self._check_writable(place.key)
         with self._lock(place):
             for _ in range(_ATTEMPTS):
@@ -230,7 +230,7 @@ class ShardedStore(StoreWrapper):
 
 
 def _depth(store: Store | None) -> int:
-    """How many stores of shards there are within each other below this one."""
+    """Return the number of nested sharded stores below this one."""
     depth = 0
     while isinstance(store, StoreWrapper):
         depth += isinstance(store, ShardedStore)
@@ -240,5 +240,5 @@ def _depth(store: Store | None) -> int:
 
 @lru_cache
 def _locks(depth: int) -> NamedLocks:
-    """The locks of all stores of this depth: who holds one takes only those of lesser depths."""
+    """Return the locks of all stores of this depth; a holder takes further locks only at lesser depths."""
     return NamedLocks()

@@ -131,17 +131,17 @@ def _count(number: int, what: str) -> str:
 
 
 def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> Upgrade:
-    """What upgrading the hierarchy in a store would do; nothing is changed.
+    """Plan the upgrade of the hierarchy in a store, without changing anything.
 
     Parameters
     ----------
     switched
-        Whether the new documents count already, and only old ones are left to be removed.
+        True if the new documents count already, and only old ones are left to be removed.
     """
     nodes: list[NodeUpgrade] = []
     problems: list[Problem] = []
     consolidated = False
-    # The document of the hierarchy as a whole is the first that a new one replaces.
+    # The old entry document has been replaced first, so that it is given here.
     entry = old.entry_documents().get(old.entry_key) if switched and old.entry_key is not None else None
     for path, found in walk(store, old, entry).items():
         name = path.rpartition("/")[2]
