@@ -1,4 +1,4 @@
-"""What is to be kept of the arrays in a store: from the wrappers around it to what the engine is told."""
+"""The settings for caching the arrays of a store: found in the wrappers around it, and passed to the engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Keeping:
     """Of what shows these values, where another handle of the same place may show others."""
 
     def native(self) -> tuple[_native.CachePool, str, float, int] | None:
-        """What the engine is told; None when nothing is kept."""
+        """The arguments for the engine; None when nothing is kept."""
         pool = self.pool.native
         if pool is None:
             return None
@@ -40,7 +40,7 @@ _TRANSPARENT = (CachedStore, ReadOnlyStore, StoreWrapper)
 
 
 def keeping_of(store: Store) -> Keeping | None:
-    """What the outermost `CachedStore` around a store says; None where there is none."""
+    """Return the settings of the outermost `CachedStore` around a store; None where there is none."""
     found = None
     shown_by: Any = None
     while isinstance(store, StoreWrapper):
@@ -61,7 +61,7 @@ _KINDS = {np.dtype(code): code for code in ("b1", "i1", "i2", "i4", "i8", "u1", 
 
 
 def scalar_of(dtype: np.dtype[Any]) -> tuple[str, Callable[[Any], Any]]:
-    """How the engine makes a scalar of one element: by a number of Python's where that has all its bits, else by bytes.
+    """Return how the engine makes a scalar: from a Python number where that holds all bits, else from bytes.
 
     Examples
     --------

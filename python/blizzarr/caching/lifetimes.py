@@ -1,4 +1,4 @@
-"""Telling apart what lies in memory one after the other: an object's `id` is used again when it is gone."""
+"""Numbers for objects that are never used again, unlike `id`, which a later object may get."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _numbers = count(1)
 
 
 class Lifetime:
-    """As long as this lives, so does the object, and has this number; later lifetimes have others.
+    """A reference to an object with a number that no other object ever gets.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`CachePool`: how much memory may be used for what was read."""
+"""`CachePool`: a limit for the memory that holds decoded chunks."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ __all__ = ["CacheInfo", "CachePool"]
 _MOST = (1 << 63) - 1
 
 _pools: WeakValueDictionary[str, CachePool] = WeakValueDictionary()
-"""By their names: unpickling one that is here already gives that one."""
+"""Pools by name: unpickling a pool that this process has gives that one."""
 
 
 _arrived: deque[CachePool] = deque(maxlen=4)
-"""Those that came from elsewhere, the last of them: a worker drops its arrays after each task."""
+"""The last pools that were unpickled: they survive until the next task of a worker, which drops its arrays between
+tasks.
+"""
 
 
 class CacheInfo(NamedTuple):
-    """What a pool holds, and how it has been used.
+    """The size of a pool, and its hit, miss and eviction counts.
 
     Chunks, inner chunks, shard indices, and the fact that a chunk does not exist, all count as entries.
     """
@@ -32,15 +34,15 @@ class CacheInfo(NamedTuple):
     used: int
     """Bytes that it does hold."""
     entries: int
-    """How many entries these are."""
+    """The number of entries."""
     hits: int
-    """How often an entry was there and new enough."""
+    """The number of reads that found an entry that was recent enough."""
     checks: int
-    """How often one was there and turned out to be what is stored, by a look at the store that did not read it."""
+    """The number of entries that were found to be up to date by looking at the store without reading the value."""
     misses: int
-    """How often it had to be read and decoded."""
+    """The number of reads that had to read and decode."""
     evictions: int
-    """How often one was dropped to make room for another."""
+    """The number of entries that were dropped to make room."""
 
 
 class CachePool:
@@ -98,7 +100,7 @@ class CachePool:
         return self.info().used
 
     def info(self) -> CacheInfo:
-        """What it holds, and what has come of what it was asked for."""
+        """The pool's size, and its hit, miss and eviction counts."""
         return CacheInfo(*([0] * 7 if self.native is None else self.native.info()))
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""When something that is kept must be checked again before it is used."""
+"""When a cached entry must be checked against the store before it is used."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ class Since:
 
     @classmethod
     def now(cls) -> Since:
-        """This moment."""
+        """Return the current moment."""
         return cls(time.time())
 
 
 Recheck: TypeAlias = bool | Literal["open"] | float | Since
-"""When to check: True: before each read. False: never. ``"open"``: once after the array was opened. A number: when the
-last check is longer ago than that many seconds. `Since`: when it was before that moment."""
+"""When to check an entry. True: before each read. False: never. ``"open"``: once after the array was opened. A number:
+if the last check is longer ago than so many seconds. `Since`: if the last check was before that moment.
+"""
 
 
 def check_recheck(recheck: Recheck) -> Recheck:
@@ -52,7 +53,7 @@ def check_recheck(recheck: Recheck) -> Recheck:
 
 
 def native_recheck(recheck: Recheck) -> tuple[str, float]:
-    """What the engine is told, for an array that is opened now.
+    """Return the argument for the engine, for an array that is opened now.
 
     Examples
     --------

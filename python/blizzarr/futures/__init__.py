@@ -1,4 +1,4 @@
-"""Results that are still to come: awaited, waited for, or handed to a callback."""
+"""Futures: results that are awaited, waited for, or passed to a callback."""
 
 from blizzarr.futures.batch import Batch
 from blizzarr.futures.future import Future, FutureLike, fail, failed, finish, pending, resolved, run

@@ -1,4 +1,4 @@
-"""Reads that are done together."""
+"""Batches of reads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Batch:
     def __init__(self) -> None:
         self._futures: list[Future[Any]] | None = []
         self._shared: dict[Any, Any] = {}
-        """What those who take part keep for each other."""
+        """State that the reads of the batch share."""
 
     def _add(self, work: Callable[[], T]) -> Future[T]:
         """The future of work that begins with the batch.

@@ -145,11 +145,11 @@ class Future(Generic[T]):
             POOL.put(self)
 
     def done(self) -> bool:
-        """Whether the future has a result, has failed, or was cancelled."""
+        """Return whether the future has a result, has failed, or was cancelled."""
         return self._state != _PENDING
 
     def cancelled(self) -> bool:
-        """Whether the future was cancelled."""
+        """Return whether the future was cancelled."""
         return self._state == _CANCELLED
 
     def cancel(self) -> bool:
@@ -375,7 +375,7 @@ def _report(error: Exception) -> None:
 
 
 def _seconds(timeout: float | None, deadline: float | None) -> float | None:
-    """How long to wait; None for as long as it takes."""
+    """Return the number of seconds to wait; None for no limit."""
     for given in (timeout, deadline):
         if isinstance(given, str | bytes):
             raise TypeError(f"expected seconds, found {given!r}")

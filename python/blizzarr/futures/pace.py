@@ -1,4 +1,4 @@
-"""Work that is done at once as long as it takes less than handing it to another thread would."""
+"""Work that is done at once if that takes less time than handing it to another thread."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def at_once(work: Callable[..., T], *given: Any) -> Future[T]:
 
 
 class Pace:
-    """How long one kind of work takes, left alone: files are in memory, on a disk that is waited for, or far away.
+    """A running estimate of how long one kind of work takes, which differs by storage: page cache, disk, network.
 
     Examples
     --------

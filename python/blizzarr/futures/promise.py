@@ -1,4 +1,4 @@
-"""The other end of a future: whoever has it gives the result."""
+"""Promises: the side of a future that gives the result."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Promise(Generic[T]):
         return promise, future
 
     def set_result(self, result: T) -> None:
-        """Give the result; without effect when there is one already, or the future was cancelled."""
+        """Set the result; no effect if there is one already, or if the future was cancelled."""
         finish(self._future, result)
 
     def set_exception(self, exception: BaseException) -> None:

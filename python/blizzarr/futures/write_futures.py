@@ -1,4 +1,4 @@
-"""What comes of a write: first the source is no longer needed, then the elements are stored."""
+"""The futures of a write: one is done when the source is no longer needed, the other when the elements are stored."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class WriteFutures:
         return self.commit.exception(timeout, deadline)
 
     def done(self) -> bool:
-        """Whether it is stored, has failed or was cancelled."""
+        """Return whether the write is stored, has failed, or was cancelled."""
         return self.commit.done()
 
     def cancelled(self) -> bool:
-        """Whether it was cancelled."""
+        """Return whether the write was cancelled."""
         return self.commit.cancelled()
 
     def cancel(self) -> bool:

@@ -46,7 +46,9 @@ from blizzarr.views import (
 )
 
 RecheckCacheOption: _TypeAlias = _Union["_bool", str, float]
-"""When what is cached is checked again: before each use, never, when it is opened, or if older than a moment."""
+"""When a cached value is checked: True before each use, False never, ``"open"`` when it is opened, a number if it is
+older than that moment.
+"""
 
 NumpyIndexTerm: _TypeAlias = _Any
 """An integer, a slice, `...`, `newaxis`, or an array of indices or booleans."""
@@ -62,7 +64,7 @@ with _suppress(ImportError):
     import ml_dtypes as _ml_dtypes  # noqa: F401
 
 newaxis = None
-"""Where a dimension of length 1 is put in."""
+"""Adds a dimension of length 1 to a view."""
 
 bool = _DTYPES["bool"]
 char = _DTYPES["char"]
@@ -96,7 +98,7 @@ ustring = _DTYPES["ustring"]
 json = _DTYPES["json"]
 
 DownsampleMethod: _TypeAlias = _Literal["stride", "mean", "min", "max", "median", "mode"]
-"""How downsampling makes an element of a block."""
+"""How downsampling makes one element from a block."""
 
 __all__ = [
     "Batch",

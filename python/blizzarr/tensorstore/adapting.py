@@ -1,4 +1,4 @@
-"""Stores and specs made from others: as another data type, or downsampled."""
+"""Stores and specs made from others: converted to another data type, or downsampled."""
 
 from __future__ import annotations
 

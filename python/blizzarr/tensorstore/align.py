@@ -1,4 +1,4 @@
-"""Which dimension of a source belongs to which of what it is written to.
+"""Matching the dimensions of a source with those of the view that it is written to.
 
 By label if both have labels; dimensions without one from the last on. Where lengths are equal, origins do not matter;
 a dimension of length 1 is repeated, and so is every dimension that the source lacks.

@@ -1,4 +1,4 @@
-"""Which layer each position of a view belongs to: the last one that has it.
+"""Assigning each position of a view to a layer: the last one that contains it.
 
 Ways
 ----
@@ -28,7 +28,7 @@ from blizzarr.views.form import ArrayMap, Form, Map
 __all__ = ["Allotment"]
 
 _FEW = 12
-"""So many layers are looked at one by one."""
+"""Up to this number, layers are examined one by one."""
 
 
 class Allotment:
@@ -57,7 +57,7 @@ class Allotment:
         self._highs: npt.NDArray[np.int64] | None = None
 
     def shares(self, form: Form) -> list[Share]:
-        """What each layer has to do with a view, the last layer first.
+        """Return the share that each layer has in a view, the last layer first.
 
         Raises
         ------

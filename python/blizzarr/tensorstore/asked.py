@@ -12,7 +12,7 @@ __all__ = ["asked"]
 
 
 class _AskedHandle:
-    """What the engine knows of an array, for a read that was asked for at a moment of the array's pool."""
+    """A handle of the engine for a read that was asked for at a given moment of the array's pool."""
 
     __slots__ = ("handle", "moment")
 
@@ -25,12 +25,12 @@ class _AskedHandle:
         self.handle.read(out, axes, 0, self.moment)
 
     def __getattr__(self, name: str) -> Any:
-        # All else is the same.
+        # Every other method is that of the handle.
         return getattr(self.handle, name)
 
 
 def asked(binding: Binding, moment: int | None) -> Binding:
-    """An array with a pool, for a read that was asked for at a moment of the pool; None is when it is done.
+    """Return the binding of an array with a pool for a read that was asked for at `moment`; None means now.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Selections of a field's values, as selections of bytes in elements."""
+"""Selections of a field's values, as selections of the bytes of elements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["OfBytes", "of_bytes"]
 
 
 class OfBytes(NamedTuple):
-    """What is selected of an array with the bytes of its elements as a last axis."""
+    """A selection of an array whose last axis is the bytes of its elements."""
 
     lowered: Lowered
     shape: tuple[int, ...]
@@ -54,7 +54,7 @@ def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
 
 
 def _run(moving: list[tuple[Any, int]], shape: tuple[int, ...], size: int) -> int | None:
-    """Where the bytes begin, if they follow on each other in the order of the last dimensions; None if not."""
+    """Return the offset of the first byte if the bytes are contiguous in the order of the last dimensions, else None."""
     offset, step = 0, size
     for dim, (axis, stride) in zip(range(len(shape) - 1, -1, -1), reversed(moving), strict=False):
         if len(axis) != 3 or axis[0] != dim or axis[2] * stride != step:

@@ -1,4 +1,4 @@
-"""A view of something as another data type."""
+"""A view converted to another data type."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ __all__ = ["CastDriver", "cast_driver"]
 
 
 def cast_driver(driver: Driver, dtype: DType) -> Driver:
-    """The same elements as another data type; what cannot be converted that way cannot be read, or written.
+    """Return a driver that converts the elements to another data type.
 
     Raises
     ------
     SpecError
-        When they can be neither.
+        If neither reading nor writing can convert them.
     """
     if driver.dtype == dtype:
         return driver
@@ -57,33 +57,33 @@ class CastDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        """That of the elements below."""
+        """The domain of the elements below."""
         return self._below.domain
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """That of the elements below."""
+        """The layout of the elements below."""
         return self._below.chunk_layout
 
     @property
     def codec(self) -> CodecSpec | None:
-        """That of the elements below."""
+        """The codec of the elements below."""
         return self._below.codec
 
     @property
     def fill_value(self) -> npt.NDArray[Any] | None:
-        """That of the elements below, converted."""
+        """The fill value of the elements below, converted."""
         fill = self._below.fill_value
         return None if fill is None or not self.readable else convert(fill, self._below.dtype, self.dtype)
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
-        """Those of the elements below."""
+        """The units of the elements below."""
         return self._below.dimension_units
 
     @property
     def kvstore(self) -> KvStore | None:
-        """That of the elements below."""
+        """The key-value store of the elements below."""
         return self._below.kvstore
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
@@ -106,7 +106,7 @@ class CastDriver(Driver):
         return out
 
     def sources(self, view: View) -> Sequence[Source]:
-        """As below."""
+        """Return the sources of the driver below."""
         return self._below.sources(view)
 
     def write(self, view: View, source: Elements) -> None:
@@ -114,15 +114,15 @@ class CastDriver(Driver):
         self._below.write(view, convert(np.asarray(source), self.dtype, self._below.dtype))
 
     def is_quick(self, view: View) -> bool:
-        """As below."""
+        """Return whether reading from the driver below is quick."""
         return self._below.is_quick(view)
 
     def is_quick_to_write(self, view: View) -> bool:
-        """As below."""
+        """Return whether writing to the driver below is quick."""
         return self._below.is_quick_to_write(view)
 
     def current(self, form: Form) -> Form:
-        """As below."""
+        """Return the form with the current bounds of the driver below."""
         return self._below.current(form)
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
@@ -134,16 +134,16 @@ class CastDriver(Driver):
         return self._over(self._below.resize(view, inclusive_min, exclusive_max, modes))
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """What is stored below."""
+        """Return how much is stored of the elements below."""
         return self._below.storage_statistics(view, not_stored, fully_stored)
 
     @property
     def transaction(self) -> Transaction | None:
-        """That of what is below."""
+        """The transaction of the driver below."""
         return self._below.transaction
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """What is below with a transaction."""
+        """Return the same cast of the driver below with a transaction."""
         return self._over(self._below.with_transaction(transaction))
 
     def _over(self, below: Driver) -> CastDriver:

@@ -1,4 +1,4 @@
-"""What was written to one chunk, in memory."""
+"""The elements in memory that were written to one chunk."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ class Cell:
         self.shape = shape
         self.dtype = dtype
         self.lower = (0,) * len(shape)
-        """Where `data` begins."""
+        """The origin of `data`."""
         self.data: npt.NDArray[Any] | None = None
         self._is_full = False
-        """Whether there is room for all of the chunk."""
+        """True if `data` has room for the whole chunk."""
         self.box: _Box = ((0, 0),) * len(shape)
         """Nothing outside of it was written, and all in it, unless there is a mask."""
         self.mask: npt.NDArray[np.bool_] | None = None
@@ -73,7 +73,7 @@ class Cell:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the chunk was written."""
+        """True if every element of the chunk was written."""
         if self.mask is not None:
             return bool(self.mask.all())
         return self.box == tuple([(0, length) for length in self.shape])
@@ -191,14 +191,14 @@ def copied(elements: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _range(line: npt.NDArray[np.intp]) -> npt.NDArray[np.intp] | range:
-    """The same, as a range where no index is left out."""
+    """Return the indices as a range if they are contiguous."""
     if len(line) and line[-1] - line[0] == len(line) - 1:
         return range(int(line[0]), int(line[-1]) + 1)
     return line
 
 
 def _at(where: Where, lower: tuple[int, ...] | None = None) -> Any:
-    """What NumPy is told."""
+    """Return the index for NumPy."""
     if isinstance(where, Points):
         return tuple(where)
     if isinstance(where, Listed):

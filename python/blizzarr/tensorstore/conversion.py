@@ -1,4 +1,4 @@
-"""From elements of one data type to those of another, as TensorStore converts them.
+"""Conversion of elements between data types, as TensorStore does it.
 
 Numbers are converted as C does it: what does not fit wraps or is cut off. Some conversions go only one way, and only
 those that keep every value happen without being asked for.
@@ -39,7 +39,7 @@ def _kind(dtype: DType) -> str:
 
 @lru_cache(1024)
 def can_convert(source: DType, target: DType) -> bool:
-    """Whether elements of one data type can be converted to the other at all.
+    """Return whether elements of one data type can be converted to the other.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def can_convert(source: DType, target: DType) -> bool:
 
 @lru_cache(1024)
 def is_implicit(source: DType, target: DType) -> bool:
-    """Whether a conversion keeps every value, so that it is done without being asked for.
+    """Return whether a conversion keeps every value, so that it needs no `cast`.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _one_by_one(
 
 
 def _is_native(dtype: DType) -> bool:
-    """Whether NumPy has it without ``ml_dtypes``."""
+    """Return whether NumPy has the data type without ``ml_dtypes``."""
     return dtype.numpy_dtype.isbuiltin == 1
 
 
@@ -177,7 +177,7 @@ def _narrow(elements: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
 
 
 def _element_of(source: DType, target: DType) -> Callable[[Any], Any] | None:
-    """What converts one element, where NumPy does not convert all of them."""
+    """Return a function that converts a single element, for texts and JSON; None for types that NumPy converts."""
     if _kind(target) == "text":
         return _text_of(source, target)
     if target.name == "json":

@@ -1,4 +1,4 @@
-"""Writing: what a user gives, or another view, into a view."""
+"""Writing arrays that users give, or other views, to a view."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["as_source", "check_source", "copy_view", "fitted", "pieces"]
 
 
 def as_source(value: Any, target: TensorStore) -> Elements:
-    """What a user gives, as elements of the data type of a view.
+    """Return what a user gives to be written as elements of the data type of a view.
 
     Raises
     ------

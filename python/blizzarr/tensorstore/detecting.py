@@ -1,4 +1,4 @@
-"""What kind of array is where a spec without a driver says."""
+"""Detecting the format of a stored array for a spec that names no driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A view with fewer elements, each of which stands for a block."""
+"""A downsampled view: each of its elements stands for a block."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ _QUICK = 1 << 16
 
 
 class _Needed(NamedTuple):
-    """What a view of blocks is made of."""
+    """The elements that a view of blocks is computed from."""
 
     part: TensorStore
     edges: list[npt.NDArray[np.int64]] | None
-    """Along each dimension where blocks begin, and where the last one ends; None if elements are taken as they are."""
+    """Along each dimension the boundaries of the blocks; None if elements are taken as they are."""
     axes: tuple[Axis, ...] | None
-    """How what the blocks become makes up the view; None if it is the view."""
+    """How the results make up the view; None if they are the view."""
 
 
 class DownsampleDriver(Driver):
-    """What a store has, in blocks."""
+    """A driver whose elements are computed from blocks of another store."""
 
     name = "downsample"
     writable = False
@@ -79,7 +79,7 @@ class DownsampleDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        """That of the store, divided."""
+        """The domain of the store, divided by the factors."""
         return downsampled_domain(self._store._now().domain, self._factors, self._method)
 
     @property
@@ -92,18 +92,18 @@ class DownsampleDriver(Driver):
 
     @property
     def codec(self) -> CodecSpec | None:
-        """That of the store."""
+        """The codec of the store."""
         return self._store.codec
 
     @property
     def fill_value(self) -> npt.NDArray[Any] | None:
-        """That of the store, if it is the same for all elements."""
+        """The fill value of the store, if it is the same for all elements."""
         fill = self._store.fill_value
         return fill if fill is None or not fill.ndim else None
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
-        """Those of the store, larger by the factors."""
+        """The units of the store, multiplied by the factors."""
         return tuple(
             None if unit is None else unit * factor
             for unit, factor in zip(self._store.dimension_units, self._factors, strict=True)
@@ -111,7 +111,7 @@ class DownsampleDriver(Driver):
 
     @property
     def kvstore(self) -> KvStore | None:
-        """That of the store."""
+        """The key-value store of the store."""
         return self._store.kvstore
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
@@ -161,7 +161,7 @@ class DownsampleDriver(Driver):
         return out
 
     def is_quick(self, view: View) -> bool:
-        """When few elements are wanted, for which it is."""
+        """Return whether few elements are needed, and reading them is quick."""
         form = view._form
         if prod(form.shape) * prod(self._factors) > _QUICK or 0 in form.shape:
             return False
@@ -175,7 +175,7 @@ class DownsampleDriver(Driver):
         return needed.part._driver.is_quick(needed.part)
 
     def sources(self, view: View) -> Sequence[Source]:
-        """Those of the elements that the blocks are made of."""
+        """Return the sources of the elements that the blocks consist of."""
         form = view._form
         if 0 in form.shape:
             return ()
@@ -245,7 +245,7 @@ class DownsampleDriver(Driver):
         return DownsampleDriver(self._store._resolved(fix_resizable_bounds), self._factors, self._method)
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """What is stored of the blocks."""
+        """Return how much of the blocks is stored."""
         form = view._form
         whole = self._store._now()._form
         lower, upper = [], []
@@ -257,7 +257,7 @@ class DownsampleDriver(Driver):
 
     @property
     def transaction(self) -> Transaction | None:
-        """That of the store."""
+        """The transaction of the store."""
         return self._store.transaction
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
@@ -269,7 +269,7 @@ class DownsampleDriver(Driver):
 
 
 def _times(map_: Map, factor: int) -> Map:
-    """Where the first elements of the blocks are."""
+    """Return a map from the numbers of blocks to their first elements."""
     if isinstance(map_, int):
         return map_ * factor
     if isinstance(map_, ArrayMap):
@@ -278,7 +278,7 @@ def _times(map_: Map, factor: int) -> Map:
 
 
 def _neighbours(first: int, last: int, factor: int, bounds: tuple[int, int]) -> tuple[int, npt.NDArray[np.int64]]:
-    """Where the elements of neighbouring blocks begin, and where among these each block begins."""
+    """Return the first element of adjacent blocks, and the boundaries of the blocks counted from there."""
     low, high = max(first * factor, bounds[0]), min((last + 1) * factor, bounds[1])
     if high <= max(low, last * factor) or low >= (first + 1) * factor:
         raise ViewOutOfBoundsError(
@@ -293,12 +293,12 @@ def _neighbours(first: int, last: int, factor: int, bounds: tuple[int, int]) -> 
 def _scattered(
     blocks: npt.NDArray[np.int64], factor: int, bounds: tuple[int, int], dim: int, rank: int
 ) -> tuple[int | ArrayMap, npt.NDArray[np.int64]]:
-    """The same for blocks that are anywhere, in rising order: their elements are listed."""
+    """Return the elements of blocks at any positions in ascending order, and the boundaries of the blocks among them."""
     first, last = np.maximum(blocks * factor, bounds[0]), np.minimum((blocks + 1) * factor, bounds[1])
     edges = np.concatenate([[0], np.cumsum(last - first)])
     if edges[-1] == last[-1] - first[0]:
         return int(first[0]), edges
-    # Each element is where its block begins, and as far behind that as among the elements that are read.
+    # Each element has the same distance from the first of its block as among the elements that are read.
     elements = np.arange(int(edges[-1])) + np.repeat(first - edges[:-1], last - first)
     extent = [1] * rank
     extent[dim] = len(elements)
@@ -306,7 +306,7 @@ def _scattered(
 
 
 def _moved(axis: Axis, places: npt.NDArray[np.int64]) -> Axis:
-    """How they make up the view where each is not next to the one before, but in its place."""
+    """Return the axis with positions looked up in `places`, for blocks that are not read in adjacent places."""
     if isinstance(axis, int):
         return int(places[axis])
     if len(axis) == 2:
@@ -316,7 +316,7 @@ def _moved(axis: Axis, places: npt.NDArray[np.int64]) -> Axis:
 
 
 def _distinct(map_: Map, index: npt.NDArray[np.int64], form: Form) -> tuple[npt.NDArray[np.int64], Axis]:
-    """The blocks along one dimension that a view needs, in rising order, and how they make up the view."""
+    """Return the blocks along one dimension that a view needs, in ascending order, and how they make up the view."""
     if isinstance(map_, int):
         return index.reshape(-1), 0
     if not isinstance(map_, ArrayMap):

@@ -1,4 +1,4 @@
-"""What is behind a TensorStore: something with elements, which is read and written through views of it."""
+"""Drivers: sources of elements that a TensorStore reads and writes through views."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["Driver", "Elements", "Shared", "Source", "View", "chunks_of"]
 
 Elements = npt.NDArray[Any]
 Shared = dict[Any, Any]
-"""What reads of a batch, or in flight at the same time, keep for each other."""
+"""State that reads share which belong to one batch, or are in flight at the same time."""
 
 View = Indexed
 """A transform from what is asked for to the domain of the driver; a `TensorStore` is one."""
@@ -39,21 +39,21 @@ class Source(NamedTuple):
     """A part of a stored array that something is read from."""
 
     place: Any
-    """The same for all handles of one array."""
+    """Equal for all handles of one array."""
     form: Form
     chunk_shape: tuple[int, ...]
-    """Of what is decoded together."""
+    """The shape of the chunks that are decoded as a whole."""
     chunk_bytes: int
 
     def chunks(self) -> tuple[range, ...]:
-        """Along each dimension the chunks that it reaches; with arrays of indices also those in between."""
+        """Return the range of chunks along each dimension, which for index arrays includes those in between."""
         return tuple(chunks_of(self.form, self.chunk_shape))
 
 
 class Driver(ABC):
     """Elements of one data type in a domain.
 
-    Everything here is done in the thread that asks; what takes long, `TensorStore` has done by others.
+    Every method works in the calling thread; `TensorStore` calls those that take long from other threads.
     """
 
     name: str
@@ -62,11 +62,11 @@ class Driver(ABC):
     readable: bool = True
     writable: bool = True
     resolves: bool = True
-    """Whether there are bounds that a view can be told anew."""
+    """True if bounds of views may change, so that they can be resolved."""
     decodes: bool = False
-    """Whether reads may have chunks that are worth keeping for each other."""
+    """True if reads decode chunks that are worth sharing with other reads."""
     _in_flight: weakref.ref[InFlight] | None = None
-    """The reads that somebody still has the futures of."""
+    """The reads whose futures still exist."""
 
     # What it is
 
@@ -82,17 +82,17 @@ class Driver(ABC):
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """How the elements lie, and in which pieces they are best read and written."""
+        """The layout of the elements, and the shapes that are best read and written."""
         return ChunkLayout()
 
     @property
     def codec(self) -> CodecSpec | None:
-        """How elements become bytes; None if they do not."""
+        """The codec that turns elements into bytes; None if there is none."""
         return None
 
     @property
     def fill_value(self) -> npt.NDArray[Any] | None:
-        """What elements are that nobody has written; None if there are none."""
+        """The value of elements that were never written; None if there is no such value."""
         return None
 
     @property
@@ -102,28 +102,28 @@ class Driver(ABC):
 
     @property
     def kvstore(self) -> KvStore | None:
-        """Where it is stored; None if nowhere."""
+        """The key-value store that the elements are in; None if there is none."""
         return None
 
     @abstractmethod
     def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """What opens this view again, with the resources it uses; without the metadata if `minimal`."""
+        """Return the spec that opens this view again, with its resources; without the metadata if `minimal`."""
 
     def base(self, view: View) -> tuple[Driver, View] | None:
-        """What it is made from, and the view of that; None if it is not made from one other thing."""
+        """Return the driver that this one is made from and the view of it; None unless it is made from exactly one."""
         return None
 
     # Its elements
 
     @abstractmethod
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
-        """The elements of a view: a new array, or `out`, which has the shape of the view's domain.
+        """Return the elements of a view: in a new array, or in `out`, which has the shape of the view's domain.
 
-        What is read for the same `batch` need not be read again, unless that says so.
+        Chunks that were decoded for the same `batch` need not be read again, unless its state says so.
         """
 
     def sources(self, view: View) -> Sequence[Source]:
-        """The chunks that reads of a view decode, and could keep for each other; none where there is nothing to win."""
+        """Return the chunks that reads of a view decode and could share; none where sharing does not pay."""
         return ()
 
     @abstractmethod
@@ -131,24 +131,24 @@ class Driver(ABC):
         """Replace the elements of a view with those of an array of this data type and the shape of the view."""
 
     def is_quick(self, view: View) -> bool:
-        """Whether to read or write a view takes so little that handing it to another thread takes longer."""
+        """Return whether accessing a view takes less time than handing the work to another thread."""
         return False
 
     def is_quick_to_write(self, view: View) -> bool:
-        """The same for writing."""
+        """Return whether writing a view takes less time than handing the work to another thread."""
         return self.is_quick(view)
 
     @property
     def is_near(self) -> bool:
-        """Whether to look at what it says of itself takes so little."""
+        """True if looking at its metadata takes less time than handing the work to another thread."""
         return False
 
     def is_quick_to_resize(self, form: Form, exclusive_max: Bounds) -> bool:
-        """The same for changing the upper bounds of a view."""
+        """Return whether resizing takes less time than handing the work to another thread."""
         return False
 
     def current(self, form: Form) -> Form:
-        """A view with the bounds that it leaves open as they are now."""
+        """Return the form with its implicit bounds as they are now."""
         if True not in form.implicit_upper and True not in form.implicit_lower:
             return form
         try:
@@ -159,30 +159,30 @@ class Driver(ABC):
     # Changing it
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
-        """The same with the bounds that it has now."""
+        """Return the driver with its current bounds."""
         return self
 
     def resize(self, view: View, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
-        """The same with other bounds, where they are not None."""
+        """Change the bounds that are not None, and return the driver with the new ones."""
         raise UnsupportedOperationError("Resize not supported")
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """Whether nothing, and whether everything, of a view is stored; None where it was not asked for."""
+        """Return whether none and whether all of a view is stored; None for what was not asked."""
         raise UnsupportedOperationError("storage_statistics not supported")
 
     @property
     def transaction(self) -> Transaction | None:
-        """What gathers what is written; None if it is written at once."""
+        """The transaction that gathers writes; None if they are stored at once."""
         return None
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """The same, with a transaction."""
+        """Return the same driver with a transaction."""
         if transaction is None:
             return self
         raise UnsupportedOperationError(f'"{self.name}" driver does not support transactions')
 
     def allowed(self, readable: bool, writable: bool) -> Self:
-        """The same, for less."""
+        """Return the same driver, restricted to reading or to writing."""
         if readable == self.readable and writable == self.writable:
             return self
         # Not by `copy`, which would do as pickling does and open again.

@@ -1,4 +1,4 @@
-"""What a user gives to be written, as an array of the data type that is stored."""
+"""Conversion of what a user gives to be written into an array of the stored data type."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.ND
 
 
 def _depth(value: Any) -> int:
-    """How many dimensions lists are, as far as they are even."""
+    """Return the number of dimensions of nested lists, as far as they are regular."""
     try:
         return np.array(value, object).ndim
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a store says of itself."""
+"""The properties of a TensorStore, without its elements."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ class StoreFacts(Indexable):
 
     @property
     def readable(self) -> bool:
-        """Whether it can be read."""
+        """True if the view can be read."""
         return self._driver.readable
 
     @property
     def writable(self) -> bool:
-        """Whether it can be written."""
+        """True if the view can be written."""
         return self._driver.writable
 
     @property
@@ -199,6 +199,6 @@ _CHANGES: Final = (
     *("open_mode", "open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata"),
     *("recheck_cached_metadata", "recheck_cached_data", "recheck_cached"),
 )
-"""What else can be said when asking for a spec."""
+"""The changes that `TensorStore.spec` takes."""
 
 name_keywords(StoreFacts.spec, _CHANGES)

@@ -1,4 +1,4 @@
-"""Elements that were written and are not stored yet, chunk by chunk."""
+"""Elements that were written but are not stored yet, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Gathered"]
 
 
 class Gathered:
-    """What was written to the chunks of an array.
+    """The elements that were written to the chunks of an array.
 
     Parameters
     ----------

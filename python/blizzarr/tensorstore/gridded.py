@@ -1,4 +1,4 @@
-"""A view taken apart along a grid of chunks: which of them it needs, and what of each."""
+"""A view divided along a grid of chunks: which chunks it needs, and what of each."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _cut(number: int, length: int, at: int, bounds: tuple[int, int]) -> tuple[in
 
 
 def _along(map_: Map, view: Form, length: int, at: int, bounds: tuple[int, int]) -> list[_Positions]:
-    """What a view needs along one dimension of the grid."""
+    """Return the parts that a view needs along one dimension of the grid."""
     if isinstance(map_, int):
         return [(_cut((map_ - at) // length, length, at, bounds), -1, 0, 0)]
     assert not isinstance(map_, ArrayMap), "asked before"

@@ -1,4 +1,4 @@
-"""Reads that somebody has asked for at the same time: what several of them need is decoded once for all of them.
+"""Reads that are in flight at the same time: chunks that several of them need are decoded once.
 
 Reads of one driver are in flight as long as their futures live, whether they are done or not. A packed chunk that two
 of them need is decoded into a pool, which goes with the last of the futures. What is in it is looked at again for each
@@ -25,7 +25,7 @@ __all__ = ["KEPT_BYTES", "InFlight", "in_flight"]
 T = TypeVar("T")
 
 KEPT_BYTES: Final = 1 << 26
-"""What all reads in flight keep at most for each other."""
+"""The size of the pool that all reads in flight share."""
 
 _MOST: Final = 1 << 12
 """Chunks of one read of which is noted that it needs them."""
@@ -34,7 +34,7 @@ _REMEMBERED: Final = 1 << 14
 
 
 class InFlight:
-    """What the reads of one driver that are in flight need.
+    """The chunks that the reads of one driver that are in flight need.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class InFlight:
 
     @property
     def is_hasty(self) -> bool:
-        """Whether something was written so recently that nobody could tell it from what may be written in a moment.
+        """True if a value was stored so recently that a later one could have the same version.
 
         Then a look at the store is not enough, and a read that is done at once would have to decode anew.
         """
@@ -108,7 +108,9 @@ class InFlight:
         return shared is not None and bool(_engine(shared["pool"]).hasty() > shared["hasty"])
 
     def now(self) -> Shared:
-        """What a read shares that is asked for now, and done later: what somebody decodes from now on will do."""
+        """Return the shared state for a read that is asked for now and done later: chunks decoded after this moment
+        will do.
+        """
         shared = self._share()
         return {**shared, "asked": _engine(shared["pool"]).now()}
 

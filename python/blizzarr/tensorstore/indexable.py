@@ -1,4 +1,4 @@
-"""What can be indexed, as TensorStore counts it."""
+"""The abstract base class of everything that TensorStore counts as indexable."""
 
 from __future__ import annotations
 

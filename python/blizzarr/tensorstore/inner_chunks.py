@@ -1,4 +1,4 @@
-"""Which inner chunks of a shard are stored, as its index tells."""
+"""Reading from a shard's index which of its inner chunks are stored."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from blizzarr.stores import Store
 __all__ = ["inner_chunks"]
 
 _Bytes: TypeAlias = Callable[[int, int | None], bytes]
-"""So many bytes from a place on, or the last ones if that is negative; to the end if none are said."""
+"""Reads a number of bytes at a position, or the last bytes if that is negative; to the end if no number is given."""
 _ENTRY = DataType.parse("uint64")
 _MISSING = (1 << 64) - 1
 
 
 def inner_chunks(store: Store, key: str, metadata: ArrayMeta) -> npt.NDArray[np.bool_]:
-    """Whether each of the smallest inner chunks of a shard is stored, along the axes of the array.
+    """Return a mask of the smallest inner chunks of a shard that are stored, along the axes of the array.
 
     Examples
     --------

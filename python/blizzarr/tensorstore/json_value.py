@@ -1,4 +1,4 @@
-"""One value of a JSON document as a driver: read and written as a whole, whatever else is in the document."""
+"""One value of a JSON document as a driver; writing it leaves the rest of the document as it is."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class JsonDriver(Driver):
-    """What a JSON Pointer means in a document."""
+    """A driver of the value that a JSON Pointer names."""
 
     name = "json"
     dtype: DType = as_dtype("json")
@@ -53,12 +53,12 @@ class JsonDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        """That of one element."""
+        """The domain, which has no dimensions."""
         return IndexDomain(shape=[])
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """None to speak of."""
+        """The layout of a single element."""
         return ChunkLayout(rank=0)
 
     @property
@@ -163,11 +163,11 @@ class JsonDriver(Driver):
 
     @property
     def transaction(self) -> Transaction | None:
-        """What gathers what is written."""
+        """The transaction that gathers writes; None if they are stored at once."""
         return self._transaction
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """The same value with a transaction."""
+        """Return a driver of the same value with a transaction."""
         return JsonDriver(self._node, transaction).allowed(self.readable, self.writable)
 
     def __reduce__(self) -> tuple[Any, ...]:

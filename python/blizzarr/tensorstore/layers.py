@@ -1,4 +1,4 @@
-"""What is put together: stores that are open, or specs that are opened when they are needed."""
+"""Layers of a stack: open stores, or specs that are opened when they are needed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Layer:
         return len(self.source._form.lower)
 
     def with_form(self, form: Form) -> Layer:
-        """The same with another view."""
+        """Return the layer with another view."""
         return Layer(self.source._with_form(form), self.opener)
 
     def open(self) -> TensorStore:
@@ -66,7 +66,7 @@ class Layer:
         return self.source if isinstance(self.source, TensorStore) else self.opener(self.source._node)
 
     def said(self, minimal: bool, copying: Held) -> SpecNode:
-        """What opens it again, with the usual resources but for that of copying elements."""
+        """Return the spec that opens the layer again, with default resources except for copying elements."""
         if isinstance(self.source, TensorStore):
             node = self.source._driver.said(self.source, minimal)
         else:
@@ -80,7 +80,7 @@ def _copying_with(node: SpecNode, copying: Held) -> SpecNode:
 
 
 def as_layer(source: Any, context: Context, opener: Opener) -> Layer:
-    """What a user gives as a layer.
+    """Return a layer of what a user gives.
 
     Raises
     ------

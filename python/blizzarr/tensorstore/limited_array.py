@@ -1,4 +1,4 @@
-"""Arrays that are read and written by no more threads than a context allows."""
+"""Arrays that are read and written with no more threads than a context allows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["LimitedArray"]
 
 
 class _LimitedHandle:
-    """What the engine knows of an array, asked with a number of threads."""
+    """A handle of the engine that passes a limit on the number of threads."""
 
     __slots__ = ("handle", "threads")
 
@@ -33,7 +33,7 @@ class _LimitedHandle:
         self.handle.write(source, axes, write_empty, self.threads)
 
     def resized(self, shape: tuple[int, ...], /) -> _LimitedHandle:
-        """The same chunks under another shape."""
+        """Return the handle for the same chunks under another shape."""
         return _LimitedHandle(self.handle.resized(shape), self.threads)
 
     def __getattr__(self, name: str) -> Any:
@@ -76,7 +76,7 @@ class LimitedArray(Array):
         return binding
 
     def limited(self, binding: Binding) -> Binding:
-        """The same, used by so many threads at most."""
+        """Return the binding with the limit on its threads."""
         # Objects are made by the calling thread anyway.
         if not isinstance(binding.handle, _native.ArrayHandle):
             return binding

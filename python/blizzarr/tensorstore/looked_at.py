@@ -1,4 +1,4 @@
-"""Metadata as they were when somebody last looked at them, shared by what is opened with one cache.
+"""Metadata as they were last read, shared by everything that is opened with one cache.
 
 They last as long as something that was opened with them does, or, where the cache has room, as long as the cache.
 """
@@ -17,7 +17,7 @@ __all__ = ["LookedAt", "looked_at"]
 
 
 class LookedAt:
-    """The metadata of one array, and when they were looked at, in seconds since 1970.
+    """The metadata of one array, and the moment when they were read, in seconds since 1970.
 
     Examples
     --------
@@ -28,36 +28,36 @@ class LookedAt:
 
     __slots__ = ("__weakref__", "_known")
 
-    # Looked up once in each method, as another thread may forget it.
+    # Each method reads `_known` only once, as another thread may replace it.
 
     def __init__(self) -> None:
         self._known: tuple[ArrayMeta, float] | None = None
 
     @property
     def meta(self) -> ArrayMeta | None:
-        """The metadata; None if nobody has looked."""
+        """The metadata; None if nobody has read them."""
         known = self._known
         return None if known is None else known[0]
 
     @property
     def moment(self) -> float | None:
-        """When that was; None if nobody has looked."""
+        """The moment when they were read; None if nobody has read them."""
         known = self._known
         return None if known is None else known[1]
 
     def suffices(self, since: float) -> bool:
-        """Whether somebody has looked since a moment."""
+        """Return whether they were read at this moment or later."""
         known = self._known
         return known is not None and known[1] >= since
 
     def are(self, meta: ArrayMeta, moment: float) -> None:
-        """What somebody has found, or made, unless another has done so later."""
+        """Keep metadata that were read or written at this moment, unless later ones are known."""
         known = self._known
         if known is None or known[1] <= moment:
             self._known = meta, moment
 
     def forget(self) -> None:
-        """Have whoever needs them look."""
+        """Drop the metadata, so that the next user reads them."""
         self._known = None
 
 
@@ -67,7 +67,7 @@ _lock: Final = threading.Lock()
 
 
 def looked_at(pool: CachePool, key: _Key) -> LookedAt:
-    """What is known of the array with this key to those that share the cache."""
+    """Return the last known metadata of the array with this key for all that share the cache."""
     with _lock:
         of_pool = _pools.get(pool)
         if of_pool is None:

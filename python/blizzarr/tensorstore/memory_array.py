@@ -92,13 +92,13 @@ class MemoryArray(Driver):
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """How the elements lie in memory."""
+        """The layout of the elements in memory."""
         array = self._array
         return ChunkLayout(grid_origin=[0] * array.ndim, inner_order=order_of(array))
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
-        """Those that were given."""
+        """The units that were given."""
         return self._units or (None,) * self._array.ndim
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
@@ -146,20 +146,20 @@ class MemoryArray(Driver):
         put(self._array, lower(view, self._array.shape), source)
 
     def is_quick(self, view: View) -> bool:
-        """When there are few."""
+        """Return whether there are few elements."""
         return view.size <= _QUICK
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """Everything is there."""
+        """Return that every element is stored; no element is if the view is empty."""
         return (not view.size if not_stored else None), (True if fully_stored else None)
 
     @property
     def transaction(self) -> Transaction | None:
-        """What it was bound to, with which it can neither be read nor written."""
+        """The transaction that it was bound to, with which it can be neither read nor written."""
         return self._transaction
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """The same, which cannot be used as long as the transaction is there."""
+        """Return a driver of the same array with a transaction; it cannot be read or written until that is removed."""
         made = copy_of(self)
         made._transaction = transaction
         return made

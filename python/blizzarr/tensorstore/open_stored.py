@@ -1,4 +1,4 @@
-"""From a spec to an array in a store: found, held against what is demanded, created, replaced, or assumed."""
+"""From a spec to a stored array: found and checked, created, replaced, or assumed."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
 
 
 def _assumed(place: StoredPlace) -> ArrayMeta:
-    """What a spec says, whatever is stored."""
+    """Return the array that a spec describes, without looking at the store."""
     if not place.is_volume:
         return _created(place)
     from blizzarr.tensorstore.volume_creation import assumed_scale
@@ -156,7 +156,7 @@ def _looked_at(place: StoredPlace) -> LookedAt:
 
 
 def _known_or_found(place: StoredPlace, known: LookedAt) -> ArrayMeta | None:
-    """What is stored, as somebody who shares the cache has seen it, if that is new enough."""
+    """Return the stored metadata, from the cache if that is recent enough."""
     moment = time.time()
     if known.suffices(bound_at_open(place.node.options["recheck_cached_metadata"], moment)):
         return known.meta
@@ -193,7 +193,7 @@ def _opened(place: StoredPlace, meta: ArrayMeta, known: LookedAt) -> StoredArray
 
 
 def _threads(place: StoredPlace) -> int | None:
-    """How many threads may work on one request; None for as many as usual."""
+    """Return the limit on the threads of one request; None for the default."""
     copying: int | None = bound(place.node, "data_copy_concurrency")._value
     reading: int | None = None
     if "file_io_concurrency" in place.kvstore.resources:

@@ -1,4 +1,4 @@
-"""Opening: from what is said in a spec to a store."""
+"""Opening a store from a spec."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["OPENERS", "Request", "limited", "open", "open_node"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What opening is asked for besides the spec: to read, to write (None: whatever can be), and as part of what."""
+    """The arguments of `open` besides the spec; `read` and `write` are None for whatever is possible."""
 
     read: bool | None = None
     write: bool | None = None
@@ -108,11 +108,11 @@ _OF_SPECS = ("unbind_context", "strip_context", "minimal_spec")
 name_keywords(open, [name for name in CHANGES if name not in _OF_SPECS])
 
 _CREATING = Pace()
-"""How long it takes to store a document near by."""
+"""A running estimate of how long storing a document on this machine takes."""
 
 
 def _is_quick(node: SpecNode) -> bool:
-    """Whether opening takes so little that handing it to another thread takes longer: nothing far off is asked."""
+    """Return whether opening takes less time than handing the work to another thread: no remote store is asked."""
     kvstore = node.kvstore
     if kvstore is None:
         return bool(node.bases or node.driver == "array") and all(map(_is_quick, node.bases))
@@ -144,7 +144,7 @@ def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStor
 
 
 def _is_all_of(view: Form, form: Form) -> bool:
-    """Whether a view of a form is the form itself: each bound is implicit, or is the one that there is."""
+    """Return whether a view of a form is the form itself: each bound is implicit, or equal."""
     if view.labels != form.labels or view.maps != identity_maps(len(form.maps)):
         return False
     lower = zip(view.lower, view.implicit_lower, form.lower, form.implicit_lower, strict=True)
@@ -226,4 +226,4 @@ OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {
     **dict.fromkeys(FORMATS, _open_stored),
     "neuroglancer_precomputed": _open_volume,
 }
-"""What opens the drivers, by name."""
+"""The functions that open arrays, by the name of the driver."""

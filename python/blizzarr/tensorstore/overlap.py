@@ -1,4 +1,4 @@
-"""Which of several reads need the same chunks, so that each of these is decoded once for all of them."""
+"""Finding chunks that several reads need, so that each is decoded once."""
 
 from __future__ import annotations
 

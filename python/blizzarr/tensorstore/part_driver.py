@@ -101,12 +101,12 @@ class PartDriver(StoredArrayDriver):
         return super()._new_shape(form, (*shape, *self._part.shape), lower, upper, modes)[: len(shape)]
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """By listing the chunks."""
+        """Return how much of a view is stored, by listing the chunks."""
         nothing, everything = stored_of(self._array, self._of_grid(lower(view, self._shape)))
         return (nothing if not_stored else None), (everything if fully_stored else None)
 
     def _of_grid(self, lowered: Any) -> Any:
-        """What is selected, without where in the elements."""
+        """Return the part of the selection that is about the grid, without that within elements."""
         shape, axes, scalar = lowered
         return shape, axes[: len(axes) - len(self._part.shape)], scalar
 

@@ -1,4 +1,4 @@
-"""Views of NumPy arrays in memory: reading and writing them as the engine does stored ones."""
+"""Reading and writing views of NumPy arrays in memory as the engine does stored ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["picked", "put"]
 
 
 def picked(array: npt.NDArray[Any], lowered: Lowered) -> npt.NDArray[Any]:
-    """What a selection picks of an array: a view of it where NumPy has one, else a copy.
+    """Return the selected elements of an array: a NumPy view where possible, else a copy.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def put(array: npt.NDArray[Any], lowered: Lowered, source: npt.NDArray[Any]) -> 
 
 
 def _simple(array: npt.NDArray[Any], shape: tuple[int, ...], axes: Axes) -> npt.NDArray[Any] | None:
-    """What plain slices pick; None if it takes more than these."""
+    """Return what plain slices select; None if the selection needs more than slices."""
     index: list[Any] = []
     dims: list[int] = []
     for axis, size in zip(axes, array.shape, strict=True):
@@ -79,7 +79,9 @@ def _simple(array: npt.NDArray[Any], shape: tuple[int, ...], axes: Axes) -> npt.
 
 
 def _along_each(array: npt.NDArray[Any], shape: tuple[int, ...], axes: Axes) -> npt.NDArray[Any] | None:
-    """What is picked along one axis after the other, which is faster than all at once; None if axes go together."""
+    """Select along one axis after the other, which is faster than all at once; return None if axes depend on each
+    other.
+    """
     used = [dim for axis in axes if not isinstance(axis, int) for dim in (axis[0] if len(axis) == 2 else axis[:1])]
     if len(set(used)) < len(used):
         return None

@@ -1,4 +1,4 @@
-"""A selection of an array taken apart along its chunks: what is picked of each, and which elements that are."""
+"""A selection of an array divided along its chunks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Line: TypeAlias = dict[int, tuple[Picked, Picked]]
 
 
 class Pieces:
-    """What a selection has of each chunk.
+    """The part of a selection that lies in each chunk.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class Pieces:
         self._shape, self._axes, _ = lowered
         self._chunks = chunks
         self.count = prod(self._shape)
-        """How many elements there are."""
+        """The number of elements."""
         dims = [axis[0] for axis in self._axes if not isinstance(axis, int)]
         own = [dim if isinstance(dim, int) else dim[0] for dim in dims if isinstance(dim, int) or len(dim) == 1]
         self.is_listed = len(own) < len(dims) or len(set(own)) < len(own)
-        """Whether elements are picked one by one: they are arranged in one line."""
+        """True if elements are selected one by one; they are then arranged in one dimension."""
 
     def arranged(self, elements: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Elements in the shape of the selection, as the axes of the array go through them; a view where possible."""

@@ -1,4 +1,4 @@
-"""One element for a block of them: how downsampling makes it, to the bit as TensorStore does.
+"""Downsampling methods: one element from each block, equal to TensorStore's result to the bit.
 
 Steps
 -----
@@ -32,7 +32,7 @@ Blocks = npt.NDArray[Any]
 _NATIVE: Final = frozenset(
     ["bool", "float32", "float64", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
 )
-"""What the engine does; the rest, of which there is little, is done here."""
+"""The data types that the engine downsamples; the rest, which are rare, are done here."""
 
 
 def check_method(method: str, dtype: DType) -> None:
@@ -240,7 +240,7 @@ def _mode_of_objects(blocks: Blocks) -> Blocks:
 
 
 def _place_of(value: Any) -> tuple[int, Any]:
-    """Where a value stands: null, booleans, numbers, objects, arrays, texts, in this order."""
+    """Return the sorting key of a JSON value: null, booleans, numbers, objects, arrays, strings, in this order."""
     if isinstance(value, str | bytes):
         return 5, value
     if isinstance(value, dict | list):
@@ -249,7 +249,7 @@ def _place_of(value: Any) -> tuple[int, Any]:
 
 
 def _compared(dtype: DType) -> np.dtype[Any] | None:
-    """What elements are compared as, where NumPy cannot sort their own type."""
+    """Return the data type as which elements are compared; None if NumPy can sort their own."""
     if dtype.numpy_dtype.isbuiltin == 1:
         return None
     return np.dtype(np.int8) if dtype.name.startswith("int") else np.dtype(np.float32)

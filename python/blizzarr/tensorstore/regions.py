@@ -1,4 +1,4 @@
-"""Which part of a view lies in a box of what it is a view of."""
+"""Finding the part of a view that lies in a box of what it is a view of."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Part(NamedTuple):
     size: int
 
     def covers(self, box: Box) -> bool:
-        """Whether it has every element of a box; False also where that is not easily known."""
+        """Return whether the view has every element of a box; False also where that is expensive to tell."""
         if self.size != prod(high - low for low, high in box):
             return False
         # Each element once at most: no arrays of indices, and no dimension that repeats.

@@ -1,4 +1,4 @@
-"""What resizing a view asks of the array under it."""
+"""The changes that resizing a view asks of the array under it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["new_shape"]
 
 
 class _Demand(NamedTuple):
-    """What is asked of one dimension of the array: new bounds, and which old bounds it must have. None: nothing."""
+    """The new bounds of one dimension of the array, and the old ones that it must have; None demands nothing."""
 
     lower: int | None = None
     upper: int | None = None
@@ -80,7 +80,7 @@ _ONE_WAY = ("expand_only", "shrink_only")
 
 
 def _is_whole(view: Form, shape: tuple[int, ...], upper: tuple[int | None, ...]) -> bool:
-    """Whether a view is all of the array, with upper bounds that can be changed, as it is opened."""
+    """Return whether a view is the whole array with upper bounds that can be changed, as after opening."""
     return (
         len(view.lower) == len(shape) == len(upper)
         and False not in view.implicit_upper

@@ -1,4 +1,4 @@
-"""What metadata follow from a spec, and whether stored ones are as it demands, worked out once for many arrays."""
+"""A cache of metadata made from specs, and of which stored metadata meet which specs."""
 
 from __future__ import annotations
 
@@ -65,21 +65,21 @@ def schema_of(node: SpecNode, meta: ArrayMeta) -> Schema:
 
 
 def nothing(node: SpecNode) -> MetadataConstraints:
-    """What is demanded of metadata when nothing is."""
+    """Return the constraints of a spec that says nothing about metadata."""
     driver = DRIVERS[node.driver]
     assert isinstance(driver, StoredDriver), "others store nothing"
     return driver.nothing
 
 
 def minimal_of(node: SpecNode, constraints: MetadataConstraints) -> MetadataConstraints:
-    """What is demanded of metadata where those that these demand are stored."""
+    """Return the constraints that a minimal spec keeps, where metadata that meet `constraints` are stored."""
     driver = DRIVERS[node.driver]
     assert isinstance(driver, StoredDriver), "others store nothing"
     return driver.minimal(constraints)
 
 
 def _key(constraints: MetadataConstraints, schema: Schema, options: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """What both depend on; None if that cannot be told."""
+    """Return the key for what depends on all of these; None if there is no such key."""
     said = schema._key()
     if said is None:
         return None

@@ -1,4 +1,4 @@
-"""What one of several layers has to do with a view: a part of the view, and where it lies in the whole."""
+"""The share of one layer in a view: a part of the view, and where it lies in the whole."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ __all__ = ["Place", "Share", "picked_shares", "share_of_box"]
 
 
 class Place(NamedTuple):
-    """Where positions of a view are that were picked one by one: their dimensions, put first, are indexed together."""
+    """Where the positions of a share lie in the view if they are listed one by one: their dimensions come first and are
+    indexed together.
+    """
 
     order: tuple[int, ...]
     points: tuple[npt.NDArray[np.int64], ...]
@@ -29,7 +31,7 @@ class Share(NamedTuple):
     where: tuple[slice, ...] | Place | None
 
     def of(self, elements: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What elements of the whole view belong to the part."""
+        """Return the elements of the whole view that belong to the part."""
         where = self.where
         if where is None:
             return elements

@@ -1,4 +1,4 @@
-"""Stores put together in one domain: each element is that of the last one which has it."""
+"""Stores combined in one domain; each element is that of the last store that has it."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class StackDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        """What holds all layers."""
+        """The smallest domain that contains all layers."""
         return self._domain
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
-        """Those that were given, or those of the layers."""
+        """The units that were given, or else those of the layers."""
         return self._units
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
@@ -114,7 +114,7 @@ class StackDriver(Driver):
         return found
 
     def sources(self, view: View) -> Sequence[Source]:
-        """Those of all layers that are wanted."""
+        """Return the sources of all layers that a view needs."""
         if self._opens:
             return ()
         form = view._form
@@ -139,12 +139,12 @@ class StackDriver(Driver):
         do_all([partial(write, *part) for part in parts], at_once)
 
     def is_quick(self, view: View) -> bool:
-        """When few layers are wanted, for each of which it is."""
+        """Return whether few layers are needed, and each is quick to read."""
         parts = self._few_parts(view._form)
         return parts is not None and all(part._driver.is_quick(part) for _, part in parts)
 
     def is_quick_to_write(self, view: View) -> bool:
-        """The same for writing."""
+        """Return whether few layers are needed, and each is quick to write."""
         parts = self._few_parts(view._form)
         return parts is not None and all(part._driver.is_quick_to_write(part) for _, part in parts)
 
@@ -161,7 +161,7 @@ class StackDriver(Driver):
         return parts if len(parts) <= _FEW else None
 
     def _parts(self, form: Form) -> list[_Part]:
-        """What is wanted of each layer."""
+        """Return the part of the view that each layer has."""
         known, self._last = self._last, None
         if known is not None and known[0] is form:
             return known[1]
@@ -182,11 +182,11 @@ class StackDriver(Driver):
 
     @property
     def transaction(self) -> Transaction | None:
-        """What gathers what is written."""
+        """The transaction that gathers writes; None if they are stored at once."""
         return self._transaction
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """The same layers with a transaction."""
+        """Return a driver of the same layers with a transaction."""
         made = StackDriver(self._layers, self._domain, self.dtype, self._units, self._resource, transaction)
         return made.allowed(self.readable, self.writable)
 

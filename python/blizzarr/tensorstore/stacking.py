@@ -186,7 +186,7 @@ def _axis_of(layers: Sequence[Layer], axis: int | str) -> int:
 
 
 def _common(layers: Sequence[Layer]) -> IndexDomain:
-    """What holds the domains of all layers."""
+    """Return the smallest domain that contains those of all layers."""
     forms = [layer.source._form for layer in layers]
     labels, rank = forms[0].labels, forms[0].rank
     if all(form.labels == labels and not form.is_empty for form in forms):
@@ -248,7 +248,7 @@ def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStor
 
 @lru_cache(1)
 def _default() -> Context:
-    """What those share that were given no context; how many threads copy elements is all that is asked of it."""
+    """Return the context for calls without one, from which only the number of copying threads is used."""
     return Context()
 
 

@@ -1,4 +1,4 @@
-"""What a transaction has gathered for one array: the elements that were written, and which they are.
+"""The elements of one array that a transaction has gathered.
 
 When it is committed, each chunk of the array is written once, and elements of it that were not written are what others
 have made of them by then. Elements of a chunk go as soon as the chunk is made of them.
@@ -43,7 +43,7 @@ _SMALL = 1 << 15
 def staged_in(
     transaction: Transaction, store: Store, array: Array, *, assumed: bool = False, by_bytes: bool = False
 ) -> Staged:
-    """What this transaction has for an array, which is stored in `store`."""
+    """Return what a transaction has gathered for an array, which is stored in `store`."""
     changes = changes_in(transaction, store)
     name = place_in(store)[1] + array.path + ("/bytes of elements" if by_bytes else "")
     if array.metadata.chunk_keys.places is not None:
@@ -115,7 +115,7 @@ class Staged:
         return (self._meta.dtype.itemsize,) if self._by_bytes else ()
 
     def adopt(self, meta: ArrayMeta) -> Staged:
-        """The same for other metadata of the array: what was written to one with other chunks is forgotten."""
+        """Use other metadata of the array; elements are forgotten if its chunks are different."""
         if meta is self._meta:
             return self
         if not same_chunks(meta, self._meta):
@@ -163,7 +163,7 @@ class Staged:
         return self._binding
 
     def read(self, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
-        """What is stored, and over it what was written."""
+        """Read a selection as the transaction will leave it."""
         return self._gathered.read(lowered, lambda out: read(self._below(), lowered, out), out)
 
     def write(self, lowered: Lowered, source: npt.NDArray[Any], write_empty: bool = False) -> None:
@@ -183,7 +183,7 @@ class Staged:
         return found
 
     def made(self, name: str) -> tuple[bytes | None] | None:
-        """A stored value as it is to be."""
+        """Return a stored value as the transaction will leave it, in a tuple; None if it does not change."""
         if not name.startswith(self._prefix + chunk_prefix(self._path, self._meta)):
             return None
         positions = self.names().get(name)
@@ -338,7 +338,7 @@ class Staged:
             write(binding, lowered, cell.take(where))
 
     def _lowered(self, position: tuple[int, ...], cell: Cell) -> tuple[Lowered, Where]:
-        """What was written of a chunk, as a selection of the array, and within the chunk."""
+        """Return the written part of a chunk as a selection of the array, and as one of the chunk."""
         lines, is_product = cell.picked()
         axes: list[Any] = []
         where: list[Any] = []
@@ -363,7 +363,7 @@ class _Twofold(View):
         self._lower = below
 
     def get(self, key: str) -> Any:
-        """What is to be."""
+        """Return the value as the transaction will leave it."""
         return self._lower.get(key)
 
     def get_ranges(self, key: str, ranges: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How much of a view is stored."""
+"""The result of `TensorStore.storage_statistics`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["StorageStatistics"]
 
 
 class StorageStatistics:
-    """Whether nothing, and whether everything, of a view is stored; None for what was not asked.
+    """Whether none and whether all of a view is stored; None for what was not asked.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""TensorStore: a view of something with elements."""
+"""The class `TensorStore`: a view of elements."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ T = TypeVar("T")
 _DONE: Future[None] = resolved(None)
 _WRITTEN = WriteFutures._of(_DONE, _DONE)
 _WRITING, _RESIZING = Pace(), Pace()
-"""How long changing a few files near by takes."""
+"""Running estimates of how long changing a few files on this machine takes."""
 
 
 class TensorStore(StoreFacts):
@@ -72,7 +72,7 @@ class TensorStore(StoreFacts):
 
     @classmethod
     def _of(cls, driver: Driver, transform: IndexTransform | None = None) -> TensorStore:
-        """All of what a driver has, or a view of it."""
+        """Return a store of everything that a driver has, or of a view of it."""
         if transform is not None:
             return cls._made(driver, transform._form)
         domain = driver.domain._form
@@ -246,7 +246,7 @@ class TensorStore(StoreFacts):
     # Changing it
 
     def resolve(self, fix_resizable_bounds: bool = False, batch: Batch | None = None) -> Future[TensorStore]:
-        """The same view with the bounds that are stored now, where the view leaves them open.
+        """Return the view with the bounds that are stored now, where it has implicit ones.
 
         Parameters
         ----------
@@ -338,11 +338,11 @@ class TensorStore(StoreFacts):
         return submit(self._held(work))
 
     def astype(self, dtype: DTypeLike) -> TensorStore:
-        """The same view with another data type; see `blizzarr.tensorstore.cast`."""
+        """Return the view converted to another data type; see `blizzarr.tensorstore.cast`."""
         return self._with_driver(cast_driver(self._driver, as_dtype(dtype)))
 
     def with_transaction(self, transaction: Transaction | None) -> TensorStore:
-        """The same view, whose writes are gathered by a transaction.
+        """Return the view with a transaction that gathers its writes.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""An array in a store, as a spec has opened it: looked at again, resized, and said as a spec."""
+"""A stored array that a spec has opened: read again, resized, and described as a spec."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from blizzarr.transactions import StagedStore, Transaction
 __all__ = ["StoredArray"]
 
 _LOOKS = 4
-"""How often the document is looked at while other threads do so, too."""
+"""The number of attempts to read the document while other threads do so."""
 _KINDS = {"n5": "N5", "neuroglancer_precomputed": "volume"}
-"""What errors call arrays; all others are of Zarr."""
+"""The kinds of arrays in errors; all others are called zarr."""
 _CHANGING = ("shape", "attributes", "dimension_names", "dimensions", "axes", "units", "resolution")
 
 
@@ -49,11 +49,11 @@ class StoredArray:
     metadata_since: float
     """Metadata that were last looked at before this moment, in seconds since 1970, must be looked at again."""
     known: LookedAt
-    """What all that share the cache know of the metadata."""
+    """The last known metadata, shared by everything that is opened with the same cache."""
 
     @property
     def assumed(self) -> bool:
-        """Whether metadata are neither read nor written."""
+        """True if metadata are neither read nor written."""
         mode: OpenMode = self.node.options["mode"]
         return mode.assume_metadata
 
@@ -64,7 +64,7 @@ class StoredArray:
 
     @property
     def part(self) -> Field | None:
-        """What is seen of each element; None if it is one value, and all of it is."""
+        """The selected part of each element; None if the whole element is a single value."""
         return METADATA[self.node.driver].part(self.array.metadata, self.node.options)
 
     def refresh(self) -> None:
@@ -120,7 +120,7 @@ class StoredArray:
             raise ConstraintError(f"Updated {kind} metadata {new} is incompatible with existing metadata {old}")
 
     def within(self, transaction: Transaction) -> StoredArray:
-        """The same as a transaction will leave it."""
+        """Return the array as a transaction will leave it."""
         array = self.array
         staged = array._in(StagedStore(transaction, array.store))
         return replace(self, array=staged, known=LookedAt())
@@ -171,12 +171,12 @@ class StoredArray:
             raise ArrayNotFoundError(f"chunk {{{index}}} stored at {key} is missing")
 
     def _compatible(self, meta: ArrayMeta) -> str:
-        """What may not change as long as the array is open."""
+        """Return, as text, the members of the metadata that may not change while the array is open."""
         said = METADATA[self.node.driver].of(meta).to_json()
         return dump({name: value for name, value in said.items() if name not in _CHANGING})
 
     def said(self, minimal: bool = False) -> SpecNode:
-        """The spec that opens it again; without the metadata if `minimal`."""
+        """Return the spec that opens the array again; without the metadata if `minimal`."""
         meta = self.array.metadata
         kind = METADATA[self.node.driver]
         mode: OpenMode = self.node.options["mode"]

@@ -1,4 +1,4 @@
-"""Arrays in a store as a driver: the face of `blizzarr.Array`, whatever its format."""
+"""Stored arrays of any format as a driver, on top of `blizzarr.Array`."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from blizzarr.views.lowering import is_settled
 __all__ = ["SHARED_BYTES", "StoredArrayDriver"]
 
 SHARED_BYTES = 1 << 28
-"""What the reads of a batch keep at most for each other."""
+"""The size of the pool that the reads of a batch share."""
 
 _FEW_CHUNKS = 64
 """Of how many chunks at most a change of shape is a matter of moments."""
 
 _QUICK_BYTES = 1 << 20
-"""What is decoded at most for another thread not to be worth it."""
+"""The most bytes whose decoding is quicker than handing the work to another thread."""
 
 
 class StoredArrayDriver(Driver):
@@ -220,7 +220,7 @@ class StoredArrayDriver(Driver):
 
     @cached_property
     def _place(self) -> Any:
-        """The same for all handles of the array; None where reads need not keep chunks for each other."""
+        """The identity of the array, equal for all handles; None where reads need not share chunks."""
         if not self.decodes:
             return None
         store = unwrapped(self._array.store)
@@ -233,7 +233,7 @@ class StoredArrayDriver(Driver):
         return staged_in(self._transaction, store, self._array, assumed=stored.assumed, by_bytes=by_bytes)
 
     def is_quick(self, view: View) -> bool:
-        """When it is near, and little is to be decoded."""
+        """Return whether the store is on this machine, and little is to be decoded."""
         return self._is_near and self._is_small(view._form)
 
     def is_quick_to_write(self, view: View) -> bool:
@@ -246,7 +246,7 @@ class StoredArrayDriver(Driver):
         return self._is_near
 
     def is_quick_to_resize(self, form: Form, exclusive_max: Bounds) -> bool:
-        """When it is near, and the chunks that are or come to lie outside are few."""
+        """Return whether the store is on this machine, and few chunks lie outside, or will."""
         shape = self._array._shape
         if not self._is_near or exclusive_max is None or form.maps != identity_maps(len(shape)):
             return False
@@ -284,7 +284,7 @@ class StoredArrayDriver(Driver):
     # Changing it
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
-        """As the document has it now, or had it when somebody last looked, if that is new enough."""
+        """Return the driver with the shape of the document, or of a cached one that is recent enough."""
         if not self._stored.assumed:
             if self._transaction is None:
                 self._stored.renew()
@@ -320,7 +320,7 @@ class StoredArrayDriver(Driver):
         return new_shape(form, shape, lower, upper, modes)
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """By listing the chunks."""
+        """Return how much of a view is stored, by listing the chunks."""
         try:
             lowered = lower(view, self._array.shape)
         except ViewOutOfBoundsError:
@@ -332,11 +332,11 @@ class StoredArrayDriver(Driver):
 
     @property
     def transaction(self) -> Transaction | None:
-        """What gathers what is written."""
+        """The transaction that gathers writes; None if they are stored at once."""
         return self._transaction
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """The same array with a transaction."""
+        """Return a driver of the same array with a transaction."""
         made = type(self)(self._outside, transaction)
         made._looked = self._looked
         return made.allowed(self.readable, self.writable)
@@ -346,7 +346,7 @@ class StoredArrayDriver(Driver):
 
 
 def _is_resized(one: ArrayMeta, other: ArrayMeta) -> bool:
-    """Whether nothing but the shape differs of what a schema tells."""
+    """Return whether everything that a schema shows is the same in both documents, except the shape."""
     return (
         same_chunks(one, other)
         and one.dimension_names == other.dimension_names

@@ -1,4 +1,4 @@
-"""Where an array is, or is to be, stored: found, created and removed there."""
+"""The place of an array in a store: it is found, created and removed there."""
 
 from __future__ import annotations
 
@@ -63,18 +63,18 @@ class StoredPlace(NamedTuple):
 
     @property
     def constraints(self) -> MetadataConstraints:
-        """What its metadata must be."""
+        """The constraints on the metadata."""
         found: MetadataConstraints = self.node.options["metadata"]
         return found
 
     @property
     def is_volume(self) -> bool:
-        """Whether it is one of several in one document."""
+        """True if it is a scale of a volume, whose scales share one document."""
         return self.node.driver == _VOLUMES
 
     @property
     def array(self) -> tuple[str, ...]:
-        """What tells the array that is meant from others in the store."""
+        """The identity of the array within the store."""
         constraints: Any = self.constraints
         scale = constraints.selection(self.node.schema) if self.node.driver == _VOLUMES else ""
         return self.path, self.node.driver, scale
@@ -85,7 +85,7 @@ class StoredPlace(NamedTuple):
         return shown(self.store, self.forms[0].node_keys(self.path)[0])
 
     def found(self) -> ArrayMeta | None:
-        """What is stored, if it is an array."""
+        """Return the stored metadata, or None if there is no array."""
         (found,) = find_many(self.store, [self.path], self.forms)
         if isinstance(found, BlizzarrError):
             raise found
@@ -132,7 +132,7 @@ class StoredPlace(NamedTuple):
 
 
 def locate(node: SpecNode, transaction: Transaction | None = None) -> StoredPlace:
-    """Where a bound spec looks for its array."""
+    """Return the place in which a bound spec looks for its array."""
     if node.kvstore is None:
         raise SpecError('"kvstore" must be specified')
     store, path = open_directory(node.kvstore)

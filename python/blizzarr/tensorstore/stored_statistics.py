@@ -20,14 +20,14 @@ from blizzarr.tensorstore.inner_chunks import inner_chunks
 __all__ = ["first_missing", "stored_of"]
 
 _FEW = 128
-"""How many chunks are asked for one by one where that takes microseconds. Listing takes as long as there are others."""
+"""The most chunks that are asked for one by one on this machine; listing takes longer the more other chunks there are."""
 
 _Group: TypeAlias = tuple[tuple[int, ...], set[tuple[int, ...]]]
 """Axes of an array that are indexed together, and the chunks along them that are wanted."""
 
 
 def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
-    """Whether no chunk, and whether every chunk, of a selection is stored; inner chunks, where there are shards.
+    """Return whether no and whether every chunk of a selection is stored; in shards, inner chunks count.
 
     Examples
     --------

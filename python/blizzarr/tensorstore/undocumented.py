@@ -9,19 +9,19 @@ __all__ = ["unlocked", "without_document"]
 
 
 class _Undocumented(StoreWrapper):
-    """Locks of threads alone: those that also exclude other processes are on the document, which need not be there."""
+    """A store whose locks exclude threads only: those against other processes are on the document, which may be missing."""
 
     @property
     def locks(self) -> None:
-        """None."""
+        """None: documents are not locked."""
         return
 
 
 def without_document(array: Array) -> Array:
-    """The array, written without locking its document: only threads of this process exclude each other."""
+    """Return the array with a store that does not lock its document; only threads of this process exclude each other."""
     return array._in(unlocked(array.store))
 
 
 def unlocked(store: Store) -> Store:
-    """The store, without locks on documents."""
+    """Return the store without locks on documents."""
     return _Undocumented(store)

@@ -1,4 +1,4 @@
-"""What a transaction has gathered for a store whose chunks functions make and take."""
+"""The changes that a transaction has gathered for a store of virtual chunks."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class VirtualChanges:
         self._chunks: dict[Box, tuple[Elements, npt.NDArray[np.bool_]]] = {}
 
     def of(self, box: Box) -> tuple[Elements, npt.NDArray[np.bool_]] | None:
-        """What is to be written to a chunk, if anything is."""
+        """Return what is to be written to a chunk, or None."""
         return self._chunks.get(box)
 
     def changed(self, box: Box) -> tuple[Elements, npt.NDArray[np.bool_]]:
-        """What is to be written to a chunk, to be added to."""
+        """Return the buffer and mask of what is to be written to a chunk, to be added to."""
         with self._lock:
             if box not in self._chunks:
                 chunk = self._driver._room(box)

@@ -1,4 +1,4 @@
-"""`virtual_chunked`: a store whose elements functions make, chunk by chunk."""
+"""`virtual_chunked`: a store whose elements are made by functions, chunk by chunk."""
 
 from __future__ import annotations
 

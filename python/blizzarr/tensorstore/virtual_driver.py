@@ -1,4 +1,4 @@
-"""Stores whose chunks functions make, and take."""
+"""A driver whose chunks are read and written by functions."""
 
 from __future__ import annotations
 
@@ -45,26 +45,26 @@ __all__ = ["VirtualChunkedReadParameters", "VirtualChunkedWriteParameters", "Vir
 
 @dataclass(frozen=True)
 class VirtualChunkedReadParameters:
-    """What a function that produces chunks is told, besides where."""
+    """The options of a read, the last argument of a function that produces chunks."""
 
     if_not_equal: bytes = b""
     """The generation that is known already; nothing is cached here, so none is."""
     staleness_bound: float = -math.inf
-    """What was true at this moment, in seconds since 1970, is new enough."""
+    """A value from this moment or later is recent enough, in seconds since 1970."""
     batch: Batch | None = None
-    """What belongs together with this, if anything does."""
+    """The batch that the read belongs to, if any."""
 
 
 @dataclass(frozen=True)
 class VirtualChunkedWriteParameters:
-    """What a function that consumes chunks is told, besides where."""
+    """The options of a write, the last argument of a function that consumes chunks."""
 
     if_equal: bytes = b""
     """The generation that the chunk must still have; empty for any."""
 
 
 def _stamp(told: Any) -> TimestampedStorageGeneration | None:
-    """What a function returned, which may be nothing."""
+    """Return the generation that a function returned, or None."""
     if told is None or isinstance(told, TimestampedStorageGeneration):
         return told
     raise ChunkFunctionError(
@@ -117,7 +117,7 @@ class VirtualDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        """What was given."""
+        """The domain that was given."""
         return self._domain
 
     @property
@@ -127,7 +127,7 @@ class VirtualDriver(Driver):
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
-        """What was given."""
+        """The units that were given."""
         return self._units
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
@@ -243,11 +243,11 @@ class VirtualDriver(Driver):
 
     @property
     def transaction(self) -> Transaction | None:
-        """What gathers what is written."""
+        """The transaction that gathers writes; None if they are passed on at once."""
         return self._transaction
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """The same with a transaction."""
+        """Return a driver of the same functions with a transaction."""
         made = object.__new__(VirtualDriver)  # not as it is pickled
         vars(made).update(vars(self), _transaction=transaction)
         return made
@@ -268,7 +268,7 @@ class VirtualDriver(Driver):
         return IndexDomain._of(Form(lower, upper, never, never, self._domain.labels))
 
     def _parts(self, form: Form) -> Iterator[tuple[Part, Box]]:
-        """What a view needs of each chunk."""
+        """Return the part that a view needs of each chunk."""
         whole = self._domain._form
         return parts_in_chunks(form, self._chunks, self._origin, tuple(zip(whole.lower, whole.upper, strict=True)))
 

@@ -1,4 +1,4 @@
-"""New scales of volumes of Neuroglancer, in a document that has others already, or in a new one."""
+"""Creating scales of Neuroglancer volumes, in an existing document or a new one."""
 
 from __future__ import annotations
 

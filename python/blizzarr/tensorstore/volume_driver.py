@@ -1,4 +1,4 @@
-"""Scales of volumes of Neuroglancer as a driver: stored arrays whose indices begin where the volume does."""
+"""Scales of Neuroglancer volumes as a driver: stored arrays whose indices begin at the volume's offset."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class VolumeDriver(StoredArrayDriver):
         return layout_seen(self._schema.chunk_layout, self.domain._form._replace(maps=back))
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """By listing the chunks, unless these are in shards."""
+        """Return how much of a view is stored, by listing the chunks unless they are in shards."""
         if isinstance(self._array.metadata.chunk_keys.places, Shards):
             raise UnsupportedOperationError("storage_statistics not supported for sharded format")
         return super().storage_statistics(view, not_stored, fully_stored)

@@ -1,4 +1,4 @@
-"""Transactions: changes that are gathered in memory, seen only by whoever has the transaction, and stored together."""
+"""Transactions: changes that are kept in memory, seen only through the transaction, and stored together."""
 
 from blizzarr.transactions.changes import Changes, Elements, Operation, changes_in
 from blizzarr.transactions.outcome import Outcome, Participant

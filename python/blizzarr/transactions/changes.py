@@ -1,4 +1,4 @@
-"""What a transaction has gathered for the values of one place."""
+"""The changes that a transaction has gathered for the values of one place."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Operation:
     under: str | None = None
     """Elements of an array with this name are nothing without it."""
     checks: bool = False
-    """Whether it changes nothing, and only may fail."""
+    """True if it changes nothing and can only fail."""
     is_plain: bool = False
-    """Whether all it does is to give a key a value, or none."""
+    """True if it only sets or deletes the value of one key."""
 
 
 class Elements(Protocol):
@@ -84,9 +84,11 @@ class Changes:
         self._overlay = Overlay()
         self._seen: Seen = {}
         self.needed: dict[str, tuple[Store, str, bytes | None]] = {}
-        """By name the generation that a value must be of when it is committed; None: that cannot be any more."""
+        """By name, the generation that a value must have at commit; None if no generation can satisfy the conditions
+        any more.
+        """
         self.watched: Seen = {}
-        """What was read, in a transaction where that must not change."""
+        """The values that were read, in a transaction in which they must not change."""
         self._elements: dict[str, Elements] = {}
         self._stamps: dict[str, int] = {}
         self._count = count(1)
@@ -94,14 +96,14 @@ class Changes:
     # What is to be
 
     def view(self, store: Store, elements: bool = True) -> View:
-        """A store as it is to be."""
+        """Return the store as the transaction will leave it."""
         with self.lock:
             self._update()
             return View(store, place_in(store)[1], self._overlay, None, self if elements and self._elements else None)
 
     @property
     def overlay(self) -> Overlay:
-        """What is to be, as of now."""
+        """The values as the transaction will leave them, brought up to date."""
         with self.lock:
             self._update()
             return self._overlay
@@ -139,7 +141,7 @@ class Changes:
             self._check_alone(operation.store)
 
     def write(self, store: Store, key: str, value: bytes | None) -> None:
-        """Give a key a value, or none."""
+        """Set the value of a key; None deletes it."""
         name = place_in(store)[1] + key
 
         def change(target: Store) -> None:
@@ -262,7 +264,7 @@ class Changes:
                 self._commit_each(outcome)
 
     def shown(self) -> list[str]:
-        """What is to be stored."""
+        """Return the names of the values that are to be stored, as errors show them."""
         with self.lock:
             there = {name: None for made in self._operations.values() if not made.checks for name in made.names}
             there.update({name: None for elements in self._elements.values() for name in elements.names()})
@@ -335,7 +337,7 @@ class Changes:
 
 
 def changes_in(transaction: Transaction, store: Store) -> Changes:
-    """What a transaction has for the place of a store.
+    """Return the changes that a transaction has gathered for the place of a store.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The future of a transaction, which commits it when somebody waits for it."""
+"""The future of a transaction; waiting for it commits the transaction."""
 
 from __future__ import annotations
 

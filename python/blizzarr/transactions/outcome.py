@@ -1,4 +1,4 @@
-"""What becomes of changes: those who take part in a transaction, what they have stored, and what errors say of it."""
+"""The outcome of a commit: the participants, the values that were stored and those that were not, and the error."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from blizzarr.errors import BlizzarrError
 __all__ = ["Outcome", "Participant"]
 
 _NAMED = 5
-"""So many of the values that were, or were not, stored are named in the text of an error."""
+"""The most values that the text of an error names as stored, and as not stored."""
 
 
 class Outcome:
-    """What a commit has stored, and what it has not, and why."""
+    """The values that a commit has stored, those that it has not, and the first error."""
 
     def __init__(self) -> None:
         self.stored: list[str] = []
@@ -42,7 +42,7 @@ class Participant(Protocol):
     """Changes of one place that a transaction has gathered."""
 
     at_once: bool
-    """Whether committing stores all of them, or none."""
+    """True if the commit stores either all of them or none."""
 
     def prepare(self) -> None:
         """Refuse to be committed, before anything is stored."""
@@ -51,7 +51,7 @@ class Participant(Protocol):
         """Store them, and note what was stored."""
 
     def shown(self) -> list[str]:
-        """What is to be stored, as errors show it."""
+        """Return the names of the values that are to be stored, as errors show them."""
 
     def abort(self) -> None:
         """Forget them."""

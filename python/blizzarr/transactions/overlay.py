@@ -1,4 +1,4 @@
-"""Values as they are to be, over those that are stored."""
+"""Overlays: values as a transaction will leave them, on top of those that are stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from blizzarr.stores.ranges import slice_ranges
 __all__ = ["Overlay", "Seen", "View", "behind", "in_range"]
 
 Seen = dict[str, tuple[Store, str, bytes]]
-"""By name: the store and key of a value that was looked at, and its generation then."""
+"""By name: the store and key of a value that was read, and its generation at that time."""
 
 
 def behind(prefix: str) -> str:
@@ -26,19 +26,19 @@ def behind(prefix: str) -> str:
 
 
 def in_range(name: str, least: str, end: str) -> bool:
-    """Whether a name is in a range; an empty end is none."""
+    """Return whether a name is in the range; an empty `end` means no upper bound."""
     return least <= name and (not end or name < end)
 
 
 class Overlay:
-    """What is to be stored, by names that tell all places of one kind apart."""
+    """The values to be stored, by names that are unique across all places of one kind."""
 
     __slots__ = ("errors", "ranges", "values")
 
     def __init__(self) -> None:
         self.values: dict[str, bytes | None] = {}
         self.ranges: list[tuple[str, str]] = []
-        """What was stored there is hidden."""
+        """Ranges of names whose stored values are hidden."""
         self.errors: dict[str, BlizzarrError] = {}
         """Values that cannot be told, as a change of them has failed."""
 
@@ -49,7 +49,7 @@ class Overlay:
         return other
 
     def hides(self, name: str) -> bool:
-        """Whether what is stored under this name counts as gone."""
+        """Return whether the stored value of this name is hidden."""
         return any(in_range(name, least, end) for least, end in self.ranges)
 
     def delete_range(self, least: str, end: str) -> None:
@@ -59,7 +59,7 @@ class Overlay:
         self.ranges.append((least, end))
 
     def touches(self, prefix: str, but: Iterable[str] = ()) -> bool:
-        """Whether anything below a prefix is not what is stored, leaving out some names."""
+        """Return whether any value below a prefix differs from what is stored, not counting the names in `but`."""
         end = behind(prefix)
         if any((not end or least < end) and (not stop or prefix < stop) for least, stop in self.ranges):
             return True
@@ -68,14 +68,14 @@ class Overlay:
 
 
 class Above(Protocol):
-    """What lies over an overlay: values that are made when somebody asks for them."""
+    """Values on top of an overlay, which are computed when they are asked for."""
 
     def made(self, name: str) -> tuple[bytes | None] | None:
         """The value of a name, in a tuple, if it is one of these."""
         ...
 
     def names(self, prefix: str) -> dict[str, bool]:
-        """Those of its names that begin with a prefix, and whether they have a value."""
+        """Return the names that begin with a prefix, each with whether it has a value."""
         ...
 
 

@@ -17,7 +17,7 @@ __all__ = ["StagedStore"]
 
 
 class StagedStore(BaseStore):
-    """What is stored, and over it what a transaction has gathered; what is set is gathered, too.
+    """A store with the changes of a transaction on top; what is set through it becomes part of the transaction.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class StagedStore(BaseStore):
 
     @property
     def changes(self) -> Changes:
-        """What the transaction has for this place."""
+        """The changes that the transaction has gathered for this place."""
         return changes_in(self.transaction, self.base)
 
     def _view(self) -> View:

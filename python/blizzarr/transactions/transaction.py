@@ -1,4 +1,4 @@
-"""What gathers changes until it is committed or aborted."""
+"""Transactions: they gather changes until they are committed or aborted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Hold:
         self._transaction: Transaction | None = transaction
 
     def release(self) -> None:
-        """It is done, or will not be."""
+        """Let the transaction end: the work is done, or will not be."""
         transaction, self._transaction = self._transaction, None
         if transaction is not None:
             transaction._released()
@@ -94,27 +94,27 @@ class Transaction:
 
     @property
     def atomic(self) -> bool:
-        """Whether others must never see the transaction half committed."""
+        """True if others must never see the transaction half committed."""
         return self._atomic
 
     @property
     def repeatable_read(self) -> bool:
-        """Whether the commit fails if others have changed something that was read in the transaction."""
+        """True if the commit fails when others have changed something that was read in the transaction."""
         return self._repeatable_read
 
     @property
     def open(self) -> bool:
-        """Whether changes can still be added."""
+        """True while changes can be added."""
         return not (self._started or self.aborted)
 
     @property
     def commit_started(self) -> bool:
-        """Whether committing has begun or is complete."""
+        """True if committing has begun or is complete."""
         return self._started
 
     @property
     def aborted(self) -> bool:
-        """Whether the transaction was aborted."""
+        """True if the transaction was aborted."""
         return self._abort_error is not None
 
     @property
@@ -143,13 +143,13 @@ class Transaction:
 
     @property
     def _is_committed(self) -> bool:
-        """Whether all was stored."""
+        """True if everything was stored."""
         return self._done.done() and self._done.exception() is None
 
     # For whoever takes part
 
     def _join(self, key: object, make: Callable[[], P]) -> P:
-        """What takes part under this key, made by the first who asks.
+        """Return the participant under this key; the first call makes it.
 
         Raises
         ------
@@ -201,12 +201,12 @@ class Transaction:
         return in_it
 
     def _need_alone(self, what: str) -> None:
-        """Say that this is to be stored by itself, which at most one thing of an atomic transaction may be.
+        """Declare that `what` is stored in a step of its own, of which an atomic transaction may have only one.
 
         Raises
         ------
         TransactionError
-            When there is another one; then it is aborted.
+            If there is another one; the transaction is then aborted.
         """
         if not self._atomic:
             return
@@ -216,7 +216,7 @@ class Transaction:
         self._fail(TransactionError(f"Cannot {self._alone} and {what} as single atomic transaction"))
 
     def _fail(self, error: TransactionError) -> None:
-        """Abort it, and raise the error."""
+        """Abort the transaction, and raise the error."""
         with self._lock:
             if self.open:
                 self._abort_error = error
@@ -263,7 +263,7 @@ class Transaction:
         self._done.result()
 
     def _begin(self) -> list[Participant] | None:
-        """What takes part, if it is to be committed now; None if not, or not yet."""
+        """Return the participants if they are to be committed now, None if not, or not yet."""
         with self._lock:
             if not self.open:
                 return None

@@ -1,4 +1,4 @@
-"""Stores that note what is read, and refuse to read it when it has changed."""
+"""Stores that record what is read from them, and fail if it has changed when it is read again."""
 
 from __future__ import annotations
 

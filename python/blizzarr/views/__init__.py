@@ -1,4 +1,4 @@
-"""Views: indexing that composes and reads nothing, over domains with origins, labels and implicit bounds."""
+"""Views: indexing that reads nothing, over domains with origins, labels and implicit bounds."""
 
 from blizzarr.views.dim import Dim
 from blizzarr.views.dim_expression import DimExpression, DimSelection, d

@@ -1,4 +1,4 @@
-"""The short way for the keys that almost every call has: integers, slices, `...` and `newaxis`.
+"""The fast path for the most frequent keys: integers, slices, `...` and `newaxis`.
 
 It changes the form of a view directly, in straight lines. It knows no errors: any key that it does not take, for
 whatever reason, goes the long way, which decides the meaning of all keys (`numpy_index` and `compose`). Tests prove
@@ -121,7 +121,9 @@ def index_basic(form: Form, key: Any) -> Form | None:
 
 
 def _counted_down(form: Form, dim: int, key: slice, open_below: bool, open_above: bool) -> tuple[int, int, int] | None:
-    """Where a slice from the start down to behind the stop begins and ends in its new dimension, and its offset."""
+    """Return the bounds of the dimension that a slice with a negative step gives, and the offset of its map; None
+    where the general path has to take it.
+    """
     start, stop, step = key.start, key.stop, key.step
     first = form.upper[dim] - 1 if start is None else start
     last = form.lower[dim] if stop is None else stop + 1

@@ -1,4 +1,4 @@
-"""Domains made of vectors: bounds, shapes and labels, each for all dimensions, of which some may be missing."""
+"""Domains made from vectors of bounds, shapes and labels, any of which may be missing."""
 
 from __future__ import annotations
 

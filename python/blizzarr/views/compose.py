@@ -1,4 +1,4 @@
-"""A view of a view: two transforms, one after the other, become one.
+"""Composing two transforms into one: a view of a view.
 
 Steps
 -----

@@ -1,4 +1,4 @@
-"""A view cut to a domain, whose dimensions are found by their labels, or by their places if there are none."""
+"""Restricting a view to a domain, whose dimensions are matched by label, or by position if there are no labels."""
 
 from __future__ import annotations
 

@@ -115,17 +115,17 @@ class Dim:
 
     @property
     def size(self) -> int:
-        """How many indices there are."""
+        """The number of indices."""
         return self._interval.upper - self._interval.lower
 
     @property
     def finite(self) -> bool:
-        """Whether it has both bounds."""
+        """True if both bounds are finite."""
         return self._interval.lower != -INF and self._interval.upper != INF + 1
 
     @property
     def empty(self) -> bool:
-        """Whether there is no index."""
+        """True if there is no index."""
         return self._interval.lower == self._interval.upper
 
     @property
@@ -141,7 +141,7 @@ class Dim:
 
     @property
     def implicit_lower(self) -> bool:
-        """Whether the lower bound is implicit."""
+        """True if the lower bound is implicit."""
         return self._interval.implicit_lower
 
     @implicit_lower.setter
@@ -150,7 +150,7 @@ class Dim:
 
     @property
     def implicit_upper(self) -> bool:
-        """Whether the upper bound is implicit."""
+        """True if the upper bound is implicit."""
         return self._interval.implicit_upper
 
     @implicit_upper.setter
@@ -238,14 +238,14 @@ def _called(
     implicit_lower: bool | None = None,
     implicit_upper: bool | None = None,
 ) -> None:
-    """How a `Dim` is made, for `help`: what is not given differs from None in places that do not matter there."""
+    """The signature of `Dim` that `help` shows. The real one tells arguments that are missing from None."""
 
 
 show_as(Dim.__init__, _called)
 
 
 def _positions(args: tuple[Any, ...], bounded: bool, labelled: bool) -> tuple[str, ...]:
-    """What the positional arguments are, by their number and kind."""
+    """Name the positional arguments by their number and types."""
     if len(args) == 1 and bounded:
         return ("inclusive_min",)
     if len(args) > 2:

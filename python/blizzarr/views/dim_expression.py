@@ -1,4 +1,4 @@
-"""Dimension expressions: dimensions, and what is to be done with them, said before there is a view.
+"""Dimension expressions: a selection of dimensions and operations on them, written before there is a view.
 
 ``d["x", 0]`` selects dimensions; operations are added behind it, and each works on what the one before left selected.
 """
@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 
 
 class Subscript(Generic[Result]):
-    """What is called by brackets: ``view.label["x", "y"]``."""
+    """A method that is called with brackets: ``view.label["x", "y"]``."""
 
     __slots__ = ("_call", "_name", "_owner")
 
@@ -64,7 +64,7 @@ def given_labels(key: Any) -> tuple[str, ...]:
 
 
 def given_flags(key: Any) -> tuple[bool | None, bool | None]:
-    """What is to become of lower and upper bounds: a flag for both, or a slice of two; None leaves them."""
+    """Return the flags for the lower and upper bounds, given as one flag or as a slice of two; None leaves a bound."""
     if not isinstance(key, slice):
         both = None if key is None else flag(key)
         return both, both
@@ -343,7 +343,7 @@ class DimSelection(DimExpression):
 
 
 class _Selector:
-    """What makes selections: ``d["x", 0]``."""
+    """The class of `d`, which makes selections of dimensions: ``d["x", 0]``."""
 
     __slots__ = ()
 

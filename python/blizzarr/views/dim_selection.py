@@ -1,4 +1,4 @@
-"""Dimensions as users name them: by number, also from the end, by label, by slices of numbers."""
+"""Selections of dimensions: by number, also counted from the end, by label, or by slices of numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Error: TypeAlias = type[BlizzarrError]
 
 
 def as_dim_specs(value: Any) -> tuple[DimSpec, ...] | None:
-    """What a number, label, slice, selection or nested sequences of these name; None for anything else."""
+    """Parse a number, label, slice, selection, or nested sequences of these; return None for anything else."""
     if isinstance(value, str):
         return (value,)
     if hasattr(value, "__index__"):
@@ -134,7 +134,7 @@ def normalize_new_dims(specs: Iterable[DimSpec], rank: int) -> list[int]:
 
 
 def _new_in_range(spec: tuple[int | None, int | None, int]) -> int:
-    """How many dimensions a slice names whatever the rank; an error if that depends on it."""
+    """Return the number of dimensions in a slice of new dimensions; an error if that depends on the rank."""
     start, stop, step = spec
     if step == 0:
         raise SelectionError("step must not be 0")

@@ -175,7 +175,7 @@ class IndexDomain(FormValue, Movable):
         return self._merged(other, "hull")
 
     def _merge(self, other: IndexDomain) -> IndexDomain:
-        """What two descriptions of one domain say together: unknown bounds give way to known ones.
+        """Merge two descriptions of one domain: unknown bounds give way to known ones.
 
         Raises
         ------

@@ -87,7 +87,7 @@ class Form(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is a dimension without indices, for good: its bounds are explicit."""
+        """True if a dimension has no indices and explicit bounds, so that it never will have any."""
         for dim, lower in enumerate(self.lower):
             if lower == self.upper[dim] and not (self.implicit_lower[dim] or self.implicit_upper[dim]):
                 return True
@@ -140,5 +140,5 @@ def without_arrays(form: Form) -> Form:
 
 
 def fits_64_bits(*numbers: int) -> bool:
-    """Whether these are what offsets and strides may be."""
+    """Return whether all numbers are valid as offsets and strides."""
     return all(INT64_MIN <= number <= INT64_MAX for number in numbers)

@@ -1,4 +1,4 @@
-"""What domains and transforms share: they are their form and nothing else, and do not change."""
+"""The base of domains and transforms: immutable objects that consist of their form."""
 
 from __future__ import annotations
 

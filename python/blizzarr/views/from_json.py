@@ -1,4 +1,4 @@
-"""Domains and transforms from JSON; errors say where in the document, as TensorStore words them."""
+"""Domains and transforms from JSON; errors name the place in the document in TensorStore's words."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _bound(value: Any, infinite: dict[str, int]) -> int:
 
 
 def _domain(members: dict[str, Any], prefix: str) -> tuple[Any, ...]:
-    """What `complete` takes."""
+    """Parse the members that describe a domain into the arguments of `complete`."""
     names = [prefix + name for name in ("rank", "inclusive_min", "shape", "inclusive_max", "exclusive_max", "labels")]
     if not any(name in members for name in names):
         raise SpecError(f"At least one of {', '.join(map(quoted, names))} members must be specified")

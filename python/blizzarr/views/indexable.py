@@ -1,4 +1,4 @@
-"""What has a transform, like an array: views of it are the same thing with another transform."""
+"""The base of everything that has a transform: its views are the same thing with another transform."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Indexable"]
 
 
 class Indexable(Indexed):
-    """What has a transform, and becomes a view of itself by indexing: that composes, and reads nothing.
+    """Something with a transform, such as an array; indexing composes transforms and reads nothing.
 
     Subclasses give `_transform` and `_with_transform`. While the rank is not known, `_transform` is None, and indexing
     is an error.
@@ -41,11 +41,11 @@ class Indexable(Indexed):
     @property
     @abstractmethod
     def _transform(self) -> IndexTransform | None:
-        """How positions in the domain map to elements."""
+        """The map from positions in the domain to elements; None while the rank is not known."""
 
     @abstractmethod
     def _with_transform(self, transform: IndexTransform) -> Self:
-        """The same with another transform."""
+        """Return the same object with another transform."""
 
     @property
     def _form(self) -> Form:

@@ -1,4 +1,4 @@
-"""Everything that is indexed as a view is: by NumPy's terms, domains, dimension expressions and transforms."""
+"""Indexing of views: by NumPy's terms, domains, dimension expressions and transforms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def index(form: Form, key: Any) -> Form:
 
 
 class Indexed(Movable):
-    """What is indexed through its form."""
+    """Something that is indexed through its form."""
 
     __slots__ = ()
 

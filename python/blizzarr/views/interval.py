@@ -1,4 +1,4 @@
-"""Intervals of integers with bounds that are infinite, or implicit, and how they change when a dimension is sliced.
+"""Intervals of integers whose bounds may be infinite or implicit, and how slices change them.
 
 Definitions
 -----------
@@ -54,11 +54,11 @@ class Bounds(NamedTuple):
         return f"{lower}, {'+inf' if self.upper == INF + 1 else self.upper})"
 
     def contains(self, index: int) -> bool:
-        """Whether a finite index lies within."""
+        """Return whether a finite index lies within."""
         return self.lower <= index < self.upper and -INF < index < INF
 
     def covers(self, inner: tuple[int, int]) -> bool:
-        """Whether another interval lies within; empty ones do everywhere."""
+        """Return whether the other interval lies within; an empty one always does."""
         return inner[0] >= inner[1] or (self.lower <= inner[0] and inner[1] <= self.upper)
 
 
@@ -92,7 +92,7 @@ class Interval(NamedTuple):
 
     @property
     def effective(self) -> Bounds:
-        """What is allowed: implicit bounds are none."""
+        """The interval of allowed indices: an implicit bound counts as infinite."""
         return Bounds(-INF if self.implicit_lower else self.lower, INF + 1 if self.implicit_upper else self.upper)
 
     def hull(self, other: Interval) -> Interval:
@@ -106,7 +106,7 @@ class Interval(NamedTuple):
         return self._with_flags(lower, upper, other)
 
     def intersect(self, other: Interval) -> Interval:
-        """What lies in both."""
+        """Return the intersection of both."""
         lower = max(self.lower, other.lower)
         found = self._with_flags(lower, min(self.upper, other.upper), other)
         # Where they have nothing in common it ends where it begins.
@@ -123,7 +123,7 @@ class Interval(NamedTuple):
         return Interval(lower, upper, implicit_lower, implicit_upper)
 
     def merge(self, other: Interval) -> Interval:
-        """What two descriptions of the same dimension say together: unknown bounds give way to known ones.
+        """Merge two descriptions of the same dimension: unknown bounds give way to known ones.
 
         Raises
         ------
@@ -151,7 +151,7 @@ class Interval(NamedTuple):
         return Interval(*closed(lower, upper - 1), implicit_lower, implicit_upper)
 
     def tighten(self, other: Interval) -> Interval:
-        """What lies in both, where an explicit bound counts more than an implicit one."""
+        """Return the intersection of both, in which explicit bounds take precedence over implicit ones."""
         first, second = self, other
         if first.implicit_lower != second.implicit_lower:
             lower = max(first.effective.lower, second.effective.lower)

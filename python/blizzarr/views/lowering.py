@@ -1,4 +1,4 @@
-"""From a view to what the engine is told: positions counted from zero, all indices within the stored array.
+"""From a view to the engine's arguments: positions counted from zero, all indices within the stored array.
 
 The engine understands a strided axis for a dimension, and index arrays over groups of dimensions; what a view can say
 beyond that (diagonals, dimensions that repeat) becomes index arrays: see `blizzarr.indexing.selection`.
@@ -20,7 +20,7 @@ __all__ = ["is_settled", "lower"]
 
 
 def lower(view: View, shape: tuple[int, ...]) -> Lowered:
-    """What is to be read or written of an array of this shape; the result has the shape of the view's domain.
+    """Return the engine's selection for reading or writing a view of an array of this shape, in the shape of the view.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def lower(view: View, shape: tuple[int, ...]) -> Lowered:
 
 
 def is_settled(form: Form, shape: tuple[int, ...]) -> bool:
-    """Whether the bounds that a view leaves open are those of this shape; false where that takes long to say.
+    """Return whether the implicit bounds of a view agree with this shape; False if that is expensive to tell.
 
     Examples
     --------

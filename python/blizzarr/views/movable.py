@@ -1,4 +1,4 @@
-"""What domains and views have in common: they can be translated, labelled and transposed."""
+"""The operations that domains and views share: translation, labels, transposition."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Movable(ABC):
 
     @abstractmethod
     def _with_form(self, form: Form) -> Self:
-        """The same with another form."""
+        """Return the same object with another form."""
 
     def _changed(self, change: Callable[[Form], Form]) -> Self:
         form = self._form
@@ -49,7 +49,7 @@ class Movable(ABC):
 
     @property
     def translate_to(self) -> Subscript[Self]:
-        """The same with its origin at these indices; None leaves a dimension.
+        """Return the object translated so that it begins at these indices; None leaves a dimension.
 
         Examples
         --------
@@ -63,14 +63,14 @@ class Movable(ABC):
 
     @property
     def translate_by(self) -> Subscript[Self]:
-        """The same, moved by these offsets."""
+        """Return the object translated by these offsets."""
         return self._subscript(
             "translate_by", index_vector, lambda form, dims, by: translate(form, dims, by, Translation.BY)
         )
 
     @property
     def translate_backward_by(self) -> Subscript[Self]:
-        """The same, moved back by these offsets."""
+        """Return the object translated back by these offsets."""
         return self._subscript(
             "translate_backward_by",
             index_vector,
@@ -79,7 +79,7 @@ class Movable(ABC):
 
     @property
     def label(self) -> Subscript[Self]:
-        """The same with these labels.
+        """Return the object with these labels.
 
         Examples
         --------
@@ -91,7 +91,7 @@ class Movable(ABC):
 
     @property
     def mark_bounds_implicit(self) -> Subscript[Self]:
-        """The same with bounds that are implicit or explicit: both, or lower and upper as a slice; None leaves them.
+        """Return the object with implicit or explicit bounds: one flag for both, or a slice of two; None leaves them.
 
         Examples
         --------
@@ -104,7 +104,7 @@ class Movable(ABC):
         )
 
     def transpose(self, axes: Any = None) -> Self:
-        """The same with its dimensions in the order of `axes`, which are numbers, labels or slices; else reversed.
+        """Return the object with its dimensions in the order of `axes`, by default reversed.
 
         Examples
         --------
@@ -119,6 +119,6 @@ class Movable(ABC):
 
     @property
     def T(self) -> Self:  # noqa: N802
-        """The same with its dimensions in reversed order."""
+        """The object with its dimensions in reversed order."""
         form = self._form
         return self._with_form(permute(form, range(len(form.lower))[::-1]))

@@ -1,4 +1,4 @@
-"""NumPy's indexing of views: the terms of a key, laid out as a transform into the view.
+"""NumPy's indexing of views: the terms of a key become a transform into the view.
 
 Steps
 -----
@@ -34,13 +34,13 @@ class _Block:
     taken: list[int]
     """The dimensions of the view."""
     place: int
-    """Where it stands among the blocks."""
+    """The position among the blocks."""
     count: int
-    """How many new dimensions it gives."""
+    """The number of new dimensions."""
     first: int = -1
     """The first of its new dimensions."""
     sliced: tuple[Interval, int] | None = None
-    """What a slice makes of its dimension."""
+    """The interval and stride that a slice makes of its dimension."""
 
 
 def index_direct(form: Form, key: Any, mode: Mode) -> Form:
@@ -50,7 +50,7 @@ def index_direct(form: Form, key: Any, mode: Mode) -> Form:
 
 
 def index_any(form: Form, key: Any, mode: Mode) -> Form:
-    """The same for all keys, by the steps above."""
+    """Return the same as `index_direct` for any key, by the steps that are described above."""
     terms = parse_terms(key, mode)
     left = form.rank - terms.taken
     if left < 0:

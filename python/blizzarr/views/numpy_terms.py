@@ -1,4 +1,4 @@
-"""What may stand between the brackets of a view, and what it means; the dialect is NumPy's, with four differences.
+"""The terms of a key between brackets, in NumPy's dialect with four differences.
 
 Indices are those of the domain: there are no negative indices that count from the end, and slices beyond the domain are
 errors. Slices keep their place: the domain of ``view[5:8]`` is ``[5, 8)``. Arrays of indices pick points of all
@@ -27,7 +27,7 @@ __all__ = ["Arrays", "Mode", "Slice", "Term", "Terms", "Usage", "parse_terms"]
 
 
 class Mode(Enum):
-    """What arrays of indices mean: see `blizzarr.indexing.dialect`."""
+    """The meaning of index arrays; see `blizzarr.indexing.dialect`."""
 
     DEFAULT = ""
     OINDEX = ".oindex"
@@ -35,7 +35,7 @@ class Mode(Enum):
 
 
 class Usage(Enum):
-    """Where a key stands."""
+    """The position of a key in an expression."""
 
     DIRECT = 0
     """Behind a view."""
@@ -93,17 +93,17 @@ class Terms:
 
     @property
     def taken(self) -> int:
-        """How many dimensions of the view the terms stand for, without the ellipsis."""
+        """The number of dimensions of the view that the terms consume, without the ellipsis."""
         return sum(dims_taken(term) for term in self.terms)
 
     @property
     def added(self) -> int:
-        """How many dimensions of length 1 are put in."""
+        """The number of dimensions of length 1 that are added."""
         return self.terms.count(None)
 
     @property
     def has_ellipsis(self) -> bool:
-        """Whether there is an ellipsis."""
+        """True if there is an ellipsis."""
         return any(term is Ellipsis for term in self.terms)
 
     def __eq__(self, other: object) -> bool:
@@ -116,7 +116,7 @@ class Terms:
 
 
 def dims_taken(term: Term) -> int:
-    """How many dimensions of the view a term stands for."""
+    """Return the number of dimensions of the view that a term consumes."""
     if isinstance(term, Arrays):
         return len(term.indices)
     return 0 if term is None or term is Ellipsis else 1

@@ -1,4 +1,4 @@
-"""Operations on selected dimensions: each takes a form and the numbers of dimensions, and gives both anew."""
+"""Operations on selected dimensions: each takes a form and dimension numbers, and returns new ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Vector: TypeAlias = int | tuple[int | None, ...] | None
 
 
 class Translation(Enum):
-    """Where to, and by what."""
+    """The kinds of translation: to an index, by an offset, or back by an offset."""
 
     TO = "to"
     BY = "by"
@@ -184,7 +184,7 @@ def _check_not_indexing(form: Form, dims: list[int]) -> None:
 
 
 def take_diagonal(form: Form, dims: list[int]) -> Step:
-    """Where the indices along all these dimensions are the same; the diagonal is the first dimension."""
+    """Keep the positions whose indices along all these dimensions are equal, as a single dimension that comes first."""
     others = [dim for dim in range(form.rank) if dim not in dims]
     lower = max([form.lower[dim] for dim in dims], default=-INF)
     upper = max([lower, min([form.upper[dim] for dim in dims], default=INF + 1)])

@@ -1,4 +1,4 @@
-"""How one index of an array follows from a position: the output maps of a transform, as users see them."""
+"""The output maps of a transform: how one index of an array follows from a position."""
 
 from __future__ import annotations
 
@@ -109,12 +109,12 @@ class OutputIndexMap:
 
     @property
     def offset(self) -> int:
-        """What is added, or the constant index."""
+        """The constant index, or the offset that is added."""
         return self._offset
 
     @property
     def stride(self) -> int | None:
-        """What indices are multiplied by; None if the map is constant."""
+        """The factor of the index; None if the map is constant."""
         return None if self._method is OutputIndexMethod.constant else self._stride
 
     @property
@@ -129,7 +129,7 @@ class OutputIndexMap:
 
     @property
     def index_range(self) -> Dim | None:
-        """What all indices have to be within; None unless there is an array."""
+        """The range that all indices must lie in; None unless there is an index array."""
         return Dim._of(Interval(*self._bounds)) if self._method is OutputIndexMethod.array else None
 
     def __eq__(self, other: object) -> bool:
@@ -173,7 +173,7 @@ def _called(
     stride: int = 1,
     index_range: Dim | None = None,
 ) -> None:
-    """How an `OutputIndexMap` is made, for `help`; the first may be given without its name."""
+    """The signature of `OutputIndexMap` that `help` shows; the first argument may be positional."""
 
 
 show_as(OutputIndexMap.__init__, _called)

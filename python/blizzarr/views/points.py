@@ -1,4 +1,4 @@
-"""The short way for keys with arrays of indices: lists and arrays of integers among integers, slices and `...`.
+"""The fast path for index arrays: lists and arrays of integers among integers, slices and `...`.
 
 Like `basic`, it answers only where nothing is out of the ordinary, and knows no errors: any other key goes the long
 way, which decides the meaning of all keys. Tests prove that the two agree.
@@ -18,7 +18,7 @@ from blizzarr.views.values import MAX_RANK
 __all__ = ["index_points"]
 
 _Became: TypeAlias = int | tuple[int, int, int] | tuple[IndexArray, int]
-"""What became of a dimension: an index, (dim, offset, stride), or an array and the dimension after its last."""
+"""The fate of a dimension: an index, (dim, offset, stride), or an index array and the dimension after its last."""
 
 
 def index_points(form: Form, key: Any, mode: Mode) -> Form | None:
@@ -95,7 +95,9 @@ def index_points(form: Form, key: Any, mode: Mode) -> Form | None:
 
 
 def _terms(key: Any, rank: int, mode: Mode) -> tuple[list[Any], tuple[int, ...], bool] | None:
-    """What is said of each dimension, arrays as our own; their common shape; and whether that stays where they are."""
+    """Return the term of each dimension (index arrays as copies), the common shape of the arrays, and whether they stay
+    in place.
+    """
     items = list(key) if type(key) is tuple else [key]
     joint: tuple[int, ...] | None = None
     in_place = mode is Mode.DEFAULT

@@ -1,4 +1,4 @@
-"""Output maps as users and documents give them, checked against the domain that they are for."""
+"""Output maps as users and documents give them, checked against their domain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users may pass for numbers, sequences, labels and flags, with the errors that Python's own functions raise."""
+"""Conversion of numbers, sequences, labels and flags that users pass, with the errors of Python's own functions."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def escaped(label: str) -> str:
 
 
 def quoted(label: str) -> str:
-    """A label as it is shown."""
+    """Quote a label for an error message."""
     return f'"{escaped(label)}"'
 
 
