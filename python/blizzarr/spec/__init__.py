@@ -1,1 +1,1 @@
-"""What to open or create, said in JSON: specs, schemas, contexts and key-value stores, as TensorStore has them."""
+"""Specs, schemas, contexts and key-value stores, as TensorStore has them: what to open or create, in JSON."""

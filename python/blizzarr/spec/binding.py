@@ -16,7 +16,7 @@ from blizzarr.spec.context import Context, ContextResource, ContextSpec, Resourc
 __all__ = ["Bindable", "Held", "bind", "resource_json", "same", "strip", "unbind"]
 
 Held: TypeAlias = ContextResource | ResourceSpec
-"""A resource of a node: bound, or as it is said."""
+"""A resource of a node, either bound or as a spec."""
 
 
 class Bindable(Protocol):
@@ -29,7 +29,7 @@ class Bindable(Protocol):
 
     @property
     def context(self) -> ContextSpec | None:
-        """What the node says for itself and its inner nodes."""
+        """The context that the node defines for itself and its inner nodes."""
         ...
 
     @property
@@ -38,7 +38,7 @@ class Bindable(Protocol):
         ...
 
     def with_resources(self, resources: dict[str, Held], inner: tuple[Any, ...], context: ContextSpec | None) -> Self:
-        """The same node with other resources, inner nodes and context."""
+        """Return the node with other resources, inner nodes and context."""
         ...
 
 
@@ -74,13 +74,13 @@ def unbind(node: Node, record: bool = False) -> Node:
 
 
 def same(one: Node, other: Node, to_json: Callable[[Node], Any]) -> bool:
-    """Whether both say the same in JSON, where bound resources are the same only if they are identical."""
+    """Return whether both have the same JSON; bound resources are the same only if they are identical."""
     one, other = _unbound((one, other), True)
     return bool(to_json(one) == to_json(other))
 
 
 def resource_json(held: Held, include_defaults: bool) -> Any:
-    """What a node says of a resource that is not bound."""
+    """Return the JSON of a resource that is not bound."""
     said = held.to_json(include_defaults)
     return [said] if isinstance(held, ResourceSpec) and held.immediate else said
 
@@ -141,7 +141,7 @@ class _Names:
         return said
 
     def said(self, held: Held, record: bool) -> ResourceSpec:
-        """How a node says the resource."""
+        """Return the resource as a spec."""
         if isinstance(held, ResourceSpec):
             return held
         entry = self.entries[id(held)]

@@ -1,4 +1,4 @@
-"""How elements lie in storage, as users say it: by keywords, or as JSON."""
+"""`ChunkLayout`: the layout of elements in storage, given by keywords or as JSON."""
 
 from __future__ import annotations
 

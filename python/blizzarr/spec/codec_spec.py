@@ -1,4 +1,4 @@
-"""How elements become bytes: what TensorStore calls the codec of a driver; options may be left open."""
+"""`CodecSpec`: the codec of a driver, some of whose options may be left open."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Vector:
 
     @property
     def is_unset(self) -> bool:
-        """Whether there is no constraint on any dimension."""
+        """True if no dimension has a constraint."""
         return self.values.count(None) == len(self.values)
 
     def part(self, hard: bool) -> tuple[Any, ...]:
@@ -63,7 +63,7 @@ class Vector:
         return tuple(value if (dim in self.hard) == hard else None for dim, value in enumerate(self.values))
 
     def softened(self) -> Vector:
-        """The same as wishes."""
+        """Return the same constraints, all of them soft."""
         return Vector(self.values)
 
     def merged(self, rule: Rule, values: Sequence[Any], hard: bool | Collection[int]) -> Vector:

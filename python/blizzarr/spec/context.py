@@ -1,4 +1,4 @@
-"""Contexts: the resources, like caches and memory, that several stores share.
+"""Contexts: the resources, such as caches and memory, that several stores share.
 
 A *resource spec* says a resource in JSON, or refers to another by its key, ``kind`` or ``kind#tag``. A context is asked
 for a resource by its key; it looks in its own specs, then in those above it, and makes what is said there once. What is
@@ -22,7 +22,7 @@ __all__ = ["Context", "ContextResource", "ContextSpec", "ResourceSpec", "default
 
 
 class ResourceSpec:
-    """A resource as it is said: with its members, or as a reference to another.
+    """The spec of a resource: its members, or a reference to another resource.
 
     `referent` is the key of the other one; an empty one means what the context above has. `immediate` marks one that
     was bound before it was written down, so that it is bound again when it is read.
@@ -55,7 +55,7 @@ class ResourceSpec:
 
     @property
     def is_usual(self) -> bool:
-        """Whether it says no more than that the kind is needed."""
+        """True if it is a reference to the default resource of its kind."""
         return self.referent == self.kind.name
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -91,7 +91,7 @@ _DEFAULTS: dict[str, ResourceSpec] = {}
 
 
 def resource_spec(kind: ResourceKind, value: Any, key: str = "") -> ResourceSpec:
-    """What JSON says: null for that of the context above, a key, or members."""
+    """Parse the JSON of a resource: null for that of the parent context, a key, or members."""
     if value is None:
         return ResourceSpec(kind, referent="", key=key)
     if isinstance(value, str):
@@ -107,7 +107,7 @@ def resource_spec(kind: ResourceKind, value: Any, key: str = "") -> ResourceSpec
 
 
 class ContextSpec:
-    """What a context is made from: resources by their keys.
+    """The spec of a context: specs of resources by key.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class ContextResource:
         self._creator = None if creator is None else weakref.ref(creator)
 
     def to_json(self, include_defaults: bool = False) -> Any:
-        """What the resource was made from.
+        """Return the JSON that the resource was made from.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class Context:
 
     @property
     def spec(self) -> ContextSpec | None:
-        """What this context was made from; None if it was made from nothing."""
+        """The spec that this context was made from; None if there was none."""
         return self._spec
 
     def __getitem__(self, key: str) -> ContextResource:
@@ -254,7 +254,7 @@ class Context:
             return self._follow(spec) if spec.referent is not None else self._made(spec)
 
     def _follow(self, spec: ResourceSpec) -> ContextResource:
-        """What a reference means, here or above."""
+        """Return the resource that a reference means, in this context or its parents."""
         at: Context = self
         referent = spec.referent
         if not referent:
@@ -275,7 +275,7 @@ class Context:
             at = at._parent
 
     def _made(self, spec: ResourceSpec) -> ContextResource:
-        """What a spec of this very context says, kept under its key."""
+        """Return the resource of a spec of this very context, made at first use and kept under its key."""
         if not spec.key:
             return ContextResource(spec, None)
         if spec.referent is None:
@@ -325,7 +325,7 @@ def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpe
 
 
 def _called(self: Context, spec: ContextSpec | Any = None, parent: Context | None = None, *, json: Any = None) -> None:
-    """How a context is made, for `help`: with a spec, or with JSON in its place."""
+    """The signature of `Context` that `help` shows: a spec, or JSON in its place."""
 
 
 show_as(Context.__init__, _called)

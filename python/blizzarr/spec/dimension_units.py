@@ -16,7 +16,7 @@ DimensionUnits: TypeAlias = tuple[Unit | None, ...]
 
 
 def merge_units(known: DimensionUnits, new: DimensionUnits) -> DimensionUnits:
-    """What both say; they must have the same number of dimensions, unless nothing is known.
+    """Merge the units of both, which must have the same number of dimensions unless one is empty.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def merge_units(known: DimensionUnits, new: DimensionUnits) -> DimensionUnits:
 
 
 def common_units(said: DimensionUnits | None, layers: Iterable[DimensionUnits | None]) -> DimensionUnits | None:
-    """What is said, and for other dimensions that which layers agree on; None for those of which nothing is known.
+    """Return the units that were given, and for other dimensions those that all layers agree on, or None.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Constraints on the documents of formats that TensorStore does not have: members that must be as they are said."""
+"""Constraints on documents of the formats that TensorStore does not have."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class DocumentConstraints(WholeElements):
             schema._merge(Schema(rank=len(shape)))
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
-        """That of the shape, with upper bounds that can be changed."""
+        """Return the domain of the stored shape, with implicit upper bounds."""
         shape = self.members.get("shape")
         if not isinstance(shape, list):
             return None if schema.domain is None else schema.domain.mark_bounds_implicit[False:True]
@@ -81,19 +81,19 @@ class DocumentConstraints(WholeElements):
         return domain if schema.domain is None else _merged(schema.domain, domain)
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
-        """What the schema says."""
+        """Return the layout of the schema."""
         return schema.chunk_layout
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
-        """What the schema says."""
+        """Return the codec of the schema."""
         return schema.codec
 
     def fill_value(self, schema: Schema, options: Options) -> np.ndarray[Any, Any] | None:
-        """What the schema says."""
+        """Return the fill value of the schema."""
         return schema.fill_value
 
     def dimension_units(self, schema: Schema, options: Options) -> tuple[Unit | None, ...] | None:
-        """What the schema says."""
+        """Return the units of the schema."""
         return schema.dimension_units
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:

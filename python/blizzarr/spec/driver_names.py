@@ -1,4 +1,4 @@
-"""What arrays can be: the names of their drivers, and the schemes that URLs have for them."""
+"""The names of the drivers of arrays, and their schemes in URLs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ELSEWHERE = dict.fromkeys(("avif", "bmp", "jpeg", "png", "tiff", "webp"), "imag
 
 
 def elsewhere(name: str) -> str | None:
-    """What a driver, or the scheme of a URL, is for that TensorStore has and this library has not; None for others.
+    """Describe a driver or URL scheme that TensorStore has and this library has not; None for others.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def array_schemes() -> dict[str, str]:
 
 
 def is_array_driver(name: str) -> bool:
-    """Whether a driver of this name makes arrays, not key-value stores.
+    """Return whether a driver of this name makes arrays, not key-value stores.
 
     Examples
     --------

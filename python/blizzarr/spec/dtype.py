@@ -51,7 +51,7 @@ ML_NAMES: Final = (
     "float8_e5m2fnuz",
     "float8_e8m0fnu",
 )
-"""Those that NumPy lacks; the ``ml_dtypes`` package brings them, and is imported when one is asked for its dtype."""
+"""The data types that NumPy lacks. The ``ml_dtypes`` package, which has them, is imported when one of them is used."""
 
 _TYPES: Final[dict[str, type]] = {"string": bytes, "ustring": str}
 
@@ -81,7 +81,7 @@ class DType:
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
-        """What holds the elements in NumPy; that of objects, where elements have no fixed length.
+        """The NumPy data type that holds the elements; that of objects for elements of variable length.
 
         Examples
         --------
@@ -99,7 +99,7 @@ class DType:
 
     @property
     def _element_dtype(self) -> np.dtype[Any]:
-        """What holds one element: where TensorStore has texts and bytes of no length, those of length 1.
+        """The NumPy data type of one element: `numpy_dtype`, but with length 1 for texts and bytes of length 0.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class DType:
 
 
 def is_dtype(name: str) -> bool:
-    """Whether there is a data type of this name.
+    """Return whether there is a data type of this name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the elements of a stored array are made of: fields with names, or one without.
+"""The elements of a stored array: fields with names, or a single one without.
 
 A spec opens one field of them (``field``), or their bytes (``open_as_void``): either has the dimensions of the array,
 and those that each element has of its own.
@@ -34,15 +34,15 @@ class Field:
     """Empty where there are no names."""
     dtype: DType
     big: bool = False
-    """Whether the first byte of a value is the most significant one."""
+    """True if the first byte of a value is the most significant one."""
     shape: tuple[int, ...] = ()
     """The dimensions that each element has of its own."""
     offset: int = 0
-    """Where in an element it begins."""
+    """The offset in the element, in bytes."""
 
     @property
     def size(self) -> int:
-        """How many bytes of an element it has."""
+        """The size in bytes."""
         return prod(self.shape) * self.dtype._element_dtype.itemsize
 
 
@@ -62,14 +62,14 @@ class ElementType:
     """
 
     json: Any
-    """How the document spells it."""
+    """The data type as the document has it."""
     fields: tuple[Field, ...]
     itemsize: int
 
     named: bool
-    """Whether its fields have names."""
+    """True if the fields have names."""
     legacy: bool = False
-    """Whether v3 spells the fields as it once did, where fill values have other forms, too."""
+    """True if v3 spells the fields in the earlier way, which has other forms of fill values, too."""
 
     @classmethod
     def of(cls, json: Any, fields: list[Field], named: bool, legacy: bool = False) -> Self:
@@ -85,7 +85,7 @@ class ElementType:
 
     @property
     def is_whole(self) -> bool:
-        """Whether an element is one value."""
+        """True if an element is a single value."""
         return not self.named and not self.fields[0].shape
 
     @property
@@ -118,17 +118,17 @@ def check_choice(name: str, void: bool) -> None:
 
 
 def choice(options: Mapping[str, Any]) -> tuple[str, bool]:
-    """What the options of a driver say: the name of a field, and whether bytes are seen."""
+    """Return the options that select a part of each element: the name of a field, and whether bytes are selected."""
     return options.get("field", ""), options.get("open_as_void", False)
 
 
 class PickedElements(ABC):
-    """What formats tell of elements of which one field may be seen, or the bytes."""
+    """The part of each element that is selected, in formats whose elements may have fields."""
 
     @staticmethod
     @abstractmethod
     def part(meta: ArrayMeta, options: Mapping[str, Any]) -> Field | None:
-        """What is seen of each element; None if it is one value, and all of it is."""
+        """Return the selected part of each element; None if the whole element is a single value."""
 
     @classmethod
     def options_of(cls, meta: ArrayMeta, options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -138,11 +138,11 @@ class PickedElements(ABC):
 
 
 class WholeElements:
-    """What formats tell of elements of which nothing but all is ever seen."""
+    """The part of each element that is selected, in formats whose elements have no fields."""
 
     @staticmethod
     def part(meta: ArrayMeta, options: Mapping[str, Any]) -> Field | None:
-        """What is seen of each element; None if it is one value, and all of it is."""
+        """Return None: the whole element is a single value."""
         return None
 
     @staticmethod

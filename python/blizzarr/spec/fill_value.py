@@ -99,7 +99,7 @@ def check_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
 
 
 def same_fill(a: Array, b: Array) -> bool:
-    """Whether both are the same, in data type, shape and elements."""
+    """Return whether both have the same data type, shape and elements."""
     return a.dtype == b.dtype and a.shape == b.shape and bool(np.all(a == b))
 
 

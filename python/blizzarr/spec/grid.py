@@ -1,4 +1,4 @@
-"""Constraints on the chunks of one grid: their shape, the ratio of their sides, how many elements they have."""
+"""Constraints on the chunks of one grid: their shape, aspect ratio, and number of elements."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_rank(rank: int, known: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GridConstraints:
-    """What a grid has to be, as a value."""
+    """Constraints on a grid, as a value."""
 
     shape: Vector = field(default_factory=Vector)
     aspect_ratio: Vector = field(default_factory=Vector)
@@ -53,11 +53,11 @@ class GridConstraints:
 
     @property
     def is_unset(self) -> bool:
-        """Whether there is no constraint at all."""
+        """True if there is no constraint."""
         return self.shape.is_unset and self.aspect_ratio.is_unset and self.elements is None
 
     def softened(self) -> GridConstraints:
-        """The same as wishes."""
+        """Return the same constraints, all of them soft."""
         return GridConstraints(self.shape.softened(), self.aspect_ratio.softened(), self.elements)
 
     def with_shape(self, values: Any, hard: Any) -> GridConstraints:
@@ -183,22 +183,22 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int | None, ...] | None:
-        """What the shape has to be."""
+        """The hard constraints on the shape."""
         return self._part(self._constraints.shape, True)
 
     @property
     def shape_soft_constraint(self) -> tuple[int | None, ...] | None:
-        """What the shape would better be; -1 is the size of the domain."""
+        """The soft constraints on the shape; -1 is the size of the domain."""
         return self._part(self._constraints.shape, False)
 
     @property
     def aspect_ratio(self) -> tuple[float | None, ...] | None:
-        """How the sides have to relate to each other."""
+        """The hard constraints on the aspect ratio."""
         return self._part(self._constraints.aspect_ratio, True)
 
     @property
     def aspect_ratio_soft_constraint(self) -> tuple[float | None, ...] | None:
-        """How the sides would better relate to each other."""
+        """The soft constraints on the aspect ratio."""
         return self._part(self._constraints.aspect_ratio, False)
 
     @property

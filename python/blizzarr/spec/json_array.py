@@ -1,4 +1,4 @@
-"""Arrays in JSON: lists in lists, elements as their data type says them."""
+"""Arrays in JSON: nested lists, whose elements have the JSON of their data type."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _lists(values: Any, depth: int, dtype: DType) -> Any:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """What the first element of each list says."""
+    """Return the shape, from the first element of each list."""
     shape = []
     while isinstance(value, list):
         shape.append(len(value))

@@ -1,4 +1,4 @@
-"""Elements as JSON says them: numbers and booleans may also be texts."""
+"""Elements in JSON: numbers and booleans may also be texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TRUTH = {"true": True, "false": False}
 
 
 def as_element(dtype: DType) -> Callable[[Any], Any]:
-    """What takes JSON for an element of a data type.
+    """Return a parser of JSON for elements of a data type.
 
     Examples
     --------
@@ -80,6 +80,6 @@ def integer_range(dtype: DType) -> tuple[int, int]:
 
 
 def as_integer_of(dtype: DType) -> Callable[[Any], int]:
-    """What takes the integers of a data type."""
+    """Return a parser of JSON for integers of a data type."""
     names = {"int64": "64-bit signed integer", "uint64": "64-bit unsigned integer"}
     return as_integer(*integer_range(dtype), names.get(dtype.name, ""))

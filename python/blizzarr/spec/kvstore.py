@@ -115,7 +115,7 @@ class KvStore:
 
     @property
     def base(self) -> KvStore | None:
-        """What the store is made from, for one that is; None for others."""
+        """The store that this one is made from; None if there is none."""
         return None if self._node.base is None else KvStore._of(self._node.base, self._transaction)
 
     @property
@@ -128,7 +128,7 @@ class KvStore:
         self._transaction = value
 
     def with_transaction(self, transaction: Transaction | None) -> KvStore:
-        """The same store, with a transaction that gathers what is written.
+        """Return the store with a transaction that gathers its writes.
 
         Raises
         ------
@@ -285,7 +285,7 @@ class KvStore:
         self._write(text_of(key), None, None)
 
     def __contains__(self, key: str | bytes) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         return self._read(text_of(key), ByteSlice(0, 0), UNKNOWN).state == "value"
 
     def _submit(self, work: Callable[[], T]) -> Future[T]:

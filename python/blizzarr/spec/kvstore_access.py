@@ -38,7 +38,7 @@ class ByteSlice(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What is under a key: the value, or None, and its generation; `wanted` is False if the value was not asked for."""
+    """The value of a key, or None, and its generation; `wanted` is False if the value was not asked for."""
 
     value: bytes | None
     generation: bytes
@@ -182,7 +182,7 @@ class Named:
 
 
 def _common(least: str, end: str) -> str:
-    """What all keys from one up to the other begin with."""
+    """Return the common prefix of all keys in a range."""
     size = next((at for at, (one, other) in enumerate(zip(least, end, strict=False)) if one != other), None)
     return "" if size is None else least[:size]
 

@@ -1,4 +1,4 @@
-"""Key-value stores said in JSON or as a URL, and the way back."""
+"""Key-value stores in JSON or as URLs, parsed and written."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _resource(name: str, value: Any) -> ResourceSpec:
 
 
 def resources_json(resources: dict[str, Held], include_defaults: bool) -> dict[str, Any]:
-    """What is said of the resources of a node that is not bound."""
+    """Return the JSON of the resources of a node that is not bound."""
     return {
         name: resource_json(held, include_defaults)
         for name, held in resources.items()
@@ -112,7 +112,7 @@ def resources_json(resources: dict[str, Held], include_defaults: bool) -> dict[s
 
 
 def kvstore_json(node: KvNode, include_defaults: bool = False) -> dict[str, Any]:
-    """What JSON says of a place that is not bound."""
+    """Return the JSON of a place that is not bound."""
     place = PLACES[node.driver]
     said: dict[str, Any] = {"driver": node.driver}
     if node.context is not None:

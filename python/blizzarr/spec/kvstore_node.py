@@ -1,4 +1,4 @@
-"""A key-value store as it is said: which kind, which path in it, on top of which other."""
+"""The parsed spec of a key-value store: its driver, its path, and the store it is on top of."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class KvNode:
     def with_resources(
         self, resources: dict[str, Held], inner: tuple[KvNode, ...], context: ContextSpec | None
     ) -> Self:
-        """The same place with other resources."""
+        """Return the same place with other resources."""
         return altered(self, resources=resources, base=inner[0] if inner else None, context=context)
 
     def below(self, component: str) -> Self:

@@ -1,4 +1,4 @@
-"""The spec of a key-value store, as users hold it."""
+"""`KvStore.Spec`: the spec of a key-value store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["KvStoreSpec", "changed_context", "text_of"]
 
 
 class KvStoreSpec:
-    """What to open as a key-value store: JSON, taken apart.
+    """The spec of a key-value store: parsed JSON.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class KvStoreSpec:
 
     @property
     def base(self) -> KvStoreSpec | None:
-        """What the store is made from, for one that is; None for others."""
+        """The spec of the store that this one is made from; None if there is none."""
         return None if self._node.base is None else KvStoreSpec._of(self._node.base)
 
     def update(

@@ -1,4 +1,4 @@
-"""What key-value stores take and give: ranges of keys, generations, what was read."""
+"""The arguments and results of key-value stores: ranges of keys, generations, results of reads."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class TimestampedStorageGeneration(_Value):
 
 
 class ReadResult(_Value):
-    """What was found under a key.
+    """The result of reading a key.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is demanded of a layout, or known of it: the rules by which constraints go together."""
+"""Constraints on a layout, and the rules by which they are merged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from blizzarr.views.interval import UNBOUNDED, Interval, sized
 __all__ = ["GRID_MEMBERS", "USAGES", "LayoutConstraints"]
 
 USAGES: Final = ("write", "read", "codec")
-"""What the three grids are for."""
+"""The three grids."""
 GRID_MEMBERS: Final = ("shape", "aspect_ratio", "elements")
 _NO_VECTOR: Final = Vector()
 _NO_GRID: Final = GridConstraints()
@@ -58,7 +58,7 @@ class LayoutConstraints:
         return found
 
     def _copy(self) -> Self:
-        """The same constraints, to be changed apart from these."""
+        """Return an independent copy."""
         return self._of(self._rank, self._inner_order, self._inner_hard, self._origin, dict(self._grids))
 
     # What is known.
@@ -71,12 +71,12 @@ class LayoutConstraints:
     ndim = rank
 
     def _key(self) -> tuple[Any, ...]:
-        """What tells layouts apart."""
+        """Return a key that is equal for equal layouts."""
         return self._rank, self._inner_order, self._inner_hard, self._origin, *self._grids.values()
 
     @property
     def _is_unset(self) -> bool:
-        """Whether nothing is said, not even the number of dimensions."""
+        """True if nothing is known, not even the number of dimensions."""
         if self._rank != -1:
             return False
         write, read, codec = self._grids.values()
@@ -89,17 +89,17 @@ class LayoutConstraints:
 
     @property
     def inner_order_soft_constraint(self) -> tuple[int, ...] | None:
-        """What the order would better be."""
+        """The soft constraint on the order of dimensions."""
         return None if self._inner_hard else self._inner_order
 
     @property
     def grid_origin(self) -> tuple[int | None, ...] | None:
-        """Where the grids have to begin."""
+        """The hard constraints on the origin of the grids."""
         return None if self._rank == -1 else self._origin.part(True)
 
     @property
     def grid_origin_soft_constraint(self) -> tuple[int | None, ...] | None:
-        """Where the grids would better begin."""
+        """The soft constraints on the origin of the grids."""
         return None if self._rank == -1 else self._origin.part(False)
 
     @property
@@ -148,13 +148,13 @@ class LayoutConstraints:
         return self._template("read")
 
     def _has_hard_constraints(self) -> bool:
-        """Whether anything must hold, but for aspect ratios and numbers of elements."""
+        """Return whether there is a hard constraint other than on aspect ratio or number of elements."""
         return bool(self._inner_hard or self._origin.hard or any(grid.shape.hard for grid in self._grids.values()))
 
     # Constraints, one by one.
 
     def _set_rank(self, rank: int) -> None:
-        """Say the number of dimensions; -1 says nothing."""
+        """Set the number of dimensions; -1 has no effect."""
         check_rank(rank, self._rank)
         if self._rank == -1 != rank:
             self._rank = rank
@@ -216,7 +216,7 @@ class LayoutConstraints:
                 self._merge_grid(usage, grid)
 
     def _softened(self) -> Self:
-        """The same, all of it as wishes."""
+        """Return the same constraints, all of them soft."""
         found = self._copy()
         found._inner_hard = False
         found._origin = self._origin.softened()
@@ -255,7 +255,7 @@ class LayoutConstraints:
 
     @property
     def _rank_only(self) -> bool:
-        """Whether nothing is said of single dimensions."""
+        """True if there is no constraint on single dimensions."""
         vectors = [self._origin]
         for grid in self._grids.values():
             vectors += grid.shape, grid.aspect_ratio

@@ -1,4 +1,4 @@
-"""Shapes of chunks from constraints: explicit sizes, aspect ratios, and about how many elements there should be.
+"""Choosing chunk shapes from constraints: explicit sizes, aspect ratios, and the approximate number of elements.
 
 Definitions
 -----------
@@ -31,11 +31,11 @@ _LONGEST: Final = nextafter(2.0**62, 0.0)
 """No side is longer: it would not fit an index."""
 _GREATEST: Final = float_info.max / 4
 _STEPS: Final = 100
-"""So often the search looks at most."""
+"""The most steps of the search."""
 _SEARCHED: Final = 1_000_000
-"""How far from a size a divisor is looked for."""
+"""The greatest distance from a size in which a divisor is searched."""
 _AT_ONCE: Final = 64
-"""As far as that it is looked for one by one."""
+"""Up to this distance, candidates are tried one by one."""
 
 Adjust = Callable[[int, int], int]
 

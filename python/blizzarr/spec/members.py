@@ -1,4 +1,4 @@
-"""The members of a JSON object, taken out one by one: each error names the member, and what is left over is one."""
+"""Parsing the members of a JSON object one by one; errors name the member, and members left over are errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Members:
-    """What is left of an object, which is plain JSON, while its members are taken.
+    """The members of a JSON object that have not been taken yet.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def as_bool(value: Any) -> bool:
 
 
 def as_integer(least: int, most: int, name: str = "") -> Callable[[Any], int]:
-    """What takes integers of a range, also those that are written as a float.
+    """Return a parser of integers in a range, which may be written as floats.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def at_position(position: int, values: list[Any], parse: Callable[[Any], T]) -> 
 
 
 def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any], tuple[T, ...]]:
-    """What takes arrays, of at most so many elements where they are dimensions.
+    """Return a parser of arrays; `most` limits the number of elements where these are dimensions.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any
 
 
 def one_of(*choices: str) -> Callable[[Any], str]:
-    """What takes one of these texts."""
+    """Return a parser of texts that accepts only these."""
 
     def parse(value: Any) -> str:
         if value not in choices:

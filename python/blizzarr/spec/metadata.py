@@ -1,4 +1,4 @@
-"""Constraints on the metadata of stored arrays: one table, by driver."""
+"""The constraints on the metadata of stored arrays, by driver."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["METADATA", "MetadataConstraints"]
 
 
 class MetadataConstraints(Protocol):
-    """What a spec says of the documents of an array, in the terms of its format.
+    """The constraints of a spec on the documents of an array, in the terms of its format.
 
     What is asked for takes the schema into account, and the driver's own options.
     """
@@ -31,7 +31,7 @@ class MetadataConstraints(Protocol):
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """What the member ``metadata`` says."""
+        """Parse the member ``metadata``."""
         ...
 
     @staticmethod
@@ -87,7 +87,7 @@ class MetadataConstraints(Protocol):
 
     @staticmethod
     def part(meta: ArrayMeta, options: Mapping[str, Any]) -> Field | None:
-        """What is seen of each element; None if it is one value, and all of it is."""
+        """Return the selected part of each element; None if the whole element is a single value."""
         ...
 
     @staticmethod
@@ -106,4 +106,4 @@ METADATA: Final = LateRows[type[MetadataConstraints]](
         "zarr3_draft": "blizzarr.spec.document_constraints:DraftConstraints",
     }
 )
-"""What drivers constrain metadata with."""
+"""The classes of the constraints on metadata."""

@@ -1,4 +1,4 @@
-"""What a spec demands and what is stored, where they differ: one text for all formats."""
+"""The error for a constraint that a stored document does not meet, in one wording for all formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a spec opens what is there, creates it, or assumes that it is there."""
+"""Open modes: whether a spec opens, creates, or assumes an array."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["OpenMode"]
 
 @dataclass(repr=False)
 class OpenMode:
-    """What a spec may do when it is opened.
+    """The operations that a spec may do when it is opened.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class OpenMode:
         return f"OpenMode({', '.join(f'{name}=True' for name in self._names())})"
 
     def _names(self) -> list[str]:
-        """What is on."""
+        """Return the names of the modes that are on."""
         return [name for name in _NAMES if getattr(self, name)]
 
     def _copy(self) -> OpenMode:
@@ -73,7 +73,7 @@ class OpenMode:
         return altered(self)
 
     def _with_change(self, change: OpenMode) -> OpenMode:
-        """This mode with another on top: one that says `open` or `create` replaces it, others add to it.
+        """Return this mode changed by another: one that sets `open` or `create` replaces it, others add to it.
 
         Examples
         --------

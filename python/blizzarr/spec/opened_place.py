@@ -1,4 +1,4 @@
-"""Places opened: the store that a node of a spec means, and where in it."""
+"""Opening places: the store that a node of a spec means, and the path in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What JSON was taken apart into, kept for when the same is said again: opening does that over and over.
+"""A cache of parsed specs, for programs that open many arrays with the same ones.
 
 The same means the same types in the same order, as their bytes are compared.
 """
@@ -55,7 +55,7 @@ class Parsed(Generic[T]):
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether it is nothing but what JSON has: of all others the bytes do not tell what they are."""
+    """Return whether a value consists of JSON types only; the key of others would not tell them apart."""
     kind = type(value)
     if kind is dict:
         return all(type(name) is str and _is_plain(member) for name, member in value.items())

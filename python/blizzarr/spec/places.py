@@ -1,4 +1,4 @@
-"""The places that stores are in: one table of what each is called in JSON and in URLs, and what it needs.
+"""The table of key-value stores: their JSON, their URLs, and their resources.
 
 Stores of other machines can be said here and taken apart, but not opened by this release: `Place.missing` names what
 will be needed.
@@ -27,7 +27,7 @@ class Option:
     parse: Callable[[Any], Any]
     default: Any = MISSING
     optional: bool = False
-    """Whether it is left out when it is the default even where defaults are asked for."""
+    """True if the default is left out even where defaults are asked for."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class Place:
     optional_resources: tuple[str, ...] = ()
     """Resources that are only there when they are said."""
     on_top: bool = False
-    """Whether it is made from what is in another place."""
+    """True if it is made from another store."""
     normalize: Callable[[KvNode], KvNode] = lambda node: node
     root: str = ""
     """A path that means in JSON the same as none."""
     missing: str | None = None
-    """What this release would need to open it; None if it can."""
+    """The feature that this release lacks to open it; None if it can."""
 
 
 # Memory.

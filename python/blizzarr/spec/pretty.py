@@ -1,4 +1,4 @@
-"""JSON as it is shown by `repr`: on one line if it fits, else one member a line."""
+"""JSON as `repr` shows it: on one line if it fits, else one member per line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["pretty"]
 
 
 def pretty(value: Any, prefix: str = "", suffix: str = "", width: int = 80) -> str:
-    """What `repr` shows of a thing that is said in JSON: `prefix`, the members sorted, `suffix`.
+    """Format JSON for `repr`: `prefix`, the sorted members, `suffix`.
 
     Examples
     --------

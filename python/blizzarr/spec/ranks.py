@@ -1,4 +1,4 @@
-"""How many dimensions an array has on its grid of chunks, and how many each of its elements."""
+"""The number of dimensions of an array's grid of chunks, and of each of its elements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Ranks", "ranks_of"]
 
 
 class Ranks(NamedTuple):
-    """How many dimensions there are, as far as it is known: all, those of the grid, and those of each element."""
+    """Numbers of dimensions as far as they are known: all, those of the grid, and those of each element."""
 
     full: int | None
     grid: int | None

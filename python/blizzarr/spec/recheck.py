@@ -1,4 +1,4 @@
-"""How old what is cached may be before it is looked at again."""
+"""The age up to which cached metadata and data are used without looking at the store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ since 1970."""
 
 
 def recheck_from_json(value: Any) -> Recheck:
-    """What JSON says.
+    """Parse the JSON of such a bound.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def recheck_from_json(value: Any) -> Recheck:
 
 
 def recheck_argument(name: str, value: Any) -> Recheck:
-    """What a user passed under this name."""
+    """Convert a bound that a user passed under this name."""
     if isinstance(value, bool | int | float) or value == "open":
         return recheck_from_json(value)
     raise TypeError(f"Invalid {name}")

@@ -1,4 +1,4 @@
-"""What follows from a document, worked out once for as long as the document is in use."""
+"""A cache of what follows from a document, as long as the document is in use."""
 
 from __future__ import annotations
 

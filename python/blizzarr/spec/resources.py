@@ -1,4 +1,4 @@
-"""The kinds of resources that a context holds: what each is said with in JSON, and what it is made into."""
+"""The kinds of resources in contexts: their JSON, and the objects that they are made into."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Member:
     default: Any = None
     show: Callable[[Any], Any] = lambda value: value
     optional: bool = False
-    """Whether it is left out when it is the default even where defaults are asked for."""
+    """True if the default is left out even where defaults are asked for."""
 
 
 def _of_members(
@@ -133,7 +133,7 @@ def _choice(name: str, members: dict[str, _Member]) -> ResourceKind:
 
 
 _MOST = (1 << 63) - 1
-"""As many bytes as a pool can be told; more is not there either."""
+"""The largest limit of a pool."""
 
 
 def _pool(config: dict[str, Any]) -> CachePool:

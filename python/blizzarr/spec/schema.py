@@ -1,4 +1,4 @@
-"""What an array is, or has to be, as users say it by keywords or JSON and see it through views."""
+"""`Schema`: constraints on an array, given by keywords or JSON, and seen through views."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _units_json = as_list(lambda value: None if value is None else unit_json(value),
 
 
 class Schema(SchemaConstraints, Indexable):
-    """What an array is, or constraints on it.
+    """The properties of an array, or constraints on them.
 
     Examples
     --------

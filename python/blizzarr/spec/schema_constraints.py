@@ -1,4 +1,4 @@
-"""What is demanded of an array, or known of it: the rules by which constraints go together."""
+"""Constraints on an array, and the rules by which they are merged."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class SchemaConstraints:
         codec: CodecSpec | None = None,
         fill: np.ndarray[Any, Any] | None = None,
     ) -> Self:
-        """What is known to go together; the fill value is of the data type."""
+        """Return constraints from parts that are known to be consistent; the fill value is of the data type."""
         found = cls.__new__(cls)
         found._rank, found._dtype, found._domain = -1 if rank is None else rank, dtype, domain
         found._layout, found._units, found._codec = layout, units, codec
@@ -66,7 +66,7 @@ class SchemaConstraints:
         return found
 
     def copy(self) -> Self:
-        """The same constraints, to be changed apart from these."""
+        """Return an independent copy."""
         found = type(self).__new__(type(self))
         found._rank, found._dtype, found._domain, found._codec = self._rank, self._dtype, self._domain, self._codec
         found._layout, found._units = self._layout, self._units
@@ -88,7 +88,7 @@ class SchemaConstraints:
     ndim = rank
 
     def _key(self) -> tuple[Any, ...] | None:
-        """What tells schemas apart, to find what follows from them; None where that takes too long."""
+        """Return a key that is equal for equal schemas; None where making it would take too long."""
         fill: tuple[Any, ...] | None = None
         if self._fill is not None:
             if self._fill.dtype.hasobject or self._fill_dtype is None:
@@ -105,7 +105,7 @@ class SchemaConstraints:
 
     @property
     def _is_unset(self) -> bool:
-        """Whether nothing is said."""
+        """True if there is no constraint."""
         if self._rank != -1 or self._dtype is not None or self._domain is not None:
             return False
         return self._codec is None and self._fill is None and self._layout._is_unset
@@ -136,12 +136,12 @@ class SchemaConstraints:
 
     @property
     def codec(self) -> CodecSpec | None:
-        """How elements become bytes."""
+        """The codec that turns elements into bytes."""
         return self._codec
 
     @property
     def fill_value(self) -> np.ndarray[Any, Any] | None:
-        """What elements are that nobody has written; an array that is broadcast to the domain."""
+        """The value of elements that were never written, as an array that is broadcast to the domain."""
         return self._fill
 
     @property
@@ -235,7 +235,7 @@ class SchemaConstraints:
             self._units = merge_units(self._units, units)
 
     def _with_shape(self, shape: tuple[int, ...]) -> Self:
-        """The same, for an array that has another shape now.
+        """Return the schema of the same array with another shape.
 
         Examples
         --------

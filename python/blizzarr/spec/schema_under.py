@@ -1,4 +1,4 @@
-"""Constraints on a view, as constraints on what it is a view of."""
+"""Constraints on a view, turned into constraints on what it is a view of."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["schema_under"]
 
 
 def schema_under(schema: Schema, transform: IndexTransform) -> Schema:
-    """What the array under a view must be for the view to be as the schema says.
+    """Return the constraints that the array under a view must meet so that the view meets the schema.
 
     Examples
     --------

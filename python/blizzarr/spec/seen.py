@@ -1,4 +1,4 @@
-"""Schemas and their parts seen through a view, and the way back: what a view demands of what it is a view of.
+"""The parts of a schema seen through a view, and constraints on a view turned into constraints on its base.
 
 For each dimension of the store, the *output*, a view has a map. Only maps of one dimension, the *input*, carry
 constraints over, and towards the view only those whose input no other map has (`_one_to_one`).

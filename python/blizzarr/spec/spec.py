@@ -1,4 +1,4 @@
-"""The spec of an array, as users hold it."""
+"""`Spec`: the spec of an array."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["CHANGES", "Changes", "Spec", "change_of", "changed"]
 
 
 class Spec(Indexable):
-    """What to open or create as an array: parsed JSON.
+    """The spec of an array to open or create: parsed JSON.
 
     Indexing gives the spec of a view of the array.
 
@@ -113,7 +113,7 @@ class Spec(Indexable):
 
     @property
     def transform(self) -> IndexTransform | None:
-        """How positions of this view map to those of the stored array, if that is known."""
+        """The map from positions of this view to those of the stored array, if it is known."""
         return self._node.transform
 
     @property
@@ -301,14 +301,14 @@ CHANGES: Final[dict[str, Argument]] = {
     "recheck_cached": _bounds("recheck_cached", "recheck_cached_data", "recheck_cached_metadata"),
     **{name: Argument(row.convert, partial(_constrain, row)) for name, row in SCHEMA_ARGUMENTS.items()},
 }
-"""What can be changed of a spec by keyword, in the order in which it is applied."""
+"""The changes to a spec by keyword, in the order in which they are applied."""
 
 name_keywords(Spec.__init__)
 name_keywords(Spec.update, CHANGES)
 
 
 def change_of(function: Callable[..., Any], changes: dict[str, Any]) -> Changes:
-    """What keywords of a function change; those that mean nothing, or contradict each other, are errors.
+    """Convert the keywords of a function to changes; unknown and contradictory ones are errors.
 
     Examples
     --------

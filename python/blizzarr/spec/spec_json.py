@@ -1,4 +1,4 @@
-"""Arrays said in JSON or as a URL, and the way back."""
+"""Specs of arrays in JSON or as URLs, parsed and written."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def derived(node: SpecNode) -> SpecNode:
 
 
 def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
-    """What JSON says of an array whose resources are not bound."""
+    """Return the JSON of an array whose resources are not bound."""
     driver = DRIVERS[node.driver]
     schema = node.schema.to_json(include_defaults)
     said: dict[str, Any] = {"driver": node.driver}
@@ -177,7 +177,7 @@ def _known(found: SpecNode | None) -> SpecNode:
 
 
 def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
-    """What one part makes of those before it."""
+    """Apply one part of a URL to what the parts before it give."""
     scheme = part.partition(":")[0]
     if scheme in SCHEMES:
         place = SCHEMES[scheme]

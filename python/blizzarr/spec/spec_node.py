@@ -1,4 +1,4 @@
-"""An array as it is said: its driver, the store it is in, what is known of it, and which view of it is meant."""
+"""The parsed spec of an array: its driver, its store, its constraints, and the view of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["SpecNode"]
 
 @dataclass(frozen=True)
 class SpecNode:
-    """What a spec says.
+    """A parsed spec.
 
     `options` are the driver's own members, taken apart; `bases` the arrays that it is made from. The schema belongs to
     this node alone, and is not changed.
@@ -40,11 +40,11 @@ class SpecNode:
         return (self.kvstore, *self.bases) if self.bases else (self.kvstore,)
 
     def with_resources(self, resources: dict[str, Held], inner: tuple[Any, ...], context: ContextSpec | None) -> Self:
-        """The same array with other resources."""
+        """Return the same array with other resources."""
         if self.kvstore is None:
             return altered(self, resources=resources, bases=inner, context=context)
         return altered(self, resources=resources, kvstore=inner[0], bases=inner[1:], context=context)
 
     def with_options(self, **options: Any) -> Self:
-        """The same array with some of the driver's members changed."""
+        """Return the same array with other options of the driver."""
         return altered(self, options={**self.options, **options})

@@ -1,4 +1,4 @@
-"""What turns one error into another: context managers that give errors TensorStore's words and classes."""
+"""Context managers that give errors TensorStore's words and classes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class needs_directory:  # noqa: N801  # as a function
 
 
 class opening:  # noqa: N801  # as a function
-    """Say in errors about specs and metadata what was being opened.
+    """A context that puts the driver that is being opened before errors about specs and metadata.
 
     Examples
     --------

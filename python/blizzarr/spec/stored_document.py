@@ -1,4 +1,4 @@
-"""Documents of arrays for specs: the one that an array would be stored as, and the array that one means."""
+"""The documents of arrays in specs: as an array would be stored, and parsed."""
 
 from __future__ import annotations
 

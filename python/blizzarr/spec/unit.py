@@ -1,4 +1,4 @@
-"""Physical units of dimensions: a number times a base unit, which is a text that nobody interprets."""
+"""Physical units of dimensions: a number times a base unit, which is a text without further meaning."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Unit:
 
     @property
     def multiplier(self) -> float:
-        """How many of the base unit."""
+        """The factor of the base unit."""
         return self._multiplier
 
     @property
     def base_unit(self) -> str:
-        """What is counted; empty for a quantity without a dimension."""
+        """The base unit; empty for a quantity without a dimension."""
         return self._base_unit
 
     def to_json(self) -> list[Any]:

@@ -1,4 +1,4 @@
-"""URLs taken apart, and paths as they are written in them."""
+"""URLs, parsed, and the escaping of paths in them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Url(NamedTuple):
 
 
 def as_place(text: str) -> str:
-    """What to say of a path that was given as a URL.
+    """Return the hint for a path that was given as a URL.
 
     Examples
     --------

@@ -54,7 +54,7 @@ def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
 
 
 def _run(moving: list[tuple[Any, int]], shape: tuple[int, ...], size: int) -> int | None:
-    """Return the offset of the first byte if the bytes are contiguous in the order of the last dimensions, else None."""
+    """Return the offset of the first byte if the bytes are contiguous in the order of the last dimensions."""
     offset, step = 0, size
     for dim, (axis, stride) in zip(range(len(shape) - 1, -1, -1), reversed(moving), strict=False):
         if len(axis) != 3 or axis[0] != dim or axis[2] * stride != step:

@@ -293,7 +293,7 @@ def _neighbours(first: int, last: int, factor: int, bounds: tuple[int, int]) -> 
 def _scattered(
     blocks: npt.NDArray[np.int64], factor: int, bounds: tuple[int, int], dim: int, rank: int
 ) -> tuple[int | ArrayMap, npt.NDArray[np.int64]]:
-    """Return the elements of blocks at any positions in ascending order, and the boundaries of the blocks among them."""
+    """Return the elements of blocks at any ascending positions, and the boundaries of the blocks among them."""
     first, last = np.maximum(blocks * factor, bounds[0]), np.minimum((blocks + 1) * factor, bounds[1])
     edges = np.concatenate([[0], np.cumsum(last - first)])
     if edges[-1] == last[-1] - first[0]:

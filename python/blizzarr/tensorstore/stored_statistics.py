@@ -20,7 +20,7 @@ from blizzarr.tensorstore.inner_chunks import inner_chunks
 __all__ = ["first_missing", "stored_of"]
 
 _FEW = 128
-"""The most chunks that are asked for one by one on this machine; listing takes longer the more other chunks there are."""
+"""The most chunks that are looked up one by one on this machine; the time of listing depends on all other chunks."""
 
 _Group: TypeAlias = tuple[tuple[int, ...], set[tuple[int, ...]]]
 """Axes of an array that are indexed together, and the chunks along them that are wanted."""

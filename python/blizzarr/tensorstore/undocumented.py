@@ -9,7 +9,7 @@ __all__ = ["unlocked", "without_document"]
 
 
 class _Undocumented(StoreWrapper):
-    """A store whose locks exclude threads only: those against other processes are on the document, which may be missing."""
+    """A store whose locks exclude threads only: those against processes are on the document, which may be missing."""
 
     @property
     def locks(self) -> None:
@@ -18,7 +18,7 @@ class _Undocumented(StoreWrapper):
 
 
 def without_document(array: Array) -> Array:
-    """Return the array with a store that does not lock its document; only threads of this process exclude each other."""
+    """Return the array without locks on its document: only threads of this process exclude each other."""
     return array._in(unlocked(array.store))
 
 

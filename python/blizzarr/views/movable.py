@@ -49,7 +49,7 @@ class Movable(ABC):
 
     @property
     def translate_to(self) -> Subscript[Self]:
-        """Return the object translated so that it begins at these indices; None leaves a dimension.
+        """The object translated so that it begins at the indices in brackets; None leaves a dimension.
 
         Examples
         --------
@@ -63,14 +63,14 @@ class Movable(ABC):
 
     @property
     def translate_by(self) -> Subscript[Self]:
-        """Return the object translated by these offsets."""
+        """The object translated by the offsets in brackets."""
         return self._subscript(
             "translate_by", index_vector, lambda form, dims, by: translate(form, dims, by, Translation.BY)
         )
 
     @property
     def translate_backward_by(self) -> Subscript[Self]:
-        """Return the object translated back by these offsets."""
+        """The object translated back by the offsets in brackets."""
         return self._subscript(
             "translate_backward_by",
             index_vector,
@@ -79,7 +79,7 @@ class Movable(ABC):
 
     @property
     def label(self) -> Subscript[Self]:
-        """Return the object with these labels.
+        """The object with the labels in brackets.
 
         Examples
         --------
@@ -91,7 +91,7 @@ class Movable(ABC):
 
     @property
     def mark_bounds_implicit(self) -> Subscript[Self]:
-        """Return the object with implicit or explicit bounds: one flag for both, or a slice of two; None leaves them.
+        """The object with implicit (True) or explicit bounds: one flag for both, or a slice of two; None leaves them.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The drivers of arrays, as specs say them: one table."""
+"""The table of drivers of arrays, as specs describe them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays that are made from others: as another data type, downsampled, or put together."""
+"""Specs of arrays made from others: converted to another data type, downsampled, or stacked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from blizzarr.views import IndexDomain
 __all__ = ["DOWNSAMPLE_METHODS", "CastSpec", "DownsampleSpec", "StackSpec", "downsampled_domain"]
 
 DOWNSAMPLE_METHODS = ("stride", "mean", "min", "max", "median", "mode")
-"""How an element is made of those that it stands for."""
+"""The methods by which one element is made from a block."""
 
 
 class _OfOne(Driver):
@@ -41,7 +41,7 @@ class _OfOne(Driver):
         return with_schema(replace(node, bases=(below,)), change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
-        """That of the array below."""
+        """Return the open mode of the array below."""
         from blizzarr.spec.drivers import DRIVERS
 
         return DRIVERS[node.bases[0].driver].open_mode(node.bases[0])
@@ -51,13 +51,13 @@ class _OfOne(Driver):
         return node.bases[0]
 
     def kvstore(self, node: SpecNode) -> KvNode | None:
-        """That of the array below."""
+        """Return the key-value store of the array below."""
         from blizzarr.spec.drivers import DRIVERS
 
         return DRIVERS[node.bases[0].driver].kvstore(node.bases[0])
 
     def codec(self, node: SpecNode) -> CodecSpec | None:
-        """That of the array below."""
+        """Return the codec of the array below."""
         from blizzarr.spec.drivers import DRIVERS
 
         return DRIVERS[node.bases[0].driver].codec(node.bases[0])
@@ -113,17 +113,17 @@ class CastSpec(_OfOne):
         return replace(below, transform=below.transform[view])
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
-        """That of the array below."""
+        """Return the domain of the array below."""
         return _domain(node.bases[0]) or node.schema.domain
 
     def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """That of the array below."""
+        """Return the layout of the array below."""
         from blizzarr.spec.drivers import DRIVERS
 
         return DRIVERS[node.bases[0].driver].chunk_layout(node.bases[0])
 
     def url(self, node: SpecNode) -> str:
-        """That of the array below, and as which data type it is taken."""
+        """Return the URL of the array below, followed by the data type."""
         from blizzarr.spec.drivers import DRIVERS
 
         if node.schema.dtype is None:
@@ -169,7 +169,7 @@ class DownsampleSpec(_OfOne):
         }
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
-        """That of the array below, divided."""
+        """Return the domain of the array below, divided by the factors."""
         below = _domain(node.bases[0])
         if below is None:
             return node.schema.domain
@@ -205,7 +205,7 @@ class StackSpec(Driver):
         return {"layers": [spec_json(layer, include_defaults) for layer in node.bases]}
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
-        """What is said, or what holds them all."""
+        """Return the domain that was given, or else the smallest that contains all layers."""
         if node.schema.domain is not None:
             return node.schema.domain
         found = None
@@ -217,7 +217,7 @@ class StackSpec(Driver):
         return found
 
     def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
-        """What is said, and what the layers agree on."""
+        """Return the units that were given, and those that the layers agree on."""
         from blizzarr.spec.spec import Spec
 
         return common_units(node.schema.dimension_units, (Spec._of(layer).dimension_units for layer in node.bases))

@@ -1,4 +1,4 @@
-"""An array in memory, its elements said in the spec itself."""
+"""Specs of arrays in memory, which contain the elements."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ class ArrayDriver(Driver):
         return {"array": array_json(node.options["array"], dtype)}
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
-        """That of the elements."""
+        """Return the domain of the elements."""
         return IndexDomain(shape=node.options["array"].shape)
 
     def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """How the elements lie in memory."""
+        """Return the layout of the elements in memory."""
         array = node.options["array"]
         return ChunkLayout(rank=array.ndim, grid_origin=[0] * array.ndim, inner_order=order_of(array))
 
     def codec(self, node: SpecNode) -> CodecSpec | None:
-        """None: nothing is encoded."""
+        """Return None: nothing is encoded."""
         return None
 
     def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """None: every element is there."""
+        """Return None: every element has a value."""
         return None
 
 

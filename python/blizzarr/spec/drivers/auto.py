@@ -1,4 +1,4 @@
-"""An array of whatever format is found in a store."""
+"""Specs of stored arrays whose format is detected."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class AutoDriver(Driver):
         return OpenMode(open=True)
 
     def url(self, node: SpecNode) -> str:
-        """That of the store."""
+        """Return the URL of the key-value store."""
         if node.kvstore is None:
             raise SpecError("Invalid kvstore spec")
         return f"{kvstore_url(node.kvstore)}|auto:"

@@ -1,4 +1,4 @@
-"""What a driver of arrays tells the machinery of specs."""
+"""The interface between the drivers of arrays and the code that handles specs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Change", "Driver"]
 
 @dataclass
 class Change:
-    """What `Spec.update`, and the keywords of opening, change of a spec."""
+    """The changes to a spec that `Spec.update`, and the keywords of `open`, ask for."""
 
     schema: Schema = field(default_factory=Schema)
     open_mode: OpenMode = field(default_factory=OpenMode)
@@ -65,7 +65,7 @@ class Driver:
         return with_schema(node, change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
-        """What opening may do."""
+        """Return what opening may do."""
         return OpenMode()
 
     def domain(self, node: SpecNode) -> IndexDomain | None:

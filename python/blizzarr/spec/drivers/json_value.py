@@ -1,4 +1,4 @@
-"""One value of a JSON document, as an array without dimensions."""
+"""Specs of one value of a JSON document, as an array without dimensions."""
 
 from __future__ import annotations
 
@@ -77,23 +77,23 @@ class JsonValue(Driver):
         return _OPEN._copy()
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
-        """That of one element."""
+        """Return the domain, which has no dimensions."""
         return IndexDomain(shape=[])
 
     def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """None to speak of."""
+        """Return the layout of a single element."""
         return ChunkLayout(rank=0)
 
     def codec(self, node: SpecNode) -> CodecSpec | None:
-        """None: it is JSON."""
+        """Return None: elements are JSON."""
         return None
 
     def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """None: what is not there is an error."""
+        """Return None: a missing value is an error."""
         return None
 
     def url(self, node: SpecNode) -> str:
-        """That of the document, and the pointer."""
+        """Return the URL of the document, followed by the pointer."""
         if node.kvstore is None:
             raise SpecError("Invalid kvstore spec")
         return f"{kvstore_url(node.kvstore)}|json:{encoded(node.options['json_pointer'])}"

@@ -1,4 +1,4 @@
-"""Volumes of Neuroglancer: the members that say which scale of one is meant, and what it must be."""
+"""Specs of Neuroglancer volumes: the members that select a scale and constrain it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PrecomputedSpec(StoredDriver):
         return constraints.minimal()
 
     def url(self, node: SpecNode) -> str:
-        """That of the store, and the scheme; the first scale alone can be said."""
+        """Return the URL of the key-value store, followed by the scheme; a URL can name the first scale only."""
         from blizzarr.spec.precomputed.driver import VolumeConstraints
 
         constraints = self._metadata(node)

@@ -1,4 +1,4 @@
-"""Arrays in a store: the drivers of all formats."""
+"""Specs of stored arrays: the drivers of all formats."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def kvstore_members(members: Members) -> KvNode | None:
 
 
 def directory(kvstore: KvNode | None) -> KvNode | None:
-    """The same place with a path that ends with a slash, so that keys are below it."""
+    """Return the same place with a path that ends with a slash, so that keys are below it."""
     if kvstore is None or not kvstore.path or kvstore.path.endswith("/"):
         return kvstore
     return altered(kvstore, path=f"{kvstore.path}/")
@@ -58,12 +58,12 @@ class StoredDriver(Driver):
 
     @cached_property
     def constraints(self) -> type[MetadataConstraints]:
-        """What constrains metadata."""
+        """The class of the constraints on metadata."""
         return METADATA[self.name]
 
     @cached_property
     def nothing(self) -> MetadataConstraints:
-        """What is demanded of metadata when nothing is."""
+        """The constraints of a spec that says nothing about metadata."""
         return self.constraints.from_json({})
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
@@ -90,7 +90,7 @@ class StoredDriver(Driver):
         return altered(node, kvstore=kvstore, options=options, schema=schema)
 
     def take_constraints(self, members: Members, node: SpecNode) -> MetadataConstraints | None:
-        """What the members demand of metadata; None if nothing."""
+        """Take the members that constrain the metadata; return None if there are none."""
         return members.take("metadata", self.constraints.from_json, default=None)
 
     def said_constraints(self, constraints: MetadataConstraints, include_defaults: bool) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class StoredDriver(Driver):
         return {"metadata": copied(metadata)} if include_defaults or metadata != self.nothing.to_json() else {}
 
     def minimal(self, constraints: MetadataConstraints) -> MetadataConstraints:
-        """What is demanded of metadata where these are stored."""
+        """Return the constraints that a minimal spec keeps, where metadata that meet these are stored."""
         return self.nothing
 
     def at(self, node: SpecNode, kvstore: KvNode) -> SpecNode:
@@ -107,7 +107,7 @@ class StoredDriver(Driver):
         return altered(node, kvstore=directory(kvstore))
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """What differs from what is usual, or everything."""
+        """Return the members of the spec that differ from the defaults, or all of them."""
         options = node.options
         mode: OpenMode = options["mode"]
         said: dict[str, Any] = {} if node.kvstore is None else {"kvstore": kvstore_json(node.kvstore, include_defaults)}
@@ -142,32 +142,32 @@ class StoredDriver(Driver):
         return with_schema(altered(node, options=options, kvstore=kvstore), change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
-        """What is said, and to open if nothing is."""
+        """Return the open mode that was given; the default is to open."""
         mode: OpenMode = node.options["mode"]
         return mode._copy() if mode._names() else OpenMode(open=True)
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
-        """What metadata and schema say together."""
+        """Return the domain that follows from metadata and schema."""
         return self._metadata(node).domain(node.schema, node.options)
 
     def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """What metadata and schema say together."""
+        """Return the layout that follows from metadata and schema."""
         return self._metadata(node).chunk_layout(node.schema, node.options)
 
     def codec(self, node: SpecNode) -> CodecSpec | None:
-        """What metadata and schema say together."""
+        """Return the codec that follows from metadata and schema."""
         return self._metadata(node).codec(node.schema, node.options)
 
     def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """That of the metadata, or of the schema."""
+        """Return the fill value of the metadata, or else that of the schema."""
         return self._metadata(node).fill_value(node.schema, node.options)
 
     def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
-        """What metadata and schema say together."""
+        """Return the units that follow from metadata and schema."""
         return self._metadata(node).dimension_units(node.schema, node.options)
 
     def url(self, node: SpecNode) -> str:
-        """That of the store, and the scheme of the format."""
+        """Return the URL of the key-value store, followed by the scheme of the format."""
         for name, option in self.constraints.options.items():
             if node.options[name] != option.default:
                 raise SpecError(f"{self.scheme} URL syntax not supported with {name} specified")

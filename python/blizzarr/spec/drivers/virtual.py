@@ -1,4 +1,4 @@
-"""Arrays whose chunks functions of a user make: they have no JSON."""
+"""Specs of arrays whose chunks a user's functions make; they have no JSON."""
 
 from __future__ import annotations
 

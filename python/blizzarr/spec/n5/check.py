@@ -1,4 +1,4 @@
-"""Stored metadata of ``n5`` held against what is demanded of them; errors name both sides."""
+"""Checking stored ``n5`` metadata against constraints; errors name both sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The codec of ``n5`` in a schema: a compression, or nothing said."""
+"""The codec of ``n5`` in a schema: a compression, or nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class N5Codec:
 
     @classmethod
     def take(cls, members: Members) -> N5Codec:
-        """What the members say."""
+        """Parse the members."""
         return cls(members.take("compression", compression_json, None))
 
     def merged(self, other: N5Codec) -> N5Codec:

@@ -1,4 +1,4 @@
-"""The compressions of ``n5``: their options, and what these are unless told otherwise."""
+"""The compressions of ``n5``, their options and defaults."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def compression_json(value: Any) -> dict[str, Any]:
 
 
 def default_compression(itemsize: int) -> Mapping[str, Any]:
-    """What new arrays get: elements of one byte are shuffled bit by bit.
+    """Return the compression of new arrays: single bytes are shuffled bit by bit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The metadata of new arrays of ``n5``, from what is demanded of them."""
+"""Making the metadata of new ``n5`` arrays from constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays of N5 as specs see them: what is demanded of them, what is stored, and the schema of both."""
+"""N5 arrays in specs: their constraints, and the schema that these and stored metadata give."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Options = Mapping[str, Any]
 
 
 class N5Constraints(WholeElements):
-    """What a spec demands of metadata.
+    """The constraints of a spec on N5 metadata.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class N5Constraints(WholeElements):
 
     @classmethod
     def from_json(cls, value: Any) -> N5Constraints:
-        """What the member ``metadata`` says."""
+        """Parse the member ``metadata``."""
         return cls(metadata_from_json(value))
 
     @classmethod
@@ -86,7 +86,7 @@ class N5Constraints(WholeElements):
         return codec_of(self.metadata, schema)
 
     def fill_value(self, schema: Schema, options: Options) -> None:
-        """None: documents have no fill value, and arrays are filled with zeros."""
+        """Return None: documents have no fill value, and arrays are filled with zeros."""
         return
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
@@ -100,7 +100,7 @@ class N5Constraints(WholeElements):
 
     @staticmethod
     def refuse(raw: bytes) -> None:
-        """Say what is wrong with a document that is not one of an array: of a group, for example."""
+        """Raise what is wrong with a document that is not that of an array, such as that of a group."""
         try:
             document = json.loads(raw)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""What metadata of ``n5`` and a schema say together: the domain, the layout, the codec and the units."""
+"""The domain, layout, codec and units that follow from ``n5`` metadata and a schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The metadata of ``n5``: what an ``attributes.json`` says, or as much of it as a spec demands."""
+"""The metadata of ``n5``: an ``attributes.json``, or as much of it as a spec constrains."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAMES: Final = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32"
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is said; `None` where nothing is.
+    """The members of the metadata; None for those that are not given.
 
     Examples
     --------
@@ -96,12 +96,12 @@ def check_size(chunks: tuple[int, ...], dtype: DType) -> None:
 
 
 def metadata_from_json(value: Any) -> Metadata:
-    """What a spec demands of metadata."""
+    """Parse the constraints of a spec."""
     return _read(value, partial=True)
 
 
 def stored_from_json(value: Any) -> Metadata:
-    """What a document says; what makes a dataset may not be missing.
+    """Parse a stored document, in which no member of a dataset may be missing.
 
     Examples
     --------

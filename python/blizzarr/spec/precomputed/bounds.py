@@ -1,4 +1,4 @@
-"""Where a volume lies: what no volume can have, and what stands against shards."""
+"""The bounds that volumes may have, and those that shards need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scales of a volume that is stored: which of them is meant, and whether it is as demanded; errors name both sides."""
+"""Checking the stored scales of a volume against constraints; errors name both sides."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Triple = tuple[int, int, int]
 
 
 def stored_scale(scale: Scale, chunk: Triple | None) -> ScaleConstraints:
-    """What only this scale fulfils, with one of its chunk sizes."""
+    """Return constraints that only this scale meets, with one of its chunk sizes."""
     return ScaleConstraints(
         scale.key,
         scale.resolution,
@@ -48,7 +48,7 @@ def stored_scale(scale: Scale, chunk: Triple | None) -> ScaleConstraints:
 
 
 def codec_of_scale(scale: Scale) -> CodecSpec:
-    """How its chunks are encoded."""
+    """Return the codec of the scale's chunks."""
     return codec_of(stored_scale(scale, None), Schema())
 
 

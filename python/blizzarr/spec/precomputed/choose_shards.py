@@ -1,4 +1,4 @@
-"""The shards of a new scale, from what a schema wishes to be written at once."""
+"""Choosing the shards of a new scale from the write chunks that a schema asks for."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def choose_shards(
 
 
 def _bits_of(elements: int, of_chunk: int, most: int) -> int:
-    """How many bits of the number of a chunk leave about so many elements in a shard."""
+    """Return how many bits of a chunk's number give shards of about so many elements."""
     chunks = (elements + of_chunk // 2) // of_chunk
     bits = 0
     while bits < most and 1 << bits < chunks:

@@ -1,4 +1,4 @@
-"""The codec of ``neuroglancer_precomputed`` in a schema: how chunks are encoded, and again in shards."""
+"""The codec of ``neuroglancer_precomputed`` in a schema: the encoding of chunks, and that of chunks in shards."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PrecomputedCodec:
 
     @classmethod
     def take(cls, members: Members) -> PrecomputedCodec:
-        """What the members say."""
+        """Parse the members."""
         return cls(*encoding_members(members), members.take("shard_data_encoding", data_encoding, None))
 
     def merged(self, other: PrecomputedCodec) -> PrecomputedCodec:

@@ -1,4 +1,4 @@
-"""What a spec demands of a volume of Neuroglancer, and of one of its scales."""
+"""The constraints of a spec on a Neuroglancer volume, and on one of its scales."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _INT32: Final = (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True)
 class ScaleConstraints:
-    """What is demanded of a scale; `None` where nothing is."""
+    """Constraints on a scale; None where there is none."""
 
     key: str | None = None
     resolution: tuple[float, float, float] | None = None
     sharding: Sharding | None = None
     unsharded: bool = False
-    """Whether there may be no shards."""
+    """True if there must be no shards."""
     encoding: str | None = None
     jpeg_quality: int | None = None
     png_level: int | None = None
@@ -56,7 +56,7 @@ class ScaleConstraints:
 
 @dataclass(frozen=True, slots=True)
 class MultiscaleConstraints:
-    """What is demanded of all scales; `None` where nothing is."""
+    """Constraints on all scales; None where there is none."""
 
     kind: str | None = None
     dtype: DType | None = None
@@ -82,7 +82,7 @@ def check_dtype(dtype: DType) -> DType:
 
 
 def multiscale(value: Any, dtype: DType | None) -> MultiscaleConstraints:
-    """What the member ``multiscale_metadata`` says, of elements of this type."""
+    """Parse the member ``multiscale_metadata`` for elements of this type."""
 
     def same(value: Any) -> DType:
         found = dtype_json(value)
@@ -99,7 +99,7 @@ def multiscale(value: Any, dtype: DType | None) -> MultiscaleConstraints:
 
 
 def scale(value: Any, of: MultiscaleConstraints) -> ScaleConstraints:
-    """What the member ``scale_metadata`` says."""
+    """Parse the member ``scale_metadata``."""
     members = Members(value)
     key = members.take("key", as_text, None)
     resolution = members.take("resolution", three(_number), None)
@@ -142,7 +142,7 @@ def encoding_members(members: Members) -> tuple[str | None, int | None, int | No
 
 
 def three(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What takes arrays of three."""
+    """Return a parser of arrays of three elements."""
 
     def parse_all(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list):

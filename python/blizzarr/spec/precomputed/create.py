@@ -1,4 +1,4 @@
-"""New scales of ``neuroglancer_precomputed``: in a new volume, or in one that is stored, behind its other scales."""
+"""Making new scales of ``neuroglancer_precomputed``: in a new volume, or added to a stored one."""
 
 from __future__ import annotations
 

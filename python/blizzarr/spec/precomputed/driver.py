@@ -1,4 +1,4 @@
-"""Scales of volumes of Neuroglancer as specs see them: what is demanded of them, what is stored, the schema of both."""
+"""Scales of Neuroglancer volumes in specs: their constraints, and the schema that these and stored metadata give."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Options = Mapping[str, Any]
 
 
 class VolumeConstraints(WholeElements):
-    """What a spec demands of a volume, and of one of its scales.
+    """The constraints of a spec on a volume, and on one of its scales.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class VolumeConstraints(WholeElements):
         return codec_of(self.scale, schema)
 
     def fill_value(self, schema: Schema, options: Options) -> None:
-        """None: volumes have no fill value, and are filled with zeros."""
+        """Return None: volumes have no fill value, and are filled with zeros."""
         return
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits:

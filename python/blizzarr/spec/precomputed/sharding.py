@@ -1,4 +1,4 @@
-"""Shards as specs say them, and the boxes of a volume that they hold."""
+"""Shards in specs, and the boxes of a volume that they hold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ data_encoding: Final = one_of(*DATA_ENCODINGS)
 
 
 def sharding_from_json(value: Any) -> Sharding:
-    """What the member ``sharding`` says.
+    """Parse the member ``sharding``.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def sharding_from_json(value: Any) -> Sharding:
 
 
 def shard_shape(sharding: Sharding, size: Sequence[int], chunk: Sequence[int]) -> tuple[int, ...] | None:
-    """How many chunks along each axis a shard holds, at most; `None` where what it holds is no box.
+    """Return the most chunks that a shard holds along each axis; None where these are not a box.
 
     Examples
     --------

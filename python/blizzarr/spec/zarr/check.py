@@ -1,4 +1,4 @@
-"""Stored metadata of ``zarr`` held against what is demanded of them; errors name both sides."""
+"""Checking stored ``zarr`` metadata against constraints; errors name both sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The codec of ``zarr`` in a schema: a compressor, or that there is none, or nothing said; and filters."""
+"""The codec of ``zarr`` in a schema: a compressor, none, or nothing said; and filters."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class ZarrCodec:
 
     compressor: Mapping[str, Any] | None = None
     has_compressor: bool = False
-    """Whether anything is said of a compressor, be it that there is none."""
+    """True if a compressor is given, even null."""
     filters: Any = None
 
     @classmethod
     def take(cls, members: Members) -> ZarrCodec:
-        """What the members say."""
+        """Parse the members."""
         said = "compressor" in members.left
         compressor = members.take("compressor", compressor_json, None)
         return cls(compressor, said, members.take("filters", lambda value: value, None))

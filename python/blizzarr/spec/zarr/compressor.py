@@ -1,4 +1,4 @@
-"""The compressors of ``zarr``: their options, and what these are unless told otherwise."""
+"""The compressors of ``zarr``, their options and defaults."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def stored_compressor(value: Any) -> dict[str, Any] | None:
 
 
 def is_shared(compressor: Mapping[str, Any] | None) -> bool:
-    """Whether TensorStore has it too."""
+    """Return whether TensorStore has it too."""
     return compressor is None or compressor["id"] in _COMPRESSORS
 
 
@@ -60,4 +60,4 @@ def compressor_json(value: Any) -> dict[str, Any] | None:
 
 
 DEFAULT_COMPRESSOR: Final = compressor_json({"id": "blosc"})
-"""What new arrays get."""
+"""The compressor of new arrays."""

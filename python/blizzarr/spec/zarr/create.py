@@ -1,4 +1,4 @@
-"""The metadata of new arrays of ``zarr``, from what is demanded of them."""
+"""Making the metadata of new ``zarr`` arrays from constraints."""
 
 from __future__ import annotations
 

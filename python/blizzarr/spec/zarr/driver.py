@@ -1,4 +1,4 @@
-"""Arrays of Zarr v2 as specs see them: what is demanded of them, what is stored, and the schema of both."""
+"""Zarr v2 arrays in specs: their constraints, and the schema that these and stored metadata give."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _KEY = ".zarray"
 
 
 class ZarrConstraints(PickedElements):
-    """What a spec demands of metadata.
+    """The constraints of a spec on Zarr v2 metadata.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class ZarrConstraints(PickedElements):
 
     @classmethod
     def from_json(cls, value: Any) -> ZarrConstraints:
-        """What the member ``metadata`` says."""
+        """Parse the member ``metadata``."""
         return cls(metadata_from_json(value))
 
     @classmethod
@@ -91,7 +91,7 @@ class ZarrConstraints(PickedElements):
         constrain(self.metadata, schema, self._field(options))
 
     def _field(self, options: Options) -> Field | None:
-        """What the options pick of each element, if the data type is said."""
+        """Return the part of each element that the options select, if the data type is known."""
         chosen = choice(options)
         check_choice(*chosen)
         return None if self.metadata.elements is None else self.metadata.elements.pick(*chosen)
@@ -139,7 +139,7 @@ class ZarrConstraints(PickedElements):
 
     @staticmethod
     def part(meta: ArrayMeta, options: Options) -> Field | None:
-        """What is seen of each element; None if it is one value, and all of it is."""
+        """Return the selected part of each element; None if the whole element is a single value."""
         elements, (name, void) = _METADATA.of(meta).elements, choice(options)
         assert elements is not None, "documents have it"
         return None if elements.is_whole and not void else elements.pick(name, void)

@@ -1,4 +1,4 @@
-"""What metadata of ``zarr`` and a schema say together: the domain, the layout and the codec."""
+"""The domain, layout and codec that follow from ``zarr`` metadata and a schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data types and fill values of ``zarr``, as its documents spell them."""
+"""Data types and fill values of ``zarr``, as its documents have them."""
 
 from __future__ import annotations
 

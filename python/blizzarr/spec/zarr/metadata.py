@@ -1,4 +1,4 @@
-"""The metadata of ``zarr``: what a ``.zarray`` says, or as much of it as a spec demands."""
+"""The metadata of ``zarr``: a ``.zarray``, or as much of it as a spec constrains."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST: Final = (1 << 63) - 2
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is said; `said` has the members, as null means something in some of them.
+    """The members of the metadata; `said` has the names of those that are given, as null is a value of some.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Metadata:
     order: str | None = None
     separator: str | None = None
     filters: tuple[Any, ...] = ()
-    """Those of a document; there are none for TensorStore."""
+    """The filters of a stored document; TensorStore has none."""
     said: frozenset[str] = frozenset()
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Members that nobody knows."""
@@ -64,12 +64,12 @@ class Metadata:
 
 
 def metadata_from_json(value: Any) -> Metadata:
-    """What a spec demands of metadata."""
+    """Parse the constraints of a spec."""
     return _read(value, partial=True)
 
 
 def stored_from_json(value: Any) -> Metadata:
-    """What a document says; nothing may be missing but the separator."""
+    """Parse a stored document, in which only the separator may be missing."""
     return _read(value, partial=False)
 
 

@@ -1,4 +1,4 @@
-"""Chains of codecs of which some options, or the whole codec that makes bytes, may be left open."""
+"""Chains of codecs in which options, or the codec that makes bytes, may be left open."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Codec:
 
     @property
     def sharding_height(self) -> int:
-        """How many levels of shards there are."""
+        """The number of levels of shards."""
         if self.name != "sharding_indexed":
             return 0
         inner = self.options.get("codecs")
@@ -88,12 +88,12 @@ class Chain:
 
     @property
     def sharding_height(self) -> int:
-        """How many levels of shards there are."""
+        """The number of levels of shards."""
         return self.array_to_bytes.sharding_height if self.array_to_bytes else 0
 
     @property
     def _innermost(self) -> Codec | None:
-        """What makes bytes of the smallest chunks."""
+        """The codec that turns the smallest chunks into bytes."""
         codec = self.array_to_bytes
         if codec is None or codec.name != "sharding_indexed":
             return codec
@@ -102,13 +102,13 @@ class Chain:
 
     @property
     def is_big(self) -> bool:
-        """Whether stored values begin with what is most significant."""
+        """True if stored values begin with the most significant byte."""
         codec = self._innermost
         return codec is not None and codec.options.get("endian") == "big"
 
     @property
     def leaves_order_open(self) -> bool:
-        """Whether the codec that has a byte order is said without one."""
+        """True if the codec that has a byte order is given without one."""
         codec = self._innermost
         return codec is not None and codec.name == "bytes" and "endian" not in codec.options
 

@@ -1,4 +1,4 @@
-"""Stored metadata of ``zarr3`` held against what is demanded of them; errors name both sides."""
+"""Checking stored ``zarr3`` metadata against constraints; errors name both sides."""
 
 from __future__ import annotations
 

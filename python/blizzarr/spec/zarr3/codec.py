@@ -1,4 +1,4 @@
-"""The codec of ``zarr3`` in a schema: a chain, or nothing said."""
+"""The codec of ``zarr3`` in a schema: a chain, or nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Zarr3Codec:
 
     @classmethod
     def take(cls, members: Members) -> Zarr3Codec:
-        """What the members say."""
+        """Parse the members."""
         return cls(members.take("codecs", chain_from_json, None))
 
     def merged(self, other: Zarr3Codec) -> Zarr3Codec:

@@ -1,4 +1,4 @@
-"""The metadata of new arrays of ``zarr3``, from what is demanded of them."""
+"""Making the metadata of new ``zarr3`` arrays from constraints."""
 
 from __future__ import annotations
 

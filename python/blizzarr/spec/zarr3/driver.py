@@ -1,4 +1,4 @@
-"""Arrays of Zarr v3 as specs see them: what is demanded of them, what is stored, and the schema of both."""
+"""Zarr v3 arrays in specs: their constraints, and the schema that these and stored metadata give."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Options = Mapping[str, Any]
 
 
 class Zarr3Constraints(PickedElements):
-    """What a spec demands of metadata.
+    """The constraints of a spec on Zarr v3 metadata.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Zarr3Constraints(PickedElements):
 
     @classmethod
     def from_json(cls, value: Any) -> Zarr3Constraints:
-        """What the member ``metadata`` says."""
+        """Parse the member ``metadata``."""
         return cls(metadata_from_json(value))
 
     @classmethod
@@ -84,7 +84,9 @@ class Zarr3Constraints(PickedElements):
         constrain(self.metadata, schema, field)
 
     def _field(self, options: Options) -> Field | None:
-        """What the options pick of each element, if that is known; what cannot be picked, opening tells."""
+        """Return the part of each element that the options select, if the data type is known; errors are left to
+        opening.
+        """
         elements, (name, void) = self.metadata.elements, choice(options)
         if elements is None or void:
             return None if elements is None else elements.void
@@ -135,7 +137,7 @@ class Zarr3Constraints(PickedElements):
 
     @staticmethod
     def part(meta: ArrayMeta, options: Options) -> Field | None:
-        """What is seen of each element; None if it is one value, and all of it is."""
+        """Return the selected part of each element; None if the whole element is a single value."""
         stored, (name, void) = _METADATA.of(meta), choice(options)
         assert stored.elements is not None, "documents have it"
         if stored.elements.is_whole and not void:

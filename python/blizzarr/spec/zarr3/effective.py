@@ -1,4 +1,4 @@
-"""What metadata and a schema say together: the domain, the layout, the codec and the units."""
+"""The domain, layout, codec and units that follow from ``zarr3`` metadata and a schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fill values of ``zarr3``: one element, exact to the bit, as metadata has it in JSON."""
+"""Fill values of ``zarr3``: JSON for one element, exact to the bit."""
 
 from __future__ import annotations
 
@@ -175,5 +175,5 @@ def _float_to_json(element: Any, dtype: DType) -> Any:
 
 
 def same_bits(a: Element, b: Element) -> bool:
-    """Whether two elements of one data type are the same, to the bit."""
+    """Return whether two elements of one data type have the same bits."""
     return a.tobytes() == b.tobytes()

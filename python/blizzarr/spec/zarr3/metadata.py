@@ -1,4 +1,4 @@
-"""The metadata of ``zarr3``: what a document says, or as much of it as a spec demands."""
+"""The metadata of ``zarr3``: a ``zarr.json``, or as much of it as a spec constrains."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SEPARATORS: Final = {"default": "/", "v2": "."}
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is said; `None` where nothing is.
+    """The members of the metadata; None for those that are not given.
 
     Examples
     --------
@@ -48,13 +48,13 @@ class Metadata:
     codecs: Chain | None = None
     dimension_units: DimensionUnits | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    """Those that users have; units are not among them."""
+    """The attributes of users, without the units."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Members that need not be understood."""
 
     @property
     def names_said(self) -> bool:
-        """Whether any dimension has a name."""
+        """True if any dimension has a name."""
         return any(name is not None for name in self.dimension_names or ())
 
     def to_json(self, partial: bool = False, include_defaults: bool = False) -> dict[str, Any]:
@@ -98,12 +98,12 @@ def units_json(units: DimensionUnits | None) -> list[str | None] | None:
 
 
 def metadata_from_json(value: Any) -> Metadata:
-    """What a spec demands of metadata."""
+    """Parse the constraints of a spec."""
     return _read(value, partial=True)
 
 
 def stored_from_json(value: Any) -> Metadata:
-    """What a document says; nothing may be missing.
+    """Parse a stored document, in which nothing may be missing.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class RankedLists:
         self.known = -1
 
     def of(self, parse: Any) -> Any:
-        """What takes an array with an element for each dimension."""
+        """Return a parser of arrays with one element for each dimension."""
 
         def take(value: Any) -> Any:
             if isinstance(value, list):
@@ -174,7 +174,7 @@ def _exactly(text: str) -> Any:
 
 
 def _is_big(codecs: Any) -> bool:
-    """Whether stored values begin with what is most significant, by the innermost codec of a document that says so."""
+    """Return whether stored values begin with the most significant byte, as the innermost codec of a document says."""
     for codec in codecs if isinstance(codecs, list) else ():
         options = codec.get("configuration") if isinstance(codec, dict) else None
         if isinstance(options, dict) and (options.get("endian") == "big" or _is_big(options.get("codecs"))):

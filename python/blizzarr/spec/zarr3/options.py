@@ -1,4 +1,4 @@
-"""The codecs of ``zarr3``: which kind each is, and which options it takes."""
+"""The codecs of ``zarr3``, with their kinds and options."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Row(NamedTuple):
     kind: str
     """``"array -> array"``, ``"array -> bytes"`` or ``"bytes -> bytes"``."""
     options: Mapping[str, Callable[[Any], Any] | None]
-    """What takes each option; `None` for those that are chains of codecs themselves."""
+    """The parser of each option; None for options that are chains of codecs."""
     required: tuple[str, ...] = ()
     """The options without which not even a constraint is complete."""
     defaults: Mapping[str, Any] = MappingProxyType({})
-    """What stored codecs mean by leaving an option out; all others are required there."""
+    """The values of options that stored codecs leave out; all others are required there."""
     optional: tuple[str, ...] = ()
     """The options that stored codecs may leave out without meaning anything."""
     is_ours: bool = False
-    """Whether TensorStore lacks it."""
+    """True if TensorStore lacks it."""
 
 
 def _order(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Chains of codecs made complete: defaults filled in, transposes and shards put where a layout needs them.
+"""Completing chains of codecs: defaults are filled in, and transposes and shards inserted as a layout needs them.
 
 The way goes from the first codec to the last: each is told what it is to encode (`Decoded`), and tells the next. What a
 chain makes of chunks is found on the way back (`layout_of`).
@@ -22,14 +22,14 @@ __all__ = ["DEFAULT_INDEX_CODECS", "Decoded", "Layout", "check_chain", "layout_o
 
 _ENDIAN = "little"
 DEFAULT_INDEX_CODECS: Final = Chain((), Codec("bytes", {"endian": _ENDIAN}), (Codec("crc32c"),))
-"""How the index of a shard is encoded if nobody says."""
+"""The default codecs of a shard's index."""
 _MOST_ENTRIES: Final = 1 << 30
-"""So many chunks a shard has at most."""
+"""The most chunks in a shard."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What a codec is to encode."""
+    """The array that a codec is to encode."""
 
     rank: int
     itemsize: int
@@ -39,11 +39,11 @@ class Decoded:
     inner_order: tuple[int, ...] | None = None
     """The dimensions from the slowest to the fastest."""
     says_order: bool = False
-    """Whether the byte order is said even of bytes: they have fields in them."""
+    """True if the byte order is stated even for bytes, because they contain fields."""
 
 
 class Layout(NamedTuple):
-    """What a chain makes of a chunk, as far as it is known."""
+    """The layout of a chunk that a chain gives, as far as it is known."""
 
     inner_order: tuple[int, ...] | None = None
     read_shape: tuple[int, ...] | None = None
