@@ -1,8 +1,8 @@
-"""Collecting everything that is wrong with a document, each problem with its place.
+"""Collecting all problems of a document, each with its JSON path.
 
-A decoder gets one `Problems` and goes on after a problem, so that the reader learns of all of them at once. The
-functions here check what comes back in many members: integers, lists of lengths, extension objects. They return
-`None` after adding a problem, so that what depends on the value can be left out.
+A decoder gets one `Problems` and goes on after a problem, so that users learn of all of them at once. The functions here
+check values that occur in many members: integers, lists of lengths, extension objects. They return `None` after adding a
+problem, so that checks that depend on the value can be skipped.
 
 JSON's types are checked exactly: ``true`` is no integer, and neither is ``64.0`` (the specification asks for numbers
 without fraction or exponent).
@@ -24,7 +24,7 @@ __all__ = ["INT64_MAX", "MISSING", "Notice", "Problems", "describe", "extension"
 
 INT64_MAX: Final = 2**63 - 1
 MISSING: Final = type("Missing", (), {"__repr__": lambda self: "nothing"})()
-"""Stands for a member that is not there."""
+"""Stands for a missing member."""
 
 _NO_CONFIGURATION: Final[Mapping[str, Any]] = {}
 _SHOWN = 80
@@ -109,7 +109,7 @@ class Problems:
 
 
 def describe(value: Any) -> str:
-    """A JSON value as text for a message, cut where it is long.
+    """Return a JSON value as text for a message, shortened if it is long.
 
     Examples
     --------
@@ -126,13 +126,13 @@ def describe(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         text = repr(value)
-    # A lone surrogate can be read but not printed.
+    # Lone surrogates cannot be printed.
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def lengths(value: Any, path: str, problems: Problems, least: int) -> tuple[int, ...] | None:
-    """A list of integers in ``[least, 2**63)``."""
+    """Decode a list of integers in ``[least, 2**63)``; `None` if a problem was added."""
     if type(value) is not list:
         problems.add(path, "a list of integers", value)
         return None
@@ -150,9 +150,9 @@ def lengths(value: Any, path: str, problems: Problems, least: int) -> tuple[int,
 def extension(
     value: Any, path: str, problems: Problems, point: str, optional: bool = False
 ) -> tuple[str, Mapping[str, Any]] | None:
-    """The name and the configuration of an extension object or short-hand name.
+    """Decode the name and configuration of an extension object or short-hand name; `None` if a problem was added.
 
-    `optional` says whether ``"must_understand": false`` may stand here.
+    `optional` is True if ``"must_understand": false`` is allowed.
     """
     if type(value) is str:
         return value, _NO_CONFIGURATION
@@ -165,7 +165,7 @@ def extension(
     else:
         problems.add(path, f"the {point}: an object with a name, or a name", value)
         return None
-    # Rare forms and everything wrong: slower, and precise.
+    # The slow path, for rare forms and for precise errors.
     before = len(problems.items)
     if type(name) is not str:
         problems.add(f"{path}.name", f"the name of a {point}", value.get("name", MISSING))
@@ -185,7 +185,7 @@ def extension(
 
 
 def members(configuration: Mapping[str, Any], path: str, problems: Problems, known: Iterable[str]) -> None:
-    """Checks that a configuration has no other members than these."""
+    """Add a problem for each member of a configuration that is not known."""
     for name in configuration:
         if name not in known:
             problems.add(f"{path}.configuration.{name}", "no such option", configuration[name])

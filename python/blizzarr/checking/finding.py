@@ -136,7 +136,7 @@ class Finding:
 
     @property
     def advice(self) -> str:
-        """What the user should do about it."""
+        """Advice for the user."""
         return KINDS[self.kind].advice
 
     @property

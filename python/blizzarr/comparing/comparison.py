@@ -169,7 +169,7 @@ class Comparison:
     seconds: float = 0.0
     differences: list[Difference] = field(default_factory=list)
     unreadable: list[Difference] = field(default_factory=list)
-    """What could not be compared, with the reason."""
+    """Nodes and chunks that could not be compared, with the reason."""
     notes: list[Difference] = field(default_factory=list)
     """Notes on equal data that is stored in another format or layout."""
 

@@ -18,7 +18,7 @@ from blizzarr.problems import Problems
 __all__ = ["DataType", "Field", "Swap"]
 
 Swap: TypeAlias = "int | tuple[tuple[int, Swap], ...]"
-"""How bytes are reversed when the byte order changes: the size of a unit in bytes (0: nothing is reversed), or for a
+"""The way bytes are reversed when the byte order changes: the size of a unit in bytes (0: nothing is reversed), or for a
 struct a sequence of runs, each with its length in bytes and the swap within it."""
 
 _OBJECT_BYTES = 64
@@ -74,7 +74,7 @@ class DataType:
 
     @property
     def swap(self) -> Swap:
-        """How bytes are reversed when the byte order changes; 0 if nothing is reversed.
+        """The way bytes are reversed when the byte order changes; 0 if nothing is reversed.
 
         Examples
         --------

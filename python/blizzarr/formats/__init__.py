@@ -1,8 +1,8 @@
-"""Formats: translators between documents in a store and the one model.
+"""Formats: translators between the documents in a store and the format-independent model.
 
-Each format is an instance of a class with the methods of `Format`. It owns the keys of nodes as well as
-those of chunks: in most formats a node's documents lie beside its chunks; in the December 2022 draft of v3, documents
-and chunks are two trees. Nothing outside this package asks which format a node has; the functions here work for all.
+Each format is an instance of a class with the methods of `Format`. It defines the keys of documents and of chunks: in
+most formats a node's documents lie beside its chunks; in the December 2022 draft of v3, they are in separate trees. The
+functions here work for all formats, so that other packages need not ask which format a node has.
 """
 
 from blizzarr.formats.blocks import arranged, without_blocks

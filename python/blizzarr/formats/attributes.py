@@ -1,4 +1,4 @@
-"""Attributes in a document of their own, as v1 and v2 have them."""
+"""Attributes in a separate document, as in v1 and v2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["check_depth", "dump_attributes", "load_attributes"]
 
 
 def load_attributes(raw: bytes, problems: Problems) -> dict[str, Any]:
-    """The attributes in a document; none when a problem was added.
+    """Return the attributes in a document; an empty dictionary if a problem was added.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def load_attributes(raw: bytes, problems: Problems) -> dict[str, Any]:
 
 
 def check_depth(attributes: Mapping[str, Any], path: str, problems: Problems) -> None:
-    """Adds a problem where attributes are nested too deeply."""
+    """Add a problem if attributes are nested too deeply."""
     if is_deeper(attributes, MAX_DEPTH):
         problems.items.append(Problem(path, f"values at most {MAX_DEPTH} levels deep", "deeper ones"))
 
@@ -40,9 +40,9 @@ def dump_attributes(
     stored: bytes | None,
     dump: Callable[[Mapping[str, Any], str], bytes] = dump,
 ) -> bytes:
-    """The bytes of a document with these attributes: those that are stored, where they say the same.
+    """Return the bytes of a document with these attributes: the stored bytes, if they mean the same.
 
-    `dump` is how this format writes documents.
+    `dump` is the function by which the format writes documents.
 
     Examples
     --------
@@ -50,5 +50,5 @@ def dump_attributes(
     (b'{"a":1}', b'{\\n  "a": 1.0\\n}')
     """
     made = dump(attributes, key)
-    # Compared as text, which unlike equality tells `true` from 1 and 1 from 1.0, and takes NaN for the same as NaN.
+    # Compared as text: unlike equality, this distinguishes `true`, 1 and 1.0, and NaN equals NaN.
     return stored if stored is not None and dump(json.loads(stored), key) == made else made

@@ -1,4 +1,4 @@
-"""Codecs of arrays that go into N5, or come from there: blocks have their compressor in them."""
+"""Converting codec chains for N5, whose blocks contain their compressor, and back."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["arranged", "without_blocks"]
 
 
 def arranged(chain: CodecChain, dtype: DataType, rank: int, form: Format) -> CodecChain:
-    """The codecs of a new array as its format has them.
+    """Return the codecs of a new array as its format requires them.
 
-    In N5 elements are big-endian and the first axis is the fastest, whatever is said; what it cannot have is left, for
-    `Format.encode` to tell.
+    In N5 elements are always big-endian and the first axis is the fastest. Codecs that N5 does not have are left for
+    `Format.encode` to refuse.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def arranged(chain: CodecChain, dtype: DataType, rank: int, form: Format) -> Cod
 
 
 def without_blocks(chain: CodecChain, dtype: DataType) -> CodecChain:
-    """The codecs of an array with the compressor of its blocks behind what makes bytes, as other formats have it.
+    """Return the codecs of an array with the compressor of N5 blocks as a separate codec, as in other formats.
 
     Examples
     --------

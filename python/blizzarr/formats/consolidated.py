@@ -1,7 +1,7 @@
-"""The metadata of a whole hierarchy inside one document, decoded one node at a time.
+"""Consolidated metadata: the metadata of a hierarchy in one document, decoded one node at a time.
 
-The copies may be older than the documents that they were made from; nothing in any format tells. Opening a group
-checks only their names. A node whose copy does not conform is an error when that node is asked for, and hides no other.
+The copies may be older than the documents; no format has a way to tell. Opening a group checks only names. A copy that
+does not conform raises an error when its node is accessed, and does not affect other nodes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ __all__ = ["Consolidated", "Decode", "Load"]
 
 Node: TypeAlias = ArrayMeta | GroupMeta
 Decode: TypeAlias = Callable[[str, Any, Problems], Node | None]
-"""Makes a node of a path and what is stored for it, or adds problems, with their place in the whole document."""
+"""Decodes what is stored for the node at a path; problems have their path in the whole document."""
 Load: TypeAlias = Callable[[list[Notice]], Mapping[str, Any]]
-"""Parses what is stored for each node, and adds what is doubtful about it to the list."""
+"""Parses the document into what is stored for each node, and adds notices to the list."""
 
 
 class Consolidated(Mapping[str, Node]):
@@ -27,15 +27,15 @@ class Consolidated(Mapping[str, Node]):
     Parameters
     ----------
     documents
-        What is stored for each node, parsed; or a function that parses it when it is needed.
+        The parsed documents by path, or a function that parses them when they are needed.
     decode
-        What makes a node of that.
+        The function that decodes one of them.
     key
-        The key of the document that they are in, for errors.
+        The key of the whole document, for errors.
     format
-        The name of the format of that document.
+        The name of the format of the document.
     start
-        What the paths in the document begin with, before those relative to the group.
+        The prefix of the paths in the document, which precedes the paths relative to the group.
     """
 
     __slots__ = ("_decode", "_documents", "_key", "_nodes", "_start", "format")
@@ -63,7 +63,7 @@ class Consolidated(Mapping[str, Node]):
         return len(self.documents)
 
     def __contains__(self, path: object) -> bool:
-        # Without decoding it: also what does not conform is there.
+        # Without decoding: a copy that does not conform counts, too.
         return path in self.documents
 
     def __repr__(self) -> str:
@@ -71,17 +71,17 @@ class Consolidated(Mapping[str, Node]):
 
     @property
     def document_name(self) -> str:
-        """The last part of the key of the document that they are in."""
+        """The last part of the key of the whole document."""
         return self._key.rpartition("/")[2]
 
     @property
     def documents(self) -> Mapping[str, Any]:
-        """What is stored for each node, parsed.
+        """The parsed documents by path.
 
         Raises
         ------
         MetadataError
-            When the document as a whole does not conform, and was not looked at before.
+            The document as a whole does not conform; only on the first access.
         """
         warn_of(self.load())
         assert isinstance(self._documents, Mapping)
@@ -121,7 +121,7 @@ class Consolidated(Mapping[str, Node]):
         return found
 
     def below(self, path: str) -> Consolidated:
-        """The nodes below the group at this path, relative to that group."""
+        """Return the nodes below the group at this path, relative to that group."""
         start = f"{path}/"
         inner = {name[len(start) :]: document for name, document in self.documents.items() if name.startswith(start)}
         return Consolidated(inner, self._decode, self._key, self.format, self._start + start)

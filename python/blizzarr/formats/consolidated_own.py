@@ -1,6 +1,6 @@
-"""Whether consolidated metadata say of the group itself what its own documents say.
+"""Comparing the documents of a group with the copies of them in its own consolidated metadata.
 
-Only v2 keeps copies of those, too, which other readers open instead of the documents.
+Only v2 has such copies; some readers use them in place of the documents.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["own_copies_differ"]
 
 
 def own_copies_differ(documents: Mapping[str, bytes]) -> bool:
-    """Whether among these documents of a group, by key, are copies of others that are not what those are.
+    """Return whether the consolidated metadata among these documents of a group differ from the other documents.
 
     Examples
     --------
@@ -29,10 +29,10 @@ def own_copies_differ(documents: Mapping[str, bytes]) -> bool:
         copies = json.loads(last[CONSOLIDATED])["metadata"]
         own = {name: json.loads(last[name]) for name in (GROUP, ATTRIBUTES) if name in last}
     except (ValueError, RecursionError, LookupError, TypeError):
-        # Damage is found where the document is read.
+        # Damage is reported where the document is decoded.
         return False
     if not isinstance(copies, dict) or ARRAY in last:
         return False
     there = {name: copies[name] for name in (GROUP, ATTRIBUTES) if name in copies}
-    # No attributes are as good as empty ones.
+    # Missing attributes mean the same as empty ones.
     return {ATTRIBUTES: {}, **there} != {ATTRIBUTES: {}, **own}

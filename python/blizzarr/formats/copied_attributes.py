@@ -1,4 +1,4 @@
-"""Attributes of nodes that are remembered: whoever gets such a node may change them, so each gets copies."""
+"""Copying the attributes of remembered nodes: users may change the attributes that they get."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PLAIN: Final = (str, int, float, bool, type(None))
 
 
 def pack(attributes: dict[str, Any]) -> bytes | None:
-    """Attributes packed for copying; `None` where a flat copy will do, as they hold neither lists nor objects.
+    """Pack attributes for copying; `None` if a shallow copy suffices, as they hold neither lists nor objects.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Names of dimensions in an attribute, where a format has no other place for them.
+"""Dimension names in the attribute ``_ARRAY_DIMENSIONS``, for formats that have no other place for them.
 
-Xarray began to keep them so, NCZarr and GDAL do the same: a list of strings, one for each dimension.
+The convention is xarray's, and NCZarr and GDAL follow it: a list of strings, one for each dimension.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ATTRIBUTE: Final = "_ARRAY_DIMENSIONS"
 
 
 def names_in(attributes: Mapping[str, Any], rank: int) -> tuple[str, ...] | None:
-    """The names in the attributes of an array; `None` where there are none, or something else stands there.
+    """Return the dimension names in the attributes of an array; `None` if there is no valid list of names.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def names_in(attributes: Mapping[str, Any], rank: int) -> tuple[str, ...] | None
 def with_names(
     attributes: dict[str, Any], names: tuple[str | None, ...] | None, rank: int, problems: Problems
 ) -> dict[str, Any]:
-    """The attributes of an array whose dimensions have these names.
+    """Return attributes with these dimension names added.
 
     Examples
     --------

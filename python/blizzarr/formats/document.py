@@ -1,11 +1,11 @@
 """Reading and writing JSON documents, strictly.
 
-Python's own parser is lenient where a metadata document must not be: it takes other encodings, a byte order mark, the
-last of several equal names, and any depth that the stack allows.
+Python's parser is more lenient than metadata documents allow: it takes other encodings, a byte order mark, the last of
+several equal names, and any depth that the stack allows.
 
 - Duplicate names are a problem, except in attributes, where the last one counts (and a `Notice` says so).
 - The tokens ``NaN``, ``Infinity`` and ``-Infinity`` are not JSON, but they are in the attributes of many stored arrays,
-  because Python writes them. They are read and written there, and refused where the specification says what stands.
+  because Python writes them. They are read and written there, and refused in members that the specification defines.
 - Numbers are kept exactly: integers of up to 4,300 digits (Python's limit), others as 64-bit floating point.
 """
 
@@ -26,13 +26,13 @@ __all__ = ["MAX_BYTES", "MAX_DEPTH", "dump", "is_deeper", "load"]
 MAX_BYTES: Final = 2**28
 """The largest document that is read: 256 MiB."""
 MAX_DEPTH: Final = 128
-"""How deep values may be nested in one member of a document."""
+"""The deepest nesting of values in one member of a document."""
 
 _WANTED: Final = "one JSON object in UTF-8"
 
 
 class _DuplicateError(Exception):
-    """Some name came twice; which one is only asked then."""
+    """Raised if a name occurs twice; a second pass finds out which."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -47,9 +47,14 @@ _LENIENT: Final = json.JSONDecoder()
 
 
 def load(raw: bytes, problems: Problems, *, attributes: bool = False, marked: bool = False) -> dict[str, Any] | None:
-    """The object that a document holds; `None` when a problem was added.
+    """Parse a document that holds one JSON object; `None` if a problem was added.
 
-    `attributes` says that it holds nothing but attributes, `marked` that it may begin with a byte order mark.
+    Parameters
+    ----------
+    attributes
+        True if the document contains only attributes, in which duplicate names are allowed.
+    marked
+        True if the document may begin with a byte order mark.
     """
     if len(raw) > MAX_BYTES:
         problems.items.append(Problem("", f"at most {MAX_BYTES:,} bytes", f"{len(raw):,}"))
@@ -73,7 +78,7 @@ def load(raw: bytes, problems: Problems, *, attributes: bool = False, marked: bo
 
 
 def _parse(text: str, decoder: json.JSONDecoder, problems: Problems) -> Any:
-    """The value of a JSON text; `MISSING` when a problem was added."""
+    """Parse a JSON text; `MISSING` if a problem was added."""
     try:
         return decoder.decode(text)
     except json.JSONDecodeError as error:
@@ -95,7 +100,7 @@ def _syntax(text: str, error: json.JSONDecodeError) -> str:
 
 
 class _Object(dict[str, Any]):
-    """An object that still knows which of its names came twice."""
+    """A JSON object that knows which of its names occurred twice."""
 
     twice: tuple[str, ...] = ()
 
@@ -109,7 +114,7 @@ def _remember(pairs: list[tuple[str, Any]]) -> _Object:
 
 
 def _report_duplicates(text: str, problems: Problems, attributes: bool) -> None:
-    """Parses once more to find where the duplicates are."""
+    """Parse again to find where the duplicates are, and add problems or notices."""
     marked = json.loads(text, object_pairs_hook=_remember)
     stack: list[tuple[str, Any]] = [("", marked)]
     while stack:
@@ -128,13 +133,13 @@ def _report_duplicates(text: str, problems: Problems, attributes: bool) -> None:
 
 
 def _in_attributes(path: str) -> bool:
-    # Those of other nodes are in consolidated metadata.
+    # The attributes of other nodes are in consolidated metadata.
     inside = path == "attributes" or path.startswith(("attributes.", "attributes["))
     return inside or ".attributes" in path or ".zattrs" in path
 
 
 def is_deeper(value: Any, depth: int) -> bool:
-    """Whether lists and objects are nested deeper than `depth` in this value."""
+    """Return whether lists and objects are nested deeper than `depth` in this value."""
     level = [value]
     for _ in range(depth):
         level = [
@@ -149,7 +154,13 @@ def is_deeper(value: Any, depth: int) -> bool:
 
 
 def dump(document: Mapping[str, Any], key: str) -> bytes:
-    """The bytes of a document: ASCII, a member per line, indented by two; lists of plain values on one line."""
+    """Encode a document: ASCII, one member per line, indented by two; lists of plain values on one line.
+
+    Raises
+    ------
+    MetadataError
+        A value cannot be expressed in JSON.
+    """
     try:
         return _text(document, "\n").encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
@@ -159,9 +170,9 @@ def dump(document: Mapping[str, Any], key: str) -> bytes:
 
 
 def _text(value: Any, margin: str) -> str:
-    """The JSON of a value; `margin` begins each line of it but the first.
+    """Return the JSON text of a value; `margin` begins each line except the first.
 
-    Python's own encoder indents three times as slowly, which every append to an array would wait for.
+    Python's encoder with indentation takes three times as long, which each append to an array would pay.
     """
     if isinstance(value, dict) and value:
         inner = margin + "  "
@@ -174,12 +185,12 @@ def _text(value: Any, margin: str) -> str:
 
 
 def _key(key: Any) -> str:
-    # As JSON has only strings for names, other keys become what Python's encoder makes of them.
+    # JSON has only strings as names; other keys are converted as by Python's encoder.
     return _COMPACT.encode(key) if isinstance(key, str) else _COMPACT.encode({key: 0})[1:-4]
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's values, and other mappings and sequences, in JSON's terms."""
+    """Convert NumPy values, and other mappings and sequences, to JSON types."""
     if isinstance(value, np.bool_ | np.integer | np.floating):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -193,7 +204,7 @@ _COMPACT: Final = json.JSONEncoder(default=_plain)
 
 
 def _culprit(document: Mapping[str, Any]) -> tuple[str, str]:
-    """Where the value is that cannot be written."""
+    """Return the path and a description of the value that cannot be encoded."""
     stack: list[tuple[str, Any, int]] = [("", document, 0)]
     while stack:
         path, item, depth = stack.pop()

@@ -1,4 +1,4 @@
-"""Standing in for data types that are not known here: the first known one of those that a document offers.
+"""Fallback data types: the first known one of those that a document offers in place of an unknown data type.
 
 https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#array-metadata
 
@@ -34,11 +34,11 @@ def use_fallback(
     Parameters
     ----------
     name, said, place
-        Of the data type that is not known: its name or URI, what is said of it in texts, where it is in the document.
+        The name or URI of the unknown data type, its description for messages, and its JSON path.
     fallback
-        One data type or a list of them, as the document has it.
+        One data type or a list of them, from the document.
     decode
-        Makes a data type of an item.
+        Decodes a data type from an item.
     """
     for item in fallback if type(fallback) is list else [fallback]:
         inner = Problems()

@@ -1,7 +1,7 @@
 """Finding nodes in a store, whatever their format.
 
-Documents of the newest format count. Where a request takes long, those of all formats are asked for in one; a store on
-this machine is asked for one format after the other, as most nodes are of the newest.
+The documents of the newest format count. Where requests are slow, the documents of all formats are requested at once; a
+store on this machine is asked for one format after the other, as most nodes have the newest.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ __all__ = [
 _NO_VALUE: Final = (EISDIR, ENOTDIR)
 
 _SEARCHES: Final = (draft.search,)
-"""Functions ``(store, paths) -> list`` of formats with nodes that no document at a known key shows."""
+"""Search functions ``(store, paths) -> list`` of formats with nodes that have no document at a known key."""
 
 
 def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
-    """The values under many keys, `None` for each that is missing, in one request where the store has one."""
+    """Return the values under many keys, `None` for missing ones, in one request if the store has `get_many`."""
     at_once = getattr(store, "get_many", None) if len(keys) > 1 else None
     try:
         return [store.get(key) for key in keys] if at_once is None else list(at_once(keys))
@@ -57,9 +57,9 @@ def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
 
 
 def _get(store: Store, key: str) -> Any:
-    """A value; a directory in its place, or a file in that of a directory above it, is none.
+    """Return a value; `None` also if there is a directory at the key, or a file in place of a directory above it.
 
-    The document of one format may have the key of a directory of another, or one that is too long for any store.
+    A document of one format may have the key of a directory of another, or a key that is too long for the store.
     """
     try:
         return store.get(key)
@@ -117,7 +117,7 @@ def find_many(
 
 
 def _settle(store: Store, paths: Sequence[str], found: list[Found | BlizzarrError | None]) -> None:
-    """Have the chunks tell what documents leave open."""
+    """Complete metadata that documents leave open by looking at chunks."""
     unsaid = {
         number: one.meta for number, one in enumerate(found) if type(one) is Found and v2_separator.is_unsaid(one.meta)
     }
@@ -128,12 +128,12 @@ def _settle(store: Store, paths: Sequence[str], found: list[Found | BlizzarrErro
 
 
 def _is_alone(found: Found) -> bool:
-    """Whether a node is of a format that no document speaks for as a whole, so that those around it are too."""
+    """Return whether the format of a node has no entry document, which the nodes around it then lack as well."""
     return format_of(found.meta).entry_key is None
 
 
 def _documents(store: Store, keys: Iterable[Sequence[str]]) -> dict[str, bytes]:
-    """Those of the documents that there are, by key."""
+    """Return the documents that exist, by key."""
     wanted = list(dict.fromkeys(key for several in keys for key in several))
     pairs = zip(wanted, get_many(store, wanted), strict=True)
     return {key: value if type(value) is bytes else bytes(value) for key, value in pairs if value is not None}
@@ -142,7 +142,7 @@ def _documents(store: Store, keys: Iterable[Sequence[str]]) -> dict[str, bytes]:
 def _decode(
     store: Store, form: Format, path: str, documents: dict[str, bytes], entries: dict[str, Any]
 ) -> Found | BlizzarrError | None:
-    """The node that documents make in one format."""
+    """Decode the node that documents make in one format, reading the entry document if needed."""
     given: Mapping[str, bytes] = documents
     entry = form.entry_key
     if entry is not None:
@@ -158,7 +158,7 @@ def _decode(
 
 
 def _found(form: Format, path: str, given: Mapping[str, bytes], documents: dict[str, bytes]) -> Found | None:
-    """The node that the documents `given` make in one format, with those of them that are its own."""
+    """Decode the node that the documents `given` make; `documents` are those of them that belong to the node."""
     notices: list[Notice] = []
     try:
         meta = form.decode(path, given, notices)
@@ -210,7 +210,7 @@ def find_again(store: Store, path: str) -> Found | None:
 
 
 def _find(store: Store, path: str, form: Format | None, near: bool) -> tuple[Found | None, Mapping[str, bytes] | None]:
-    """Return the node at a path, and the documents of all formats if they were requested, as where stores are far."""
+    """Return the node at a path, and the documents of all formats unless the store is near."""
     forms = FORMATS.values() if form is None else (form,)
     known = None if near else _documents(store, [other.document_keys(path) for other in forms])
     found = find_many(store, (path,), None if form is None else forms, known=known)[0]
@@ -220,7 +220,7 @@ def _find(store: Store, path: str, form: Format | None, near: bool) -> tuple[Fou
 
 
 def _newest(store: Store, path: str) -> Found | None:
-    """The node at a path if it is of the newest format, as most are."""
+    """Return the node at a path if it has the newest format."""
     (key,) = V3.document_keys(path)
     raw = get_many(store, (key,))[0]
     if raw is None:
@@ -231,13 +231,13 @@ def _newest(store: Store, path: str) -> Found | None:
 
 @lru_cache(512)
 def _older_keys(number: int | None, path: str) -> tuple[str, ...]:
-    """The keys of documents that make a node at a path in an older format of Zarr than the one of this number."""
+    """Return the keys of documents that make a node at a path in formats of Zarr older than `number`."""
     older = [form for form in FORMATS.values() if number and form.zarr_format and form.zarr_format < number]
     return tuple(key for form in older for key in form.node_keys(path))
 
 
 def _warn_of_others(store: Store, path: str, found: Found, known: Mapping[str, bytes] | None) -> None:
-    """Older documents beside those that count are not kept in step by anybody."""
+    """Warn of documents of older formats at the same path, which are ignored and may be out of date."""
     newest = format_of(found.meta)
     keys = _older_keys(newest.zarr_format, path)
     there = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
@@ -252,20 +252,20 @@ def _warn_of_others(store: Store, path: str, found: Found, known: Mapping[str, b
 
 
 def detect(store: Store, path: str, form: Format | None = None) -> Node | None:
-    """The node at a path in whatever format, or `None`."""
+    """Return the metadata of the node at a path, or `None`; see `find`."""
     found = find(store, path, form)
     return None if found is None else found.meta
 
 
 def read_node(store: Store, path: str, form: Format | None = None) -> Node:
-    """The array or group at a path.
+    """Return the metadata of the array or group at a path.
 
     Raises
     ------
     NodeNotFoundError
-        When there is none; the text says what was looked for and what is there.
+        There is none; the text says what was looked for and what is there.
     MetadataError
-        When its documents do not conform.
+        Its documents do not conform.
     """
     found = find(store, path, form)
     if found is not None:
@@ -289,7 +289,7 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
 
 
 def _of_another_format(store: Store, path: str) -> str | None:
-    """What to tell somebody who asked for a node of one format, where there is one of another."""
+    """Return a clause about a node of another format at the path, or `None` if there is none."""
     try:
         there = detect(store, path)
     except BlizzarrError:
@@ -298,7 +298,7 @@ def _of_another_format(store: Store, path: str) -> str | None:
 
 
 def find_implied(store: Store, path: str) -> Found | None:
-    """The group without a document at a path, in a format that has no such groups any more; see `v3_implicit`."""
+    """Return the group without a document at a path of v3, which has no such groups any more; see `v3_implicit`."""
     return Found(GroupMeta(format=TAG), {}) if is_implicit(store, V3_IMPLICIT, path) else None
 
 
@@ -334,9 +334,9 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
 
 
 def listed(store: Store, path: str, form: Format, forms: Iterable[Format]) -> tuple[list[str], set[str]]:
-    """The names of what may be below a group, and those among them that are groups even without a document.
+    """Return the names of possible members of a group, and those of them that are groups even without a document.
 
-    The group is of one format, what is below it of any of `forms`.
+    The group has the format `form`, its members any of `forms`.
     """
     prefix = form.listing_prefix(path)
     if prefix is None:

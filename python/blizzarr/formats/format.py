@@ -1,4 +1,4 @@
-"""What a format is: the methods that an instance of its class has."""
+"""The protocol of formats."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Node: TypeAlias = ArrayMeta | GroupMeta
 
 
 class Store(Protocol):
-    """The part of a store that metadata need."""
+    """The store methods that formats use."""
 
     def get(self, key: str, /) -> Any:
-        """The value of a key, or `None`."""
+        """Return the value of a key, or `None`."""
 
     def set(self, key: str, value: bytes, /) -> None:
-        """Replaces the value of a key, atomically."""
+        """Replace the value of a key atomically."""
 
     def list_dir(self, prefix: str = "", /) -> tuple[Sequence[str], Sequence[str]]:
-        """The keys and the prefixes directly below a prefix."""
+        """Return the keys and the prefixes directly below a prefix."""
 
 
 class Found(NamedTuple):
@@ -33,7 +33,7 @@ class Found(NamedTuple):
     meta: Node
     documents: dict[str, bytes]
     notices: Sequence[Notice] = ()
-    """What is doubtful about the documents."""
+    """The notices about the documents."""
 
 
 class Child(NamedTuple):
@@ -43,7 +43,7 @@ class Child(NamedTuple):
     meta: Node | None
     error: BlizzarrError | None = None
     notices: Sequence[Notice] = ()
-    """What is doubtful about the documents."""
+    """The notices about the documents."""
 
 
 class Format(Protocol):
@@ -51,41 +51,41 @@ class Format(Protocol):
 
     @property
     def name(self) -> str:
-        """What `ArrayMeta.format` and `GroupMeta.format` say."""
+        """The name, as in `ArrayMeta.format` and `GroupMeta.format`."""
 
     @property
     def zarr_format(self) -> int | None:
-        """The number that users know it by; the draft of v3 has that of v3, and what is not Zarr has none."""
+        """The number in ``zarr_format=``: 3 for the draft of v3 as well, `None` for formats other than Zarr."""
 
     @property
     def entry_key(self) -> str | None:
-        """The key of a document of the hierarchy as a whole, which `decode` needs too; `None` in most formats."""
+        """The key of the entry document of a hierarchy, which `decode` also needs; `None` in formats without one."""
 
     @property
     def implicit_groups(self) -> bool:
-        """Whether what has nodes below it is a group without any document."""
+        """True if a path with nodes below it is a group even without a document."""
 
     @property
     def has_dimension_names(self) -> bool:
-        """Whether arrays have names of dimensions; where not, an attribute stands for them."""
+        """True if array documents have dimension names; otherwise an attribute holds them."""
 
     @property
     def has_null_fill(self) -> bool:
-        """Whether a fill value may be null, which leaves open what unwritten elements are."""
+        """True if a fill value may be null, which leaves unwritten elements undefined."""
 
     @property
     def default_compressor(self) -> str:
-        """The codec that new arrays get unless told otherwise."""
+        """The name of the default compressor of new arrays."""
 
     @property
     def index_codecs(self) -> tuple[str, ...] | None:
-        """The codecs that the index of new shards gets; `None` for what the codec of shards chooses."""
+        """The index codecs of new shards; `None` for the default of the sharding codec."""
 
     def node_keys(self, path: str, /) -> tuple[str, ...]:
-        """The keys of the documents each of which makes a node; first that of an array, whose locks go by it."""
+        """Return the keys of the documents each of which makes a node; the first, an array's, names its locks."""
 
     def document_keys(self, path: str, /) -> tuple[str, ...]:
-        """The keys of all documents that may belong to a node, beginning with `node_keys`."""
+        """Return the keys of all documents that may belong to a node, beginning with `node_keys`."""
 
     def decode(self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None, /) -> Node | None:
         """Decode the node that these documents make; `None` when they make none of this format.
@@ -99,45 +99,45 @@ class Format(Protocol):
         """
 
     def encode(self, meta: Any, path: str, /) -> dict[str, bytes]:
-        """The documents of a node, in the order in which they are stored: the one that makes it a node is last.
+        """Encode the documents of a node, in the order in which to store them: the one that makes the node is last.
 
-        Documents that the node had and that are not among these are removed.
+        Documents that the node had before and that are not among these are to be removed.
 
         Raises
         ------
         MetadataError
-            With everything that this format cannot express.
+            This format cannot express the node; the error has all problems.
         """
 
     def entry_documents(self) -> dict[str, bytes]:
-        """What a hierarchy must have as a whole, by key, before it has nodes."""
+        """Return the documents, by key, that a hierarchy must have before it has nodes."""
 
     def groups_above(self, path: str, /) -> tuple[str, ...]:
-        """The paths, outermost first, at which there must be groups so that a node can be at this one."""
+        """Return the paths, outermost first, that must be groups for a node to be at this path."""
 
     def chunk_prefix(self, path: str, /) -> str:
-        """What the keys of an array's chunks begin with."""
+        """Return the prefix of the keys of an array's chunks."""
 
     def node_prefixes(self, path: str, /) -> tuple[str, ...]:
-        """Prefixes: every key of the node, and of nodes below it, has one of these, or is among `document_keys`."""
+        """Return prefixes of which each key of the node and of nodes below it has one, except its `document_keys`."""
 
     def listing_prefix(self, path: str, /) -> str | None:
-        """The prefix below which the children of a group show up in a listing; `None` where there are no groups."""
+        """Return the prefix to list for the children of a group; `None` in formats without groups."""
 
     def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str], /) -> list[str]:
-        """The names of what may be children of a group, from such a listing; their documents tell whether they are."""
+        """Return the names in such a listing that children may have; their documents tell whether they are nodes."""
 
     def name_problem(self, name: str, /) -> str | None:
-        """Why no node may have this name; `None` when one may."""
+        """Return why no node may have this name; `None` if it may."""
 
     def node_of(self, key: str, /) -> str | None:
-        """The path of the node that a document with this key belongs to; `None` for other keys."""
+        """Return the path of the node to which a document with this key belongs; `None` for other keys."""
 
     def chunk_keys(self, given: ChunkKeys | None, /) -> ChunkKeys:
-        """The chunk key encoding of new arrays, where one is wanted (its separator counts), and where not.
+        """Return the chunk key encoding of new arrays: `given` in terms of this format, or the default for `None`.
 
         Raises
         ------
         MetadataError
-            When this format has no such keys.
+            This format has no such keys.
         """

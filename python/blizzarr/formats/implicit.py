@@ -1,4 +1,4 @@
-"""Groups without a document, in formats that have them: something below them makes them groups."""
+"""Implicit groups: groups without a document, in formats where nodes below a path make it a group."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from blizzarr.model.names import join
 __all__ = ["is_implicit"]
 
 _MOST: Final = 100
-"""How many prefixes are listed where chunks and anything else may be among them."""
+"""The most prefixes that are listed where chunks may be among them."""
 
 
 def is_implicit(store: Store, form: Format, path: str) -> bool:
-    """Whether a document of a node is below a path, at whatever depth.
+    """Return whether there is a document of a node below a path, at any depth.
 
-    Directories without any are no groups: file systems keep those from which everything was removed. In a store that
-    cannot list nobody can find out, so there they are none either.
+    Directories without documents are not groups: file systems keep directories after everything in them was removed. In
+    a store that cannot list its keys, there are no implicit groups.
     """
-    # Documents in a tree of their own show in its listings; others are asked for one by one.
+    # Documents in a separate tree show up in its listings; others are requested one by one.
     alone = form.entry_key is None
     paths = deque([path] if form.implicit_groups else [])
     listed = 0

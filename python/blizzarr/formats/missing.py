@@ -1,4 +1,4 @@
-"""The text of the error about a path without a node: what is there instead, and what was looked for."""
+"""The text of the error about a path without a node: what was looked for, and what is there instead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from blizzarr.model import ArrayMeta
 __all__ = ["foreign", "what_is_there", "what_was_sought"]
 
 _OTHERS: Final = {"attributes.json": "an N5 group"}
-"""Names by which nodes are known that are not read here."""
+"""Document names of nodes that are not supported."""
 _SHOWN: Final = 6
 
 
@@ -58,7 +58,7 @@ def foreign(names: Collection[str]) -> str | None:
 
 
 def _what_is_empty(store: Any) -> str:
-    # A store that is only read, or has a pool, has the directory behind it.
+    # Read-only stores and stores with a pool wrap the local one.
     root = getattr(getattr(store, "store", store), "root", None)
     if root is None:
         return "the store is empty"

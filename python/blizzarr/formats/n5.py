@@ -2,10 +2,10 @@
 
 https://github.com/saalfeldlab/n5#file-system-specification
 
-Groups of N5 are directories, with or without attributes, of which nothing tells them from others; so there are none
-here. The path of a node is where in a store the dataset is.
+Groups of N5 are directories with or without attributes, which cannot be told from other directories; so this format has
+no groups. The path of a node is the place of the dataset in its store.
 
-Opening the same document again, byte by byte, is remembered.
+Decoded documents are remembered.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["N5", "N5Format"]
 
 _DOCUMENT: Final = "attributes.json"
 _SIGNS: Final = ("dimensions", "dataType")
-"""What every library for N5 takes for a dataset."""
+"""The members by which every N5 library recognises a dataset."""
 
 
 class N5Format(WithoutGroups):
@@ -41,24 +41,24 @@ class N5Format(WithoutGroups):
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """The chunk key encoding of new arrays: the indices with a slash between them.
+        """Return the chunk key encoding of new arrays: the indices with a slash between them.
 
         Raises
         ------
         MetadataError
-            When another separator is wanted.
+            Another separator was requested.
         """
         return only_keys(ChunkKeys.v2("/"), given)
 
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | None:
-        """The array at a path; `None` when the document is that of a group, or something else of that name.
+        """Decode the array at a path; `None` if the document is not that of a dataset.
 
         Raises
         ------
         MetadataError
-            With everything that is wrong with the document.
+            The document does not conform; the error has all problems.
         """
         (key,) = self.node_keys(path)
         given = documents.get(key)
@@ -68,12 +68,12 @@ class N5Format(WithoutGroups):
         return _remember(raw, key, notices)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """The document of an array.
+        """Encode the document of an array.
 
         Raises
         ------
         MetadataError
-            With everything that N5 cannot express; groups are the first.
+            N5 cannot express the node, like any group; the error has all problems.
         """
         from blizzarr.formats import n5_array
 
@@ -87,9 +87,9 @@ class N5Format(WithoutGroups):
         problems.raise_any(key=key)
         raw = dump(document, key)
         if meta.format == self.name and isinstance(meta.source, Stored) and dump(meta.source, key) == raw:
-            # Compared as text, which tells `true` from 1; the white space is whoever's wrote it.
+            # Compared as text, which distinguishes `true` from 1; the stored white space is kept.
             raw = meta.source.raw[_DOCUMENT]
-        # Nothing is stored that could not be read again.
+        # Never store what could not be read again.
         self.decode(path, {key: raw})
         return {key: raw}
 
@@ -115,7 +115,7 @@ _remember: Final[RememberedNodes[ArrayMeta]] = RememberedNodes(_decode)
 
 
 def _is_meant(document: dict[str, Any] | None, raw: bytes) -> bool:
-    """Whether a document is to be that of a dataset; one that nobody can read is when it has the words for it."""
+    """Return whether a document is that of a dataset; if it cannot be parsed, whether it contains the member names."""
     if document is None:
         return all(b'"%b"' % sign.encode() in raw for sign in _SIGNS)
     return all(sign in document for sign in _SIGNS)

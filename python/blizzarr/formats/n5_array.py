@@ -2,8 +2,8 @@
 
 https://github.com/saalfeldlab/n5#file-system-specification
 
-Four members say how it is stored, any others are attributes. ``axes`` are names of dimensions, as TensorStore has them;
-``units`` and ``resolution`` stay attributes. There is no fill value: what is not stored is zero.
+Four members describe the array, all others are attributes. ``axes`` are dimension names, as in TensorStore; ``units``
+and ``resolution`` stay attributes. There is no fill value: elements that are not stored are zero.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from blizzarr.problems import MISSING, Problems
 __all__ = ["KEYS", "MEMBERS", "decode", "encode", "n5_chain"]
 
 MEMBERS: Final = ("dimensions", "blockSize", "dataType", "compression")
-"""The members that make a dataset."""
+"""The members of a dataset that are not attributes."""
 
 KEYS: Final = ChunkKeys.v2("/")
 """The keys of blocks: the indices, each a directory."""
@@ -32,11 +32,11 @@ KEYS: Final = ChunkKeys.v2("/")
 _AXES: Final = "axes"
 _TYPES: Final = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float32", "float64")
 _MOST_BYTES: Final = 2**31
-"""The largest block: N5 has it so."""
+"""The size in bytes of the largest block, by the specification."""
 
 
 def n5_chain(dtype: DataType, rank: int, compressor: Any) -> CodecChain:
-    """The chain of every N5 dataset.
+    """Return the codec chain of an N5 dataset with this compressor.
 
     Examples
     --------
@@ -97,16 +97,16 @@ def _size(chunks: tuple[int, ...], dtype: DataType) -> int:
 
 
 def _names(value: Any, rank: int) -> tuple[str | None, ...] | None:
-    """The names of dimensions; an empty one is none. What is no such list stays an attribute."""
+    """Return the dimension names in ``axes``; empty names become `None`, and any other value stays an attribute."""
     if type(value) is list and len(value) == rank and all(type(name) is str for name in value):
         return tuple(name or None for name in value)
     return None
 
 
 def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
-    """The document of an array; a problem is added for each member of it that N5 cannot express.
+    """Encode the document of an array; add a problem for each member that N5 cannot express.
 
-    Where the array came from a document, members keep their order, and the spelling of those that are as they were.
+    If the array came from a document, its members keep their order, and unchanged ones their spelling.
     """
     dtype, chunks = meta.dtype, meta.chunk_grid.chunk_shape
     if dtype.name not in _TYPES:
@@ -148,7 +148,7 @@ def _compressor(meta: ArrayMeta, problems: Problems) -> Any:
 
 
 def _respelled(document: dict[str, Any], meta: ArrayMeta) -> Mapping[str, Any]:
-    """The same document in the order and spelling of the one that the array came from."""
+    """Return the same document in the order and spelling of the one from which the array came."""
     source = meta.source
     assert source is not None
     original = decode(dict(source), Problems())

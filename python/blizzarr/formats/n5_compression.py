@@ -1,10 +1,9 @@
-"""Compression as N5 says it: an object with a ``type``, and the options beside it.
+"""The ``compression`` of N5: an object with a ``type`` and its options.
 
-https://github.com/saalfeldlab/n5#file-system-specification, and for ``zstd`` what TensorStore has.
+https://github.com/saalfeldlab/n5#file-system-specification; ``zstd`` as in TensorStore.
 
 =========  ==============================  ============================
-type       options, and what they are      codec
-           unless told otherwise
+type       options with their defaults     codec
 =========  ==============================  ============================
 ``raw``                                    none
 ``gzip``   level -1, useZlib false         ``gzip``, or ``zlib``
@@ -15,7 +14,7 @@ type       options, and what they are      codec
 ``zstd``   level 0                         ``zstd``
 =========  ==============================  ============================
 
-Other options, such as ``nthreads``, say how somebody encoded, not what is stored.
+Other options, such as ``nthreads``, concern encoding only, and are ignored.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from blizzarr.problems import MISSING, Problems
 __all__ = ["from_n5", "to_n5"]
 
 _USUAL: Final = 6
-"""The level that -1 stands for."""
+"""The compression level that -1 stands for."""
 _XZ: Final = 1
 _SHUFFLES: Final = ("noshuffle", "shuffle", "bitshuffle")
 _CNAMES: Final = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
@@ -40,7 +39,7 @@ _PLACE: Final = "compression"
 
 
 class _Options:
-    """The options of one compression, checked as they are asked for."""
+    """The options of a compression, each checked when it is read."""
 
     def __init__(self, document: Mapping[str, Any], problems: Problems) -> None:
         self._document = document
@@ -107,7 +106,7 @@ _NAMES: Final = ", ".join(_TYPES)
 
 
 def from_n5(value: Any, dtype: DataType | None, problems: Problems) -> Codec | None:
-    """The codec of a compression; `None` for none, and when a problem was added.
+    """Return the codec of a compression; `None` for no compression, or if a problem was added.
 
     Examples
     --------
@@ -131,7 +130,7 @@ def from_n5(value: Any, dtype: DataType | None, problems: Problems) -> Codec | N
 
 
 def to_n5(codec: Codec | None, problems: Problems) -> dict[str, Any]:
-    """The compression that a codec is; a problem is added when N5 has none such.
+    """Return the compression for a codec; a problem is added if N5 has none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every node has, asked of its format: documents, keys, children."""
+"""Functions for nodes of any format: documents, keys, children."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ __all__ = [
 
 
 def encode(meta: Node, path: str) -> dict[str, bytes]:
-    """The documents of a node; see `Format.encode`."""
+    """Encode the documents of a node; see `Format.encode`."""
     return format_of(meta).encode(meta, path)
 
 
 def write_node(store: Store, path: str, meta: Node) -> None:
-    """Stores the documents of a node; an old node at this path is replaced by the last of them."""
+    """Store the documents of a node; the last of them replaces an old node at this path."""
     for key, value in encode(meta, path).items():
         store.set(key, value)
 
 
 def document_keys(path: str, meta: Node) -> tuple[str, ...]:
-    """The keys that documents of this node may have."""
+    """Return the keys of all documents that may belong to this node."""
     return format_of(meta).document_keys(path)
 
 
 def lock_key(path: str, meta: ArrayMeta) -> str:
-    """The key that the locks of an array's chunks go by."""
+    """Return the key that names the locks of an array and its chunks."""
     return format_of(meta).node_keys(path)[0]
 
 
 def chunk_prefix(path: str, meta: Node) -> str:
-    """What the keys of this array's chunks, or of those of the arrays in this group, begin with."""
+    """Return the prefix of the chunk keys of this array, or of the arrays below this group."""
     return format_of(meta).chunk_prefix(path)
 
 
 def chunk_store(store: ChunkStore, path: str, meta: ArrayMeta) -> ChunkStore:
-    """The store in which an array's chunks have the keys that its grid gives them: through its storage transformers."""
+    """Return the store in which chunks have their original keys: `store` wrapped by the storage transformers."""
     if not meta.storage_transformers:
         return store
     from blizzarr.transformers import ArrayKeys, wrap
@@ -60,14 +60,14 @@ def chunk_store(store: ChunkStore, path: str, meta: ArrayMeta) -> ChunkStore:
 
 
 def node_prefixes(path: str, meta: Node) -> tuple[str, ...]:
-    """What the keys of this node, and of the nodes below it, begin with, but for its documents."""
+    """Return the prefixes of the keys of this node and of nodes below it; see `Format.node_prefixes`."""
     return format_of(meta).node_prefixes(path)
 
 
 def node_of(key: str, forms: Iterable[Format] | None = None) -> str | None:
-    """The path of the node that a document with this key belongs to; `None` for other keys.
+    """Return the path of the node to which a document with this key belongs; `None` for other keys.
 
-    By default of one of the formats that live together with the newest.
+    By default, the formats that may be in one hierarchy with the newest are considered.
     """
     newest = next(iter(FORMATS.values()))
     paths = (form.node_of(key) for form in forms or relatives(newest, ""))
@@ -75,5 +75,5 @@ def node_of(key: str, forms: Iterable[Format] | None = None) -> str | None:
 
 
 def children(store: Store, path: str, meta: GroupMeta) -> Iterator[Child]:
-    """The nodes directly below a group, by name; a damaged one does not hide the others."""
+    """Yield the nodes directly below a group by name, including those that cannot be read."""
     yield from below(store, [(path, meta)])[0]

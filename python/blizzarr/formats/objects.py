@@ -1,4 +1,4 @@
-"""What the elements of arrays of objects are: their documents say ``|O``, and their first codec tells."""
+"""The element type of arrays of objects: documents have only ``|O``, and the first codec determines the type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["element_type"]
 
 
 def element_type(filters: Any, compressor: Any) -> DataType:
-    """The data type of an array of objects with these codecs, which may be none.
+    """Return the data type of an array of objects with these codecs, which need not be valid.
 
     Examples
     --------

@@ -2,8 +2,8 @@
 
 https://github.com/google/neuroglancer/blob/master/src/datasource/precomputed/volume.md
 
-One document has all resolutions, so a format here is that of one of them: which, is chosen when the document is read.
-Nothing looks for volumes by itself: whoever wants one says so.
+One document has all resolutions, so an instance of the format stands for one of them, which is chosen when the document
+is read. Volumes are never searched for; they are opened only on request.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ NAME: Final = "precomputed"
 _DOCUMENT: Final = "info"
 
 Choice = tuple[int, Triple]
-"""The number of a scale, and which of its chunk sizes."""
+"""The number of a scale, and one of its chunk sizes."""
 
 
 class VolumeSource(Stored):
-    """The document of a volume, and which of its scales was taken."""
+    """The document of a volume, and the scale that was chosen."""
 
     __slots__ = ("chunk_size", "number", "volume")
 
@@ -46,13 +46,13 @@ class VolumeSource(Stored):
 
 
 _LONG: Final = 1 << 16
-"""Bytes of a document above which it is read each time."""
+"""The size in bytes of the largest document that is remembered."""
 _volumes: Final[Kept[bytes, tuple[dict[str, Any], Volume]]] = Kept(64)
 _arrays: Final[Kept[tuple[bytes, Choice, str], ArrayMeta]] = Kept(64)
 
 
 def _read(raw: bytes, key: str) -> tuple[dict[str, Any], Volume]:
-    """A document, and what it says."""
+    """Parse and decode a document."""
     known = _volumes.get(raw)
     if known is not None:
         return known
@@ -74,9 +74,9 @@ class Precomputed(WithoutGroups):
     Parameters
     ----------
     choose
-        Says which scale of a volume, and which of its chunk sizes.
+        A function from a volume to the scale and the chunk size to open.
     key
-        The key of the scale, where it is known.
+        The key of the scale, if it is known.
     """
 
     choose: Callable[[Volume], Choice]
@@ -91,19 +91,19 @@ class Precomputed(WithoutGroups):
 
     @classmethod
     def of(cls, meta: ArrayMeta | GroupMeta) -> Precomputed:
-        """The format of an array, which takes the same scale again."""
+        """Return the format of an array, which chooses the same scale again."""
         source = meta.source if isinstance(meta, ArrayMeta) else None
         assert isinstance(source, VolumeSource), "as all arrays of this format have"
         choice = source.number, source.chunk_size
         return cls(lambda volume: choice, source.volume.scales[source.number].key)
 
     def chunk_prefix(self, path: str) -> str:
-        """What the keys of the chunks of the scale begin with."""
+        """Return the prefix of the keys of the chunks of the scale."""
         prefix = resolved(path, self.key)
         return f"{prefix}/" if prefix else ""
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """The chunk key encoding of new arrays: none fits, as keys tell where the volume begins.
+        """Refuse to convert chunk keys: those of a volume contain its origin.
 
         Raises
         ------
@@ -118,12 +118,12 @@ class Precomputed(WithoutGroups):
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | None:
-        """The array of the scale that is chosen; `None` without a document.
+        """Decode the array of the chosen scale; `None` without a document.
 
         Raises
         ------
         MetadataError
-            With everything that is wrong with the document.
+            The document does not conform; the error has all problems.
         """
         (key,) = self.node_keys(path)
         given = documents.get(key)
@@ -132,7 +132,7 @@ class Precomputed(WithoutGroups):
         raw, problems = bytes(given), Problems()
         document, volume = _read(raw, key)
         choice = self.choose(volume)
-        # One scale is mostly opened more than once, and what follows from it is known of its document.
+        # A scale is usually opened more than once, and its array depends only on the document, the choice and the path.
         known = _arrays.get((raw, choice, path))
         if known is not None:
             return known.with_attributes({})
@@ -147,7 +147,7 @@ class Precomputed(WithoutGroups):
         return meta
 
     def _check_choice(self, volume: Volume, choice: Choice, problems: Problems) -> None:
-        """Add a problem where somebody has taken away the scale, or the chunk size, that was chosen before."""
+        """Add a problem if the chosen scale or chunk size has been removed since."""
         number, chunk = choice
         if number >= len(volume.scales):
             problems.add("scales", f"scale {number} to be there still", len(volume.scales))
@@ -156,12 +156,12 @@ class Precomputed(WithoutGroups):
             problems.add(f"scales[{number}].chunk_sizes", f"the size {list(chunk)} to be there still", found)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """The document of the volume, as it came with the array.
+        """Return the document of the volume from which the array came.
 
         Raises
         ------
         MetadataError
-            When the array is none of a volume.
+            The node is not an array of a volume.
         """
         (key,) = self.node_keys(path)
         source = meta.source if isinstance(meta, ArrayMeta) else None

@@ -23,11 +23,11 @@ KEYS_NAME: Final = "precomputed"
 IMAGES: Final = ("jpeg", "png")
 _ABOVE: Final = ".."
 _TOO_MANY: Final = 1 << 56
-"""Elements of a block: the engine counts the bits of their indices."""
+"""The number of elements of the largest block: the engine needs the bits of their indices."""
 
 
 def resolved(path: str, key: str) -> str:
-    """Where the chunks of a scale lie, in a volume at this path.
+    """Return the path of the chunks of a scale in a volume at this path.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def resolved(path: str, key: str) -> str:
 def array_of(
     volume: Volume, choice: tuple[int, Triple], source: Mapping[str, Any], path: str, problems: Problems
 ) -> ArrayMeta | None:
-    """The array of one scale; `None` when a problem was added."""
+    """Return the array of one scale; `None` if a problem was added."""
     number, chunk = choice
     scale = volume.scales[number]
     place = f"scales[{number}]"

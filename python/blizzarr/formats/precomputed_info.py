@@ -1,8 +1,8 @@
-"""The document ``info`` of a volume of Neuroglancer: what it says, checked.
+"""Decoding the document ``info`` of a Neuroglancer volume.
 
 https://github.com/google/neuroglancer/blob/master/src/datasource/precomputed/volume.md
 
-Numbers are read as TensorStore does: integers may be written as ``64.0``, resolutions as texts.
+Numbers are read as in TensorStore: integers may be written as ``64.0``, resolutions as strings.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ ENCODINGS: Final = ("raw", "png", "jpeg", "compressed_segmentation")
 
 _KIND: Final = "neuroglancer_multiscale_volume"
 _LARGEST: Final = (1 << 62) - 2
-"""The last index that there can be; the first is as far from zero."""
+"""The greatest index; the least is its negative."""
 _INT64: Final = (1 << 63) - 1
 _INT32: Final = (1 << 31) - 1
 _QUALITY: Final = 75
 _KEY_BITS: Final = 64
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _PLAIN: Final = re.compile(r"[^_\x80-\U0010ffff]*")
-"""Python has more ways to write a number."""
+"""Strings without the underscores and non-ASCII digits that Python also accepts in numbers."""
 
 Triple = tuple[int, int, int]
 
@@ -47,7 +47,7 @@ class Scale:
     encoding: str
     sharding: Sharding | None
     block_size: Triple | None
-    """Of ``compressed_segmentation``."""
+    """The block size of ``compressed_segmentation``; `None` for other encodings."""
     jpeg_quality: int
     png_level: int
     extra: Mapping[str, Any]
@@ -58,7 +58,7 @@ class Volume:
     """All resolutions of a volume."""
 
     kind: str
-    """What it calls ``type``: ``image`` or ``segmentation``, as a rule."""
+    """The member ``type``, usually ``image`` or ``segmentation``."""
     data_type: str
     num_channels: int
     scales: tuple[Scale, ...]
@@ -66,7 +66,7 @@ class Volume:
 
 
 def encoding_problem(encoding: str, data_type: str | None, channels: int | None) -> str | None:
-    """Why elements of this type, and so many channels, cannot be encoded like this; None if they can be.
+    """Return why an encoding does not support a data type or number of channels; `None` if it does.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def encoding_problem(encoding: str, data_type: str | None, channels: int | None)
 
 
 def volume_of(document: dict[str, Any], problems: Problems) -> Volume | None:
-    """What a document says; `None` when a problem was added."""
+    """Decode a document; `None` if a problem was added."""
     before = len(problems.items)
     members = _Members(document, "", problems)
     members.take("@type", lambda value: value == _KIND, f'"{_KIND}"', _KIND)
@@ -175,12 +175,12 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_key(value: Any) -> bool:
-    """Whether it can be part of a name: JSON can say halves of characters, which cannot."""
+    """Return whether a value can be a key: a string without lone surrogates, which JSON can express."""
     return _is_text(value) and not _HALF.search(value)
 
 
 def number_of(value: Any) -> float | None:
-    """A number, also one that is written as a text."""
+    """Return a number, which may be written as a string; `None` if it is not a number."""
     if type(value) not in (int, float, str) or (type(value) is str and not _PLAIN.fullmatch(value)):
         return None
     try:
@@ -207,7 +207,7 @@ def _three(value: Any, path: str, parse: Callable[[Any], Any], expected: str, pr
 
 
 class _Members:
-    """The members of an object, taken one by one; those that are left are others."""
+    """The members of an object, taken one by one; the remaining ones are unknown."""
 
     def __init__(self, document: Mapping[str, Any], place: str, problems: Problems) -> None:
         self.left = dict(document)

@@ -1,9 +1,9 @@
-"""Shards of Neuroglancer, ``neuroglancer_uint64_sharded_v1``: which chunks are in which of them.
+"""Shards of Neuroglancer, ``neuroglancer_uint64_sharded_v1``: the assignment of chunks to shards.
 
 https://github.com/google/neuroglancer/blob/master/src/datasource/precomputed/sharded.md
 
-A chunk is known by one number, of bits of its indices in turn. Of that number shifted, and hashed, the lowest bits say
-which minishard of a shard it is in, the next ones which shard.
+A chunk has a number, its compressed Morton code: the interleaved bits of its indices. In the hash of the shifted
+number, the lowest bits are the number of the minishard, and the next ones that of the shard.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KIND: Final = "neuroglancer_uint64_sharded_v1"
 
 @dataclass(frozen=True, slots=True)
 class Sharding:
-    """How chunks are gathered in shards."""
+    """The parameters by which chunks are assigned to shards."""
 
     preshift_bits: int
     minishard_bits: int
@@ -33,7 +33,7 @@ class Sharding:
     minishard_index_encoding: str = "raw"
 
     def to_json(self) -> dict[str, Any]:
-        """As documents have it.
+        """Return the parameters as JSON values.
 
         Examples
         --------
@@ -52,7 +52,7 @@ class Sharding:
 
 
 def index_bits(size: Sequence[int], chunk: Sequence[int]) -> tuple[int, ...]:
-    """How many bits the index of a chunk takes along each axis.
+    """Return the number of bits of the index of a chunk along each axis.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def index_bits(size: Sequence[int], chunk: Sequence[int]) -> tuple[int, ...]:
 
 
 def sharding_of(value: Any, path: str, problems: Problems) -> Sharding | None:
-    """What a document says; `None` when a problem was added."""
+    """Decode the member ``sharding``; `None` if a problem was added."""
     before = len(problems.items)
     if type(value) is not dict:
         problems.add(path, "an object, or null", value)

@@ -1,4 +1,4 @@
-"""Members of documents of v1 and v2 that say the same as in the document that an array came from."""
+"""Finding members of v1 and v2 documents whose meaning did not change, which keep their original spelling."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["unchanged"]
 def unchanged(
     original: ArrayMeta, meta: ArrayMeta, source: Mapping[str, Any], fill: Callable[[ArrayMeta], object]
 ) -> dict[str, bool]:
-    """Which members need no other spelling than in `source`, the document of `original`.
+    """Return for each member whether it keeps the spelling that it has in `source`, the document of `original`.
 
-    `fill` is the fill value in a form that is equal only if the value is.
+    `fill` returns the fill value of an array in a form that is equal only for equal values.
     """
     elements = (original.dtype, original.codecs) == (meta.dtype, meta.codecs)
     filled = (original.fill_undefined, original.dtype) == (meta.fill_undefined, meta.dtype)
-    # Where a document says 0, the length of a chunk is that of the array.
+    # A chunk length of 0 in a document stands for the length of the array.
     zeros = 0 in source["chunks"] and original.shape != meta.shape
     return {
         "shape": original.shape == meta.shape,

@@ -1,4 +1,4 @@
-"""The shapes in array documents, as all formats check them."""
+"""Checking shapes in array documents, for all formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["array_shape", "chunk_shape", "without_zeros"]
 
 
 def array_shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | None:
-    """The shape of an array; `None` when it is no list of lengths."""
+    """Return the shape of an array; `None` if a problem was added."""
     shape = lengths(value, path, problems, 0)
     if shape is not None:
         if len(shape) > MAX_RANK:
@@ -27,7 +27,7 @@ def array_shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | 
 def chunk_shape(
     value: Any, path: str, rank: int | None, dtype: DataType | None, problems: Problems
 ) -> tuple[int, ...] | None:
-    """The shape of the chunks of an array; `None` when it is no list of lengths, or one of another rank."""
+    """Return the shape of the chunks of an array; `None` if a problem was added."""
     shape = lengths(value, path, problems, 1)
     if shape is None:
         return None
@@ -40,7 +40,7 @@ def chunk_shape(
 
 
 def without_zeros(value: Any, shape: Sequence[int] | None) -> Any:
-    """The lengths of chunks with 1 for 0 along axes without elements, where they may be 0: there are no such chunks.
+    """Replace chunk lengths of 0 by 1 along axes without elements, where 0 is allowed, as there are no chunks.
 
     Examples
     --------

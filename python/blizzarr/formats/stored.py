@@ -1,6 +1,6 @@
-"""What a node came from: a parsed document that still has the bytes.
+"""Parsed documents that keep their bytes.
 
-Where a node has several documents, a change to one of them must not touch the others, not even their white space.
+If a node has several documents, a change to one of them must not touch the others, not even their white space.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["Stored"]
 
 
 class Stored(dict[str, Any]):
-    """The document that makes a node, parsed, with the bytes of all documents of that node.
+    """The parsed document that makes a node, with the bytes of all documents of that node.
 
     Parameters
     ----------

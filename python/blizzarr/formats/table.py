@@ -17,11 +17,11 @@ from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
 __all__ = ["FORMATS", "format_named", "format_of", "forms_again", "relatives"]
 
 FORMATS: Final[dict[str, Format]] = {form.name: form for form in (V3, V2, draft.DOCUMENT, draft.ZARR_PYTHON, V1, N5)}
-"""The formats by name, those of Zarr first, newest first: in this order they are looked for."""
+"""The formats by name in the order in which they are searched: those of Zarr first, newest first."""
 
 
 def format_named(value: Any) -> Format:
-    """The format that a user means: its name, or its number; without either the newest.
+    """Return the format with this name or number; the newest for `None`.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def format_named(value: Any) -> Format:
 
 
 def format_of(meta: Node) -> Format:
-    """The format that a node has."""
+    """Return the format of a node."""
     found = FORMATS.get(meta.format)
     if found is not None:
         return found
@@ -60,13 +60,13 @@ def format_of(meta: Node) -> Format:
 
 
 def forms_again(meta: Node) -> tuple[Format, ...] | None:
-    """The format that alone knows which node is meant, for whoever looks at one again; `None` if any finds it."""
+    """Return the only format that can find this node again, or `None` if searching all formats finds it."""
     form = format_of(meta)
     return None if form.name in FORMATS else (form,)
 
 
 def relatives(form: Format, path: str) -> Sequence[Format]:
-    """The formats that nodes below a group at `path` may have: those that look for them at the same place."""
+    """Return the formats that nodes below a group at `path` may have: those whose listings have the same prefix."""
     prefix = form.listing_prefix(path)
     if prefix is None:
         return ()

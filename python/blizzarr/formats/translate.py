@@ -1,4 +1,4 @@
-"""A node of one format as another format would hold it."""
+"""Translating a node to another format."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["translate"]
 
 
 def translate(meta: Node, form: Format) -> tuple[Node, list[str]]:
-    """The node in another format, and what is not the same there, in words.
+    """Return the node in another format, and descriptions of what is not the same there.
 
-    Whether that format can express all of it, `Format.encode` tells.
+    `Format.encode` raises an error if that format cannot express the result.
 
     Raises
     ------
     MetadataError
-        When the format has no keys for its chunks.
+        The format has no keys for its chunks.
 
     Examples
     --------

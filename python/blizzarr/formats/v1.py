@@ -2,8 +2,8 @@
 
 https://zarr-specs.readthedocs.io/en/latest/v1/v1.0.html
 
-There are no groups and no paths. A store that holds several such arrays in different directories is several stores; the
-path of a node here is where in the larger store the smaller one is.
+There are no groups and no paths: each array has a store of its own. The path of a node is the place of that store in a
+larger one.
 """
 
 from __future__ import annotations
@@ -41,28 +41,28 @@ class V1Format(WithoutGroups):
     documents: ClassVar[tuple[str, ...]] = (_META, _ATTRIBUTES)
 
     def node_keys(self, path: str) -> tuple[str, ...]:
-        """The key of the document that makes an array."""
+        """Return the key of the document that makes an array."""
         return (self.chunk_prefix(path) + _META,)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """The chunk key encoding of new arrays: the indices with a period between them.
+        """Return the chunk key encoding of new arrays: the indices with a period between them.
 
         Raises
         ------
         MetadataError
-            When another separator is wanted.
+            Another separator was requested.
         """
         return only_keys(ChunkKeys.v2("."), given)
 
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | None:
-        """The array at a path; `None` when there is no ``meta``, or a file of that name which is something else.
+        """Decode the array at a path; `None` if there is no ``meta``, or an unrelated file of that name.
 
         Raises
         ------
         MetadataError
-            With everything that is wrong with the documents.
+            The documents do not conform; the error has all problems.
         """
         key, attributes_key = self.document_keys(path)
         given = documents.get(key)
@@ -91,12 +91,12 @@ class V1Format(WithoutGroups):
         return replace(meta, attributes=attributes, dimension_names=names, source=Stored(document, raws))
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """The documents of an array; ``attrs`` too where there are no attributes, as the specification wants it.
+        """Encode the documents of an array; ``attrs`` also if there are no attributes, as the specification requires.
 
         Raises
         ------
         MetadataError
-            With everything that v1 cannot express; groups are the first.
+            v1 cannot express the node, like any group; the error has all problems.
         """
         from blizzarr.formats import v1_array
 
@@ -114,7 +114,7 @@ class V1Format(WithoutGroups):
         raw = stored[_META] if unchanged else dump(document, key)
         raw_attributes = dump_attributes(attributes, attributes_key, stored.get(_ATTRIBUTES), dump)
         made = {attributes_key: raw_attributes, key: raw}
-        # Nothing is stored that could not be read again.
+        # Never store what could not be read again.
         self.decode(path, made)
         return made
 
@@ -123,10 +123,10 @@ V1: Final = V1Format()
 
 
 def _is_meant(document: dict[str, Any] | None, attributes: bytes | None) -> bool:
-    """Whether a file called ``meta``, which anybody may have, is to be an array of this format.
+    """Return whether a file called ``meta``, a common name, is the document of an array.
 
-    It is when it says so, or has the members that no other document has; and if nobody can tell what it says, when
-    there is one called ``attrs`` beside it.
+    It is if it has the format number, or the members that no other document has; and if it cannot be parsed, if there
+    is a file ``attrs`` beside it.
     """
     if document is None:
         return attributes is not None

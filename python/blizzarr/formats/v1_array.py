@@ -2,10 +2,10 @@
 
 https://zarr-specs.readthedocs.io/en/latest/v1/v1.0.html#metadata
 
-**The order of chunks.** By the document, a chunk of an array with ``"order": "F"`` has its first axis fastest.
-zarr-python 1 did so with Blosc only: before other compressors it made bytes of a chunk in C order, and read them back
-so. Nearly all data of this format are by zarr-python 1, so that is how they are read and written here;
-``config.v1_order_as_documented`` goes by the document.
+****The order of chunks.** By the document, a chunk of an array with ``"order": "F"`` has its first axis fastest.
+zarr-python 1 did so with Blosc only: with other compressors it wrote and read chunks in C order. Nearly all data of
+this format were written by zarr-python 1, so they are read and written like that here;
+``config.v1_order_as_documented`` follows the document.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ KEYS: Final = ChunkKeys.v2(".")
 
 
 def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
-    """The array that a document describes, without attributes; `None` when a problem was added."""
+    """Decode the array of a document, without attributes; `None` if a problem was added."""
     before = len(problems.items)
     get = document.get
     number = get("zarr_format", MISSING)
@@ -65,7 +65,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     if fill_value is MISSING:
         problems.add("fill_value", "a value, or null", MISSING)
     elif dtype is not None:
-        # The document leaves open what elements are that were never written; here they are zeros.
+        # The document leaves elements that were never written undefined; here they are zeros.
         fill_value = (
             fill_user.zero(dtype)
             if fill_undefined
@@ -74,7 +74,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     extra = other_members(document, _MEMBERS, problems)
     if len(problems.items) > before:
         return None
-    # Each of them is there, or there would be a problem (or a limit, which is reported when there are no problems).
+    # If one of them is missing, there is a problem, or a limit, which is raised if there are no problems.
     if shape is None or dtype is None or chunks is None or codecs is None:
         return None
     return ArrayMeta(
@@ -92,7 +92,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
 
 
 def _decode_dtype(value: Any, problems: Problems) -> tuple[DataType | None, str | None]:
-    """The data type and the byte order of the elements."""
+    """Decode the data type and the byte order of the elements."""
     typed = from_typestr(value, "dtype", problems)
     if typed is None:
         return None, None
@@ -106,12 +106,12 @@ def _decode_dtype(value: Any, problems: Problems) -> tuple[DataType | None, str 
 
 
 def _is_of_pairs(spelled: Any) -> bool:
-    """Whether all fields of a struct are two-element lists, those of structs in it as well."""
+    """Return whether all fields of a struct, also of nested ones, are two-element lists."""
     return type(spelled) is not list or all(len(field) == 2 and _is_of_pairs(field[1]) for field in spelled)
 
 
 def _decode_compressor(document: Mapping[str, Any], problems: Problems) -> dict[str, Any] | None:
-    """The configuration of the codec that the document means; `None` for none, and when a problem was added."""
+    """Return the configuration of the compressor; `None` for none, or if a problem was added."""
     if "compression" not in document:
         problems.add("compression", "the name of a compressor", MISSING)
     if "compression_opts" not in document:
@@ -122,14 +122,14 @@ def _decode_compressor(document: Mapping[str, Any], problems: Problems) -> dict[
 
 
 def _is_followed(compressor: Mapping[str, Any] | None) -> bool:
-    """Whether the order in a document is that of the chunks."""
+    """Return whether chunks are in the order that the document has."""
     return config.v1_order_as_documented or (compressor is not None and compressor["id"] == "blosc")
 
 
 def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
-    """The document of an array; a problem is added for each member of it that v1 cannot express.
+    """Encode the document of an array; add a problem for each member that v1 cannot express.
 
-    Where the array came from a document, its members keep their spelling and order, and what is unknown is kept.
+    If the array came from a document, its members keep their spelling and order, and unknown members are kept.
     """
     dtype, chunks = meta.dtype, meta.chunk_grid.chunk_shape
     configs = chain_to_configs(meta.codecs, dtype=dtype, chunk_shape=chunks, problems=problems)
@@ -173,7 +173,7 @@ def _compression(configs: Configs | None, problems: Problems) -> tuple[str | Non
 
 
 def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any]:
-    """The same document in the spelling of the one that the array came from; that one itself when all is as it was."""
+    """Return the same document in the spelling of the one from which the array came; that one if nothing changed."""
     source = meta.source
     assert source is not None
     original = decode(dict(source), Problems())
@@ -188,6 +188,6 @@ def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any
 
 
 def _is_json(value: Any) -> bool:
-    """Whether JSON has a value: not one of the bare tokens for what is no finite number."""
+    """Return whether a value is valid JSON, unlike the bare tokens for non-finite numbers."""
     parts = value if type(value) is list else [value]
     return all(type(part) is not float or isfinite(part) for part in parts)

@@ -12,10 +12,10 @@ compression   compression_opts                           codec configuration
 ``none``      null                                       null
 ============  =========================================  ==================================
 
-What is left out, or null, is what zarr-python 1 took for it; options that it did not have mean nothing.
+Options that are missing or null have the defaults of zarr-python 1; options that it did not have are ignored.
 
-Blosc has zstd 0.7 in zarr-python 1. What that wrote is read; what is written with ``cname`` "zstd" is zstd 1, which
-newer libraries read and zarr-python 1 does not.
+The Blosc of zarr-python 1 has zstd 0.7. Its data are read; with ``cname`` "zstd", zstd 1 is written, which newer
+libraries read and zarr-python 1 does not.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from blizzarr.problems import Problems
 __all__ = ["from_v1", "to_v1"]
 
 _LEVELS: Final = {"zlib": ("zlib", 0), "gzip": ("zlib", 0), "bz2": ("bz2", 1)}
-"""The codec, and its lowest level; the highest is 9."""
+"""The codec and its lowest level; the highest is 9."""
 _OBJECTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "blosc": {"cname": "lz4", "clevel": 5, "shuffle": 1},
     # The numbers of Python's lzma module: the container XZ, no check.
     "lzma": {"format": 1, "check": 0, "preset": 1, "filters": None},
 }
 _HIGHEST: Final = {"clevel": 9, "shuffle": 2, "preset": 9}
-"""Options that are integers from 0 on; the others are left to the codecs."""
+"""The greatest values of integer options, which begin at 0; the codecs check the others."""
 _NUMCODECS: Final = {"format": 1, "check": -1, "preset": None, "filters": None}
-"""What numcodecs takes for options of ``lzma`` that are left out."""
+"""The defaults of numcodecs for ``lzma``."""
 _DEFAULT_LEVEL: Final = 1
 _NAMES: Final = '"blosc", "zlib", "bz2", "lzma" or "none"'
 
 
 def from_v1(compression: Any, options: Any, problems: Problems) -> dict[str, Any] | None:
-    """The configuration of a codec, or `None` for no compression, and when a problem was added.
+    """Return the configuration of a codec; `None` for no compression, or if a problem was added.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def from_v1(compression: Any, options: Any, problems: Problems) -> dict[str, Any
 
 
 def _with_options(compression: str, options: Any, problems: Problems) -> dict[str, Any] | None:
-    """The configuration of a codec whose options are an object."""
+    """Return the configuration of a codec whose options are an object."""
     usual = _OBJECTS[compression]
     given = {} if options is None else options
     if type(given) is not dict:
@@ -77,18 +77,18 @@ def _with_options(compression: str, options: Any, problems: Problems) -> dict[st
         return None
     said = {name: given[name] for name in usual if given.get(name) is not None}
     if compression == "lzma" and ("filters" in said or "preset" in given):
-        # Whoever lists filters sets a preset in them; where there are none, null is a preset that lzma has.
+        # Filters contain the preset; without filters, null is a preset that lzma accepts.
         said = {"preset": None, **said}
     for name, highest in _HIGHEST.items():
         wrong = said.get(name) is not None and not _is_in(said[name], 0, highest, f"compression_opts.{name}", problems)
         if wrong:
-            # The others are still looked at, beside a value that is right.
+            # The default replaces the invalid value, so that the other options are still checked.
             del said[name]
     return {"id": compression, **usual, **said}
 
 
 def _is_in(value: Any, lowest: int, highest: int, place: str, problems: Problems) -> bool:
-    """Whether a value is an integer in this range; if not, a problem is added."""
+    """Return whether a value is an integer in this range; if not, add a problem."""
     if type(value) is int and lowest <= value <= highest:
         return True
     problems.add(place, f"an integer in [{lowest}, {highest}]", value)
@@ -96,7 +96,7 @@ def _is_in(value: Any, lowest: int, highest: int, place: str, problems: Problems
 
 
 def to_v1(config: Mapping[str, Any] | None, problems: Problems) -> tuple[str, Any]:
-    """The compressor and its options for a codec configuration; a problem is added when v1 has none such.
+    """Return the compressor and its options for a codec configuration; add a problem if v1 has none.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Fill values in documents of Zarr v1: what zarr-python 1 filled chunks with.
+"""Fill values in documents of Zarr v1, as zarr-python 1 interprets them.
 
-The specification has "a scalar value" and says no more. zarr-python 1 wrote what Python's JSON made of it, and gave
-what it read back to NumPy to fill memory with; that is what its chunks were completed with, so it is what counts here.
+The specification says only "a scalar value". zarr-python 1 wrote what Python's JSON encoder made of it, and let NumPy
+fill memory with the value that it read; chunks were completed with that, so it is what counts here.
 
 ========  ==================================================================  ==========================================
 kind      read                                                                written
@@ -18,8 +18,8 @@ struct    a value that all fields are filled with; base64                     su
 time      a number, "NaT"; moments: "2001-02-03" and "2001-02-03T04:05:06"    a number
 ========  ==================================================================  ==========================================
 
-Thus 0 is the byte string "0" where there are byte strings, and base64 is text. It is only for what has no other form:
-zarr-python 1 does not read it, nor a pair, but stops with an error where it would have to fill with one.
+So 0 is the byte string "0" in arrays of byte strings, and base64 is plain text there. Base64 and pairs are written only
+for values without another form: zarr-python 1 raises an error when it has to fill with one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d(:\d\d(:\d\d(\.\d{1,18})?)?)?
 
 
 def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: str | None) -> Any:
-    """The scalar that a JSON value means; `None` when a problem was added. `endian` is that of the stored elements.
+    """Return the scalar for a JSON value; `None` if a problem was added. `endian` is that of stored elements.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: s
 
 
 def _bytes(dtype: DataType, value: Any, path: str, problems: Problems) -> np.bytes_ | None:
-    """The text of a value, cut to length; not out of memory that NumPy filled, as an element may have 2 GiB."""
+    """Return the text of a value, cut to length; without NumPy filling an element, which may have 2 GiB."""
     if type(value) in (*_NUMBERS, str) and str(value).isascii():
         return np.bytes_(str(value).encode("ascii")[: dtype.itemsize].rstrip(b"\0"))
     problems.add(path, "text of ASCII", value)
@@ -79,14 +79,14 @@ def _bytes(dtype: DataType, value: Any, path: str, problems: Problems) -> np.byt
 
 
 def _takes_text(numpy: np.dtype[Any]) -> bool:
-    """Whether NumPy can fill all fields of a struct with any text."""
+    """Return whether NumPy can fill all fields of a struct with text."""
     if numpy.fields is None:
         return numpy.base.kind in "SUb"
     return all(_takes_text(field[0].base) for field in numpy.fields.values())
 
 
 def _filled(dtype: DataType, value: Any, path: str, expected: str, problems: Problems) -> np.generic | None:
-    """One element of memory that NumPy filled with a value."""
+    """Return one element that NumPy has filled with a value."""
     if type(value) in (*_NUMBERS, str):
         memory = np.zeros(1, dtype.numpy)
         with suppress(ValueError, OverflowError, TypeError):
@@ -98,7 +98,7 @@ def _filled(dtype: DataType, value: Any, path: str, expected: str, problems: Pro
 
 
 def _wrapped(dtype: DataType, value: Any) -> Any:
-    """An integer as it is in memory of so many bytes, where there can be no doubt what that is."""
+    """Return an integer wrapped to the width of the data type, where the result is unambiguous."""
     low, high = dtype.limits or (0, 0)
     if type(value) is float and low - 1 < value < high + 1:
         return int(value)
@@ -109,7 +109,7 @@ def _wrapped(dtype: DataType, value: Any) -> Any:
 
 
 def encode(dtype: DataType, value: Any, endian: str | None, problems: Problems) -> Any:
-    """The JSON value of a fill value; a problem is added when there is none that reads back as it.
+    """Return the JSON value of a fill value; add a problem if no value reads back as it.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def encode(dtype: DataType, value: Any, endian: str | None, problems: Problems) 
 
 
 def _leaves(value: Any) -> Iterator[bool | int | float | str]:
-    """What the fields of an element are, in JSON's terms: perhaps all can be filled with one of them."""
+    """Yield the fields of an element as JSON values: one of them may fill all fields."""
     if isinstance(value, np.void) and value.dtype.names:
         for name in value.dtype.names:
             yield from _leaves(value[name])
@@ -148,7 +148,7 @@ def _leaves(value: Any) -> Iterator[bool | int | float | str]:
 
 
 def _is(dtype: DataType, made: Any, value: Any, endian: str | None) -> bool:
-    """Whether a JSON value reads back as this fill value."""
+    """Return whether a JSON value reads back as this fill value."""
     problems = Problems()
     found = decode(dtype, made, "", problems, endian)
     return not problems.items and dtype.fill_bytes(found) == dtype.fill_bytes(value)

@@ -1,4 +1,4 @@
-"""Documents of Zarr v1 as zarr-python 1 wrote them: ASCII, sorted names, indented by four, every number on its line."""
+"""Writing v1 documents like zarr-python 1: ASCII, sorted names, indented by four, every number on its own line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["dump"]
 
 
 def dump(content: Mapping[str, Any], key: str) -> bytes:
-    """The bytes of a document.
+    """Encode a document.
 
     Raises
     ------
     MetadataError
-        When there is a value in it that JSON has not.
+        A value cannot be expressed in JSON.
 
     Examples
     --------
@@ -30,6 +30,6 @@ def dump(content: Mapping[str, Any], key: str) -> bytes:
         ]
     }
     """
-    # What can be written, and what a value that cannot is called, is the same for all formats.
+    # The checks of values, and their errors, are the same for all formats.
     plain = json.loads(document.dump(content, key))
     return json.dumps(plain, indent=4, sort_keys=True).encode("ascii")

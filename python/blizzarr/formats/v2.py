@@ -2,8 +2,8 @@
 
 https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html
 
-Opening the same documents again, byte by byte, is remembered. A document that has not changed is stored again byte
-by byte, so that changing attributes touches only ``.zattrs``.
+Decoded documents are remembered. A document whose content has not changed is stored with the same bytes, so that
+changing attributes touches only ``.zattrs``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["V2", "V2Format"]
 
 
 _REMEMBERED: Final = 512
-"""How many documents are remembered, each of at most `_SMALL` bytes."""
+"""The number of documents that are remembered, each of at most `_SMALL` bytes."""
 _SMALL: Final = 2**14
 
 
@@ -43,28 +43,28 @@ class V2Format(Beside):
     documents: ClassVar[tuple[str, ...]] = DOCUMENTS
 
     def name_problem(self, name: str) -> str | None:
-        """Why no node may have this name."""
+        """Return why no node may have this name; `None` if it may."""
         return name_problem(name)
 
     def node_keys(self, path: str) -> tuple[str, ...]:
-        """The keys of the documents each of which makes a node."""
+        """Return the keys of the documents each of which makes a node."""
         return (f"{path}/{ARRAY}", f"{path}/{GROUP}") if path else (ARRAY, GROUP)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """The chunk key encoding of new arrays: the indices, with the separator that is wanted between them."""
+        """Return the chunk key encoding of new arrays: indices with the requested separator, or a dot, between them."""
         return ChunkKeys.v2() if given is None else ChunkKeys.v2(given.separator)
 
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | GroupMeta | None:
-        """The node at a path; `None` when none of its documents is among these.
+        """Decode the node at a path; `None` if none of its documents is given.
 
         Raises
         ------
         MetadataError
-            With everything that is wrong with the documents.
+            The documents do not conform; the error has all problems.
         LimitError
-            When the documents conform but ask for too much.
+            The documents conform but exceed a cap.
         """
         prefix = self.chunk_prefix(path)
         told: list[Notice] = [] if notices is None else notices
@@ -94,14 +94,14 @@ class V2Format(Beside):
         return GroupMeta(attributes, below, meta.extra, self.name, source)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """The documents of a node, by key; they are stored in this order, the one without which there is no node last.
+        """Encode the documents of a node by key, in the order in which to store them: what makes the node is last.
 
-        There is no document of attributes where there are none, and was none.
+        There is no document of attributes if there are none and there was none before.
 
         Raises
         ------
         MetadataError
-            With everything that v2 cannot express, or a value among the attributes that could not be read again.
+            v2 cannot express the node, or an attribute could not be read again; the error has all problems.
         """
         prefix = self.chunk_prefix(path)
         kind = ARRAY if isinstance(meta, ArrayMeta) else GROUP
@@ -118,7 +118,7 @@ class V2Format(Beside):
         unchanged = documents[kind] is meta.source and kind in stored
         new[kind] = stored[kind] if unchanged else dump(documents[kind], prefix + kind)
         made = {prefix + last: value for last, value in new.items()}
-        # Nothing is stored that could not be read again; and what is stored is often read again soon.
+        # Never store what could not be read again. This also remembers the document, which is often read again soon.
         self.decode(path, made)
         return made
 
@@ -180,8 +180,8 @@ def _remember_bare(kind: str, raw: bytes) -> tuple[ArrayMeta | GroupMeta | None,
 def _decode_bare(
     kind: str, raw: bytes, problems: Problems
 ) -> tuple[ArrayMeta | GroupMeta | None, Mapping[str, Any] | None]:
-    """A node without its attributes, and the document that makes it."""
-    # As other readers of v2 do, which let their parser find out the encoding.
+    """Decode a node without its attributes, and return it with the parsed document."""
+    # A byte order mark is accepted, as by other readers of v2.
     document = load(raw, problems, marked=True)
     if document is None:
         return None, None
@@ -191,7 +191,7 @@ def _decode_bare(
 def _encode_consolidated(
     meta: GroupMeta, documents: Mapping[str, Mapping[str, Any]], prefix: str, problems: Problems
 ) -> bytes:
-    """The consolidated metadata of a group; copies that came from a document stay as they were, damaged or not."""
+    """Encode the consolidated metadata of a group; copies from a document stay as they were, damaged or not."""
     nodes, raw = meta.consolidated, v2_node.stored(meta).get(CONSOLIDATED)
     assert nodes is not None
     key = prefix + CONSOLIDATED

@@ -39,14 +39,14 @@ _SEPARATORS: Final = {".": ChunkKeys.v2("."), "/": ChunkKeys.v2("/")}
 
 
 def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
-    """The array that a document describes, without attributes; `None` when a problem was added."""
+    """Decode the array of a document, without attributes; `None` if a problem was added."""
     if not check_format(document, problems):
         return None
     before = len(problems.items)
     get = document.get
     shape = array_shape(get("shape", MISSING), "shape", problems)
     dtype, endian = decode_dtype(document, problems)
-    # NetCDF-C 4.8 left the fill value out, as if it were null; by the specification it is always there.
+    # NetCDF-C 4.8 omitted null fill values, which the specification requires.
     fill_value = decode_fill(dtype, endian, get("fill_value"), problems)
     rank = None if shape is None else len(shape)
     chunks = chunk_shape(without_zeros(get("chunks", MISSING), shape), "chunks", rank, dtype, problems)
@@ -55,7 +55,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     extra = other_members(document, _MEMBERS, problems)
     if len(problems.items) > before:
         return None
-    # Each of them is there, or there would be a problem (or a limit, which is reported when there are no problems).
+    # If one of them is missing, there is a problem, or a limit, which is raised if there are no problems.
     if shape is None or dtype is None or chunks is None or chunk_keys is None or codecs is None:
         return None
     return ArrayMeta(
@@ -68,14 +68,14 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         extra=extra,
         format="v2",
         source=document,
-        # To an array of any objects, null is one of them.
+        # In arrays of arbitrary objects, null is a value.
         fill_undefined=get("fill_value") is None and dtype.name != "object",
     )
 
 
 def _chunk_keys(separator: Any, problems: Problems) -> ChunkKeys | None:
     if separator is None:
-        # zarr-java wrote null for none.
+        # zarr-java writes null for a missing separator.
         separator = "."
     if type(separator) is str and (keys := _SEPARATORS.get(separator)) is not None:
         return keys
@@ -84,17 +84,17 @@ def _chunk_keys(separator: Any, problems: Problems) -> ChunkKeys | None:
 
 
 def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
-    """The document of an array; a problem is added for each member of it that v2 cannot express.
+    """Encode the document of an array; add a problem for each member that v2 cannot express.
 
-    Where the array came from a document, each member keeps the spelling that it had there, as long as it still means
-    the same, and what is unknown is kept. The document that it came from is given back when all is as it was.
+    If the array came from a document, each member whose meaning has not changed keeps its spelling, and unknown members
+    are kept. If nothing changed, that document itself is returned.
     """
     dtype, chunks = meta.dtype, meta.chunk_grid.chunk_shape
     configs = chain_to_configs(meta.codecs, dtype=dtype, chunk_shape=chunks, problems=problems)
     endian = None if configs is None else configs.endian
     spelled = to_typestr(dtype, endian)
     if spelled is None and meta.source is not None and decode_dtype(meta.source, Problems()) == (dtype, endian):
-        # No other document than one of TensorStore has data types that NumPy lacks.
+        # Only TensorStore writes data types that NumPy lacks.
         spelled = meta.source["dtype"]
     if spelled is None:
         problems.add("data_type", "a data type that NumPy has, as all of v2", dtype.to_json())
@@ -121,7 +121,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
 
 
 def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any]:
-    """The same document in the order and the spelling of the one that the array came from."""
+    """Return the same document in the order and spelling of the one from which the array came."""
     source = meta.source
     assert source is not None
     original = decode(dict(source), Problems())
@@ -131,7 +131,7 @@ def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any
     same["dimension_separator"] = original.chunk_keys == meta.chunk_keys
     changed = {name for name, is_same in same.items() if not is_same}
     if is_unsaid(meta):
-        # What only the chunks told is no reason to touch the document, but is in it when something else is changed.
+        # A separator inferred from chunks is no reason to change the document, but is written if anything else changes.
         changed.discard("dimension_separator")
     if not changed and original.extra == meta.extra:
         return source
@@ -146,12 +146,12 @@ def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any
 
 
 def _fill_text(meta: ArrayMeta) -> str:
-    """The fill value as text, which unlike equality tells 1 from 1.0 and takes NaN for the same as NaN."""
+    """Return the fill value as text; unlike equality, this distinguishes 1 and 1.0, and NaN equals NaN."""
     return repr(fill_typed.encode(meta.dtype, meta.fill_value))
 
 
 def _is_conforming(name: str, value: Any) -> bool:
-    """Whether a spelling that is read may also be written: not ``[]`` for no filters, not the bare token ``NaN``."""
+    """Return whether a spelling may also be written, unlike ``[]`` for no filters and the bare token ``NaN``."""
     if name == "filters":
         return bool(value != [])
     if name == "dimension_separator":

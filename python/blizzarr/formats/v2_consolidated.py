@@ -1,7 +1,7 @@
-"""The metadata of a whole hierarchy in one document, ``.zmetadata``.
+"""Consolidated metadata of v2: one document, ``.zmetadata``.
 
-It is not in the specification of v2; zarr-python 2.3 began to write it. Its member `metadata` has the documents of all
-nodes by their keys, those of the group itself too. What else is among them is ignored, and kept.
+It is not in the specification; zarr-python 2.3 began to write it. Its member `metadata` has the documents of all nodes
+by their keys, including those of the group itself. Other members in it are ignored and kept.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _HINT = "what is in the store itself can still be read: open the group with use_
 
 
 def place(key: str) -> str:
-    """Where the document with this key is, for problems."""
+    """Return the JSON path of the document with this key."""
     return f"metadata[{describe(key)}]"
 
 
 def consolidated(raw: bytes, key: str, decode: Decode) -> Consolidated:
-    """The nodes in a document; it is not parsed before one of them is asked for, as it may be large."""
+    """Return the nodes in a document, which may be large and is not parsed before one of them is accessed."""
     return Consolidated(partial(_load, raw, key), decode, key, "v2")
 
 
 def _load(raw: bytes, key: str, notices: list[Notice]) -> dict[str, dict[str, Any]]:
-    """The documents of each node, by the path of the node and the last part of their keys."""
+    """Parse the documents of each node, by the path of the node and the last part of their keys."""
     problems = Problems(notices)
     document = load(raw, problems, marked=True)
     nodes = {} if document is None else _check(document, problems)
@@ -57,7 +57,7 @@ def _check(document: Mapping[str, Any], problems: Problems) -> dict[str, dict[st
     nodes: dict[str, dict[str, Any]] = {}
     for key, value in documents.items():
         path, _, last = key.rpartition("/")
-        # Those of the group itself count where they are stored on their own.
+        # The copies of the group's own documents are ignored.
         if last in (ARRAY, GROUP, ATTRIBUTES) and key != last:
             nodes.setdefault(path, {})[last] = value
             _check_entry(key, path.split("/"), value, documents, problems)
@@ -66,7 +66,7 @@ def _check(document: Mapping[str, Any], problems: Problems) -> dict[str, dict[st
 
 
 def _check_entry(key: str, names: list[str], value: Any, documents: Mapping[str, Any], problems: Problems) -> None:
-    """A path that leads below the group, and a document there; not below an array."""
+    """Add problems for a path that does not lead below the group or is below an array, and for invalid values."""
     for name in names:
         problem = name_problem(name)
         if problem is not None:
@@ -80,7 +80,7 @@ def _check_entry(key: str, names: list[str], value: Any, documents: Mapping[str,
 
 
 def collect(own: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The document for a group with these documents of its own, and these of the nodes below it by their paths.
+    """Return the document for a group with these documents of its own, and these of the nodes below it by path.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def collect(own: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> d
 
 
 def with_own(raw: bytes, own: Mapping[str, Any], key: str) -> bytes:
-    """A stored document with these documents of the group itself; the same bytes where it has them already.
+    """Return a stored document with these copies of the group's own documents; the same bytes if it has them already.
 
     Examples
     --------
@@ -108,9 +108,9 @@ def with_own(raw: bytes, own: Mapping[str, Any], key: str) -> bytes:
         documents = whole["metadata"]
         there = {last: documents.get(last, {} if last == ATTRIBUTES else document) for last, document in own.items()}
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        # Whoever asks for a node in it is told that it is damaged; the group itself can be changed all the same.
+        # Accessing a node in it reports the damage, which must not prevent changing the group.
         return raw
-    # Compared as text, which tells 1 from 1.0.
+    # Compared as text, which distinguishes 1 and 1.0.
     if dump(there, key) == dump(own, key):
         return raw
     return dump({**whole, "metadata": {**documents, **own}}, key)

@@ -1,4 +1,4 @@
-"""What a ``.zarray`` says of elements and chunks: data type, fill value, filters, compressor.
+"""Decoding data type, fill value, filters and compressor of a ``.zarray``.
 
 https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html#data-type-encoding
 """
@@ -21,10 +21,10 @@ __all__ = ["decode_codecs", "decode_dtype", "decode_fill"]
 
 
 def decode_dtype(document: Mapping[str, Any], problems: Problems) -> tuple[DataType | None, str | None]:
-    """The data type, `None` when a problem was added, and the byte order in which elements are stored."""
+    """Decode the data type (`None` if a problem was added) and the byte order of stored elements."""
     given = document.get("dtype", MISSING)
     if type(given) is str and given in ml.ROWS:
-        # What TensorStore writes of data types that NumPy lacks.
+        # TensorStore writes data types that NumPy lacks by their names.
         named = DataType.from_json(given, "dtype", problems)
         return named, "little" if named is not None and named.swap_unit else None
     typed = (_remembered(given) if type(given) is str else None) or from_typestr(given, "dtype", problems)
@@ -37,12 +37,12 @@ def decode_dtype(document: Mapping[str, Any], problems: Problems) -> tuple[DataT
 
 @lru_cache(256)
 def _remembered(spelled: str) -> Typestr | None:
-    """The data type for a spelling; `None` when something is wrong, to be found out again by who reports it."""
+    """Return the data type for a spelling; `None` if it has problems, which the caller finds again."""
     return from_typestr(spelled, "dtype", Problems())
 
 
 def decode_fill(dtype: DataType | None, endian: str | None, value: Any, problems: Problems) -> Any:
-    """The fill value; zeros, where null leaves it open. `None` where the data type is, or a problem was added."""
+    """Decode the fill value; null means zeros. `None` if the data type is `None`, or a problem was added."""
     if dtype is None:
         return None
     if value is None:
@@ -57,7 +57,7 @@ def decode_codecs(
     chunks: tuple[int, ...] | None,
     problems: Problems,
 ) -> CodecChain | None:
-    """The chain that order, filters and compressor mean; `None` when a problem was added."""
+    """Return the codec chain for order, filters and compressor; `None` if a problem was added."""
     order = document.get("order", MISSING)
     if order not in ("C", "F"):
         problems.add("order", '"C" or "F"', order)
@@ -67,7 +67,7 @@ def decode_codecs(
             problems.add(member, expected, MISSING)
     filters, compressor = document.get("filters"), document.get("compressor")
     if dtype is not None and chunks is not None and (packed := _packed(filters, compressor)):
-        # The arrays of a hierarchy mostly have the same codecs.
+        # The arrays of a hierarchy usually have the same codecs.
         chain = _remembered_chain(packed, dtype, endian, order, chunks)
         if chain is not None:
             return chain
@@ -77,7 +77,7 @@ def decode_codecs(
 
 
 def _packed(filters: Any, compressor: Any) -> bytes:
-    """Codecs as bytes, which unlike equality tell `true` from 1 and 1 from 1.0; empty when they are too deep."""
+    """Return codecs as bytes, which distinguish `true`, 1 and 1.0; empty if they are nested too deeply."""
     try:
         return marshal.dumps([filters, compressor], 2)
     except ValueError:
@@ -88,7 +88,7 @@ def _packed(filters: Any, compressor: Any) -> bytes:
 def _remembered_chain(
     packed: bytes, dtype: DataType, endian: str | None, order: str, chunks: tuple[int, ...]
 ) -> CodecChain | None:
-    """The chain for such codecs; `None` when something is wrong, to be found out again by who reports it."""
+    """Return the codec chain; `None` if there are problems, which the caller finds again."""
     filters, compressor = marshal.loads(packed)
     problems = Problems()
     chain = chain_from_configs(

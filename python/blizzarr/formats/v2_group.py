@@ -20,9 +20,9 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def check_format(document: Mapping[str, Any], problems: Problems) -> bool:
-    """Whether a document says that it is of v2; adds a problem when not.
+    """Return whether a document has the format number 2; if not, add a problem.
 
-    Other formats have other rules; nothing else that could be said of such a document would help.
+    Other formats have other rules, so that checking the rest of such a document makes no sense.
     """
     version = document.get("zarr_format", MISSING)
     if type(version) is int and version == 2:
@@ -32,7 +32,7 @@ def check_format(document: Mapping[str, Any], problems: Problems) -> bool:
 
 
 def other_members(document: Mapping[str, Any], known: frozenset[str], problems: Problems) -> Mapping[str, Any]:
-    """The members that the specification does not have: they are ignored, and kept."""
+    """Return the members that are not in the specification, which are ignored and kept."""
     if document.keys() <= known:
         return _NOTHING
     extra = {name: value for name, value in document.items() if name not in known}
@@ -43,7 +43,7 @@ def other_members(document: Mapping[str, Any], known: frozenset[str], problems: 
 
 
 def decode(document: dict[str, Any], problems: Problems) -> GroupMeta | None:
-    """The group that a document describes, without attributes; `None` when a problem was added."""
+    """Decode the group of a document, without attributes; `None` if a problem was added."""
     before = len(problems.items)
     if not check_format(document, problems):
         return None
@@ -52,7 +52,7 @@ def decode(document: dict[str, Any], problems: Problems) -> GroupMeta | None:
 
 
 def encode(meta: GroupMeta) -> Mapping[str, Any]:
-    """The document of a group, in the order of the one that it came from; that one itself when all is as it was."""
+    """Encode the document of a group, in the order of the one from which it came; that one if nothing changed."""
     document: dict[str, Any] = {"zarr_format": 2, **meta.extra}
     if meta.source is None or meta.format != "v2":
         return document

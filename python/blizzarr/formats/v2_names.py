@@ -1,4 +1,4 @@
-"""Names of nodes and of their documents in Zarr v2.
+"""Names of nodes and documents in Zarr v2.
 
 https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html#logical-storage-paths
 """
@@ -13,15 +13,15 @@ ARRAY: Final = ".zarray"
 GROUP: Final = ".zgroup"
 ATTRIBUTES: Final = ".zattrs"
 CONSOLIDATED: Final = ".zmetadata"
-"""Not in the specification, but zarr-python, GDAL, NCZarr and xarray read and write it."""
+"""Consolidated metadata, which are not in the specification; zarr-python, GDAL, NCZarr and xarray use them."""
 DOCUMENTS: Final = (ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED)
-"""The last parts of the keys of all documents that a node may have."""
+"""The last part of the key of each document that a node may have."""
 
 
 def name_problem(name: str) -> str | None:
-    """Which rule a node name breaks; `None` when it breaks none.
+    """Return the rule that a node name breaks; `None` if it is valid.
 
-    Unlike in v3 a name may begin with two underscores, and consist of three dots.
+    Unlike in v3, a name may begin with two underscores, or consist of three dots.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Nodes of Zarr v2 from their parsed documents: one that makes the node, and one with its attributes.
+"""Nodes of Zarr v2, decoded from two parsed documents: one that makes the node, and one with its attributes.
 
 Documents are named here by the last part of their keys: ``.zarray``, ``.zgroup``, ``.zattrs``.
 """
@@ -40,7 +40,7 @@ def kind_of(path: str, documents: Mapping[str, Any], notices: list[Notice], pref
 
 
 def decode_bare(kind: str, document: dict[str, Any], problems: Problems) -> Node | None:
-    """A node without its attributes; `None` when a problem was added."""
+    """Decode a node without its attributes; `None` if a problem was added."""
     if kind == GROUP:
         return v2_group.decode(document, problems)
     from blizzarr.formats import v2_array
@@ -49,7 +49,7 @@ def decode_bare(kind: str, document: dict[str, Any], problems: Problems) -> Node
 
 
 def complete(meta: Node, attributes: dict[str, Any], source: Mapping[str, Any] | None) -> Node:
-    """The node with its attributes, and with the names of dimensions that are among them."""
+    """Return the node with its attributes, and with the dimension names that are among them."""
     if isinstance(meta, ArrayMeta):
         names = names_in(attributes, len(meta.shape))
         return replace(meta, attributes=attributes, dimension_names=names, source=source)
@@ -57,7 +57,7 @@ def complete(meta: Node, attributes: dict[str, Any], source: Mapping[str, Any] |
 
 
 def decode_below(path: str, documents: Mapping[str, Any], problems: Problems) -> Node | None:
-    """The node at a path in consolidated metadata; `None` when a problem was added."""
+    """Decode the node at a path in consolidated metadata; `None` if a problem was added."""
     kind = kind_of(path, documents, problems.notices) or GROUP
     found = Problems()
     meta = decode_bare(kind, documents[kind], found)
@@ -67,17 +67,17 @@ def decode_below(path: str, documents: Mapping[str, Any], problems: Problems) ->
     check_depth(attributes, place(f"{path}/{ATTRIBUTES}"), problems)
     if meta is None or len(problems.items) > before:
         return None
-    # Whoever gets a node may change its attributes: what was parsed stays as it was.
+    # Users may change the attributes of the node: the parsed document must not change with them.
     return complete(meta, marshal.loads(marshal.dumps(attributes)), meta.source)
 
 
 def stored(meta: Node) -> Mapping[str, bytes]:
-    """The bytes of the documents that a node came from, as far as they are known."""
+    """Return the bytes of the documents from which a node came, as far as they are known."""
     return meta.source.raw if meta.format == "v2" and isinstance(meta.source, Stored) else {}
 
 
 def encode(meta: Node, problems: Problems) -> dict[str, Mapping[str, Any]]:
-    """The parsed documents of a node, the one that makes it last.
+    """Return the documents of a node as JSON values; the one that makes the node is last.
 
     Adds a problem for each member that v2 cannot express.
     """
@@ -89,17 +89,17 @@ def encode(meta: Node, problems: Problems) -> dict[str, Mapping[str, Any]]:
 
 
 def _attributes(meta: ArrayMeta, problems: Problems) -> dict[str, Any]:
-    """The attributes of an array, with the names of its dimensions."""
+    """Return the attributes of an array, with its dimension names."""
     rank, names = len(meta.shape), meta.dimension_names
     raw = None if names is None else stored(meta).get(ATTRIBUTES)
     if raw is not None and names_in(json.loads(raw), rank) == names:
-        # They came from the attribute; if it is another one by now, or none, somebody wanted that.
+        # The names came from the attribute; if that has been changed or removed since, the change counts.
         return meta.attributes
     return with_names(meta.attributes, names, rank, problems)
 
 
 def encode_below(nodes: Mapping[str, Node], problems: Problems) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """The parsed documents of the nodes below a group, for its consolidated metadata."""
+    """Return the documents of the nodes below a group as JSON values, for its consolidated metadata."""
     made = {}
     for path, node in sorted(nodes.items()):
         found = Problems()

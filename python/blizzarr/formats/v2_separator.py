@@ -1,10 +1,10 @@
-"""What stands between the indices in chunk keys of Zarr v2, where the document does not say: the chunks tell.
+"""Inferring the separator in chunk keys of Zarr v2 from the chunks, if the document does not have it.
 
-By the specification it is a dot when ``dimension_separator`` is missing. But zarr-python before 2.8 never stored that
-member, whatever it did: its `NestedDirectoryStore`, and `FSStore` when it was told to, put slashes there, and arrays
-were opened by the same class again. Whoever takes the specification at its word finds no chunk in them, and reads
-nothing but the fill value. Most arrays with dots lack the member too, those of zarr-python 2.18 and GDAL among them, so
-looking must be cheap: the first chunk of an array is looked up, and more only where there is none.
+By the specification, it is a dot if ``dimension_separator`` is missing. But zarr-python before 2.8 never stored that
+member, although its `NestedDirectoryStore`, and `FSStore` on request, used slashes; arrays were opened again by the
+same class. A reader that follows the specification finds no chunks in such arrays, and reads only fill values. Most
+arrays with dots lack the member too, also those of zarr-python 2.18 and GDAL, so looking must be cheap: the first chunk
+of an array is looked up, and more only if it is missing.
 """
 
 from __future__ import annotations
@@ -30,36 +30,36 @@ _MEMBER: Final = "dimension_separator"
 _DOTS: Final = ChunkKeys.v2(".")
 _SLASHES: Final = ChunkKeys.v2("/")
 _GLIMPSE: Final = 64
-"""So many names of a directory are looked at: its documents, and among the others any chunk will do."""
+"""The number of names of a directory that are examined: besides its documents, any chunk suffices."""
 _AT_ONCE: Final = 16
 _INDEX: Final = re.compile(INDEX)
 _DOTTED: Final = re.compile(rf"{INDEX}(?:\.{INDEX})+")
 
 
 def is_unsaid(meta: Node) -> TypeGuard[ArrayMeta]:
-    """Whether it makes a difference what is between indices, and the document leaves it open."""
+    """Return whether an array has a separator in its chunk keys that its document does not specify."""
     return (
         type(meta) is ArrayMeta
         and meta.format == "v2"
         and len(meta.shape) > 1
         and meta.source is not None
-        # zarr-java writes null, which says as little.
+        # zarr-java writes null, which means the same.
         and meta.source.get(_MEMBER) is None
     )
 
 
 def settled(store: Any, path: str, meta: ArrayMeta) -> ArrayMeta:
-    """The array, with the separator that its chunks have where its document says nothing of it.
+    """Return the array with the separator that its chunks have, if its document does not specify one.
 
-    An array without any chunk that shows otherwise has dots, as the specification says. So has one with chunks of both
-    kinds: that is how every reader has it that knows only the document.
+    Without a chunk that shows slashes, the separator is a dot, as in the specification; and also with chunks of both
+    kinds, since that is how readers interpret the document.
     """
     slashes = is_unsaid(meta) and _has_slashes(store, join(path, ""), meta)
     return replace(meta, chunk_keys=_SLASHES) if slashes else meta
 
 
 def settled_many(store: Any, arrays: Sequence[tuple[str, ArrayMeta]]) -> list[ArrayMeta]:
-    """The same for many arrays, each with its path; several at a time where each may take a request."""
+    """Do the same for many arrays with their paths, in parallel if requests are slow."""
     if len(arrays) > 1 and not _is_near(store):
         with Threads(_AT_ONCE) as pool:
             return list(pool.map(lambda array: settled(store, *array), arrays))
@@ -67,12 +67,12 @@ def settled_many(store: Any, arrays: Sequence[tuple[str, ArrayMeta]]) -> list[Ar
 
 
 def as_documented(meta: Node) -> Node:
-    """The node as its document alone has it."""
+    """Return the node as its document alone describes it."""
     return replace(meta, chunk_keys=_DOTS) if is_unsaid(meta) else meta
 
 
 def warn_of_slashes(store: Any, path: str, meta: Node, stacklevel: int) -> None:
-    """Say of an array whose chunks had to be asked that other readers may not ask them."""
+    """Warn that other readers may not find the chunks of an array whose separator was inferred."""
     if is_unsaid(meta) and meta.chunk_keys == _SLASHES:
         warnings.warn(
             f"/{path} in {store} has chunks with keys like {_SLASHES.key((0,) * len(meta.shape))}, and its document "
@@ -89,7 +89,7 @@ def _has_slashes(store: Any, prefix: str, meta: ArrayMeta) -> bool:
     if 0 in meta.shape or _present(store, [prefix + _DOTS.key(first)]):
         return False
     grid = meta.chunk_grid.shape(meta.shape)
-    # There may be holes: so also what is at the end and in the middle.
+    # Chunks may be missing: so the last one and one in the middle are looked up as well.
     cells = dict.fromkeys((first, tuple(count - 1 for count in grid), tuple(count // 2 for count in grid)))
     if _present(store, [prefix + _DOTS.key(cell) for cell in cells if cell != first]):
         return False
@@ -97,19 +97,19 @@ def _has_slashes(store: Any, prefix: str, meta: ArrayMeta) -> bool:
 
 
 def _present(store: Any, keys: list[str]) -> bool:
-    """Whether there is a value under any of these keys."""
+    """Return whether any of these keys has a value."""
     if _is_near(store):
         return bool(store.present(keys))
     return any(store.get_ranges(key, [(0, 1)]) is not None for key in keys)
 
 
 def _is_near(store: Any) -> bool:
-    """Whether the store is on this machine, and so quick to ask."""
+    """Return whether the store is on this machine, so that requests are fast."""
     return getattr(store, "native", None) is not None
 
 
 def _shows_slashes(store: Any, prefix: str, rank: int) -> bool:
-    """Whether there are chunks with slashes below a prefix, and none with dots, as far as a glimpse shows."""
+    """Return whether some names below a prefix include chunks with slashes and none with dots."""
     names = glimpse(store, prefix, _GLIMPSE) or []
     if any(_DOTTED.fullmatch(name) for name, is_prefix in names if not is_prefix):
         return False
@@ -117,7 +117,7 @@ def _shows_slashes(store: Any, prefix: str, rank: int) -> bool:
 
 
 def _leads_to_chunk(store: Any, prefix: str, depth: int, names: list[tuple[str, bool]]) -> bool:
-    """Whether so many indices, the first of them among these names, lead from a prefix to a chunk."""
+    """Return whether a path of `depth` indices, the first of them among `names`, leads from a prefix to a chunk."""
     inner = [name for name, is_prefix in names if is_prefix == (depth > 1) and _INDEX.fullmatch(name)]
     if depth == 1:
         return bool(inner)

@@ -2,7 +2,7 @@
 
 https://zarr-specs.readthedocs.io/en/latest/v3/core/
 
-Opening the same document again, byte by byte, is remembered; see `decode`.
+Decoded documents are remembered; see `RememberedNodes`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class V3Format(Beside):
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """The chunk key encoding of new arrays; those of other formats become the default with their separator."""
+        """Return the chunk key encoding of new arrays; others than v3's become the default with their separator."""
         if given is None:
             return ChunkKeys.default()
         return given if given.name in ("default", "v2") else ChunkKeys.default(given.separator)
@@ -44,14 +44,14 @@ class V3Format(Beside):
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | GroupMeta | None:
-        """The node at a path; `None` when its document is not among these.
+        """Decode the node at a path; `None` if its document is not given.
 
         Raises
         ------
         MetadataError
-            With everything that is wrong with the document.
+            The document does not conform; the error has all problems.
         LimitError
-            When the document conforms but asks for too much.
+            The document conforms but exceeds a cap.
         """
         key = f"{path}/zarr.json" if path else "zarr.json"
         raw = documents.get(key)
@@ -62,12 +62,12 @@ class V3Format(Beside):
         return _remember(raw, key, notices)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """The documents of a node, by key; they are stored in this order, the one without which there is no node last.
+        """Encode the document of a node, by key.
 
         Raises
         ------
         MetadataError
-            When the node, or a value among its attributes, is nothing that could be read again.
+            v3 cannot express the node, or an attribute could not be read again; the error has all problems.
         """
         key = self.document_keys(path)[0]
         problems = Problems()
@@ -77,7 +77,7 @@ class V3Format(Beside):
             _remember.put(known.raw, known.meta, known.notices)
             return {key: known.raw}
         raw = dump(v3_group.encode_node(meta), key)
-        # Nothing is stored that could not be read again; and what is stored is often read again soon.
+        # Never store what could not be read again. This also remembers the document, which is often read again soon.
         self.decode(path, {key: raw})
         return {key: raw}
 

@@ -47,7 +47,7 @@ _NOT_HERE: Final = "not in the registry of Zarr extensions; ask whoever wrote it
 
 
 def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
-    """The array that a document describes; `None` when a problem was added."""
+    """Decode the array of a document; `None` if a problem was added."""
     before = len(problems.items)
     get = document.get
     shape = array_shape(get("shape", MISSING), "shape", problems)
@@ -63,7 +63,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     chunk_keys = _chunk_keys(get("chunk_key_encoding", MISSING), problems)
     codecs = CodecChain.from_json(get("codecs", MISSING), dtype=dtype, chunk_shape=lengths, problems=problems)
     if dtype is not None and dtype.fields and type(value) is str and fill_value is not None and codecs is not None:
-        # The bytes of an element are in the order of the elements.
+        # Fill values given as the bytes of an element have the byte order of the elements.
         fill_value = dtype.fill_from_json(value, "fill_value", problems, codecs.endian)
     attributes = decode_attributes(document, problems)
     names = get("dimension_names", MISSING)
@@ -73,7 +73,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     extra = unknown_members(document, _MEMBERS, problems)
     if len(problems.items) > before:
         return None
-    # Each of them is there, or there would be a problem (or a limit, which is reported when there are no problems).
+    # If one of them is missing, there is a problem, or a limit, which is raised if there are no problems.
     if shape is None or dtype is None or lengths is None or chunk_keys is None or codecs is None:
         return None
     return ArrayMeta(
@@ -93,14 +93,14 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
 
 
 def _transformers(listed: Any, rank: int | None, problems: Problems) -> tuple[StorageTransformer, ...]:
-    # Few arrays have any.
+    # Imported on demand, as few arrays have any.
     from blizzarr.transformers import decode
 
     return decode(listed, rank, problems)
 
 
 def _chunk_shape(value: Any, rank: int | None, dtype: DataType | None, problems: Problems) -> tuple[int, ...] | None:
-    """The shape in a regular chunk grid."""
+    """Decode the chunk shape of a regular chunk grid."""
     named = extension(value, "chunk_grid", problems, "chunk grid")
     if named is None:
         return None
@@ -116,7 +116,7 @@ def _chunk_shape(value: Any, rank: int | None, dtype: DataType | None, problems:
 
 
 def _chunk_keys(value: Any, problems: Problems) -> ChunkKeys | None:
-    """The encoding of chunk keys."""
+    """Decode the chunk key encoding."""
     named = extension(value, "chunk_key_encoding", problems, "chunk key encoding")
     if named is None:
         return None
@@ -136,7 +136,7 @@ def _chunk_keys(value: Any, problems: Problems) -> ChunkKeys | None:
 
 
 def _dimension_names(value: Any, rank: int | None, problems: Problems) -> tuple[str | None, ...] | None:
-    """One name or null for each dimension; equal names are allowed."""
+    """Decode the dimension names: a string or null for each dimension; duplicates are allowed."""
     if type(value) is not list:
         problems.add("dimension_names", "a list of names", value)
         return None
@@ -149,7 +149,7 @@ def _dimension_names(value: Any, rank: int | None, problems: Problems) -> tuple[
 
 
 def decode_attributes(document: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    """The attributes of an array or a group."""
+    """Decode the attributes of an array or a group."""
     attributes = document.get("attributes", MISSING)
     if attributes is MISSING:
         return {}
@@ -162,7 +162,7 @@ def decode_attributes(document: Mapping[str, Any], problems: Problems) -> dict[s
 
 
 def unknown_members(document: Mapping[str, Any], known: frozenset[str], problems: Problems) -> Mapping[str, Any]:
-    """The members that the specification does not have: only those that say that they may be ignored."""
+    """Return the unknown members with ``"must_understand": false``; add a problem for each other unknown member."""
     unknown = document.keys() - known
     if not unknown:
         return _NOTHING
@@ -181,10 +181,10 @@ def unknown_members(document: Mapping[str, Any], known: frozenset[str], problems
 
 
 def encode(meta: ArrayMeta) -> dict[str, Any]:
-    """The document of an array.
+    """Encode the document of an array.
 
-    Where the array came from a document, each member keeps the spelling that it had there, as long as it still means
-    the same; what is unknown is kept.
+    If the array came from a document, each member whose meaning has not changed keeps its spelling, and unknown members
+    are kept.
     """
     keys = meta.chunk_keys
     document: dict[str, Any] = {
@@ -208,7 +208,7 @@ def encode(meta: ArrayMeta) -> dict[str, Any]:
 
 
 def _respelled(document: dict[str, Any], meta: ArrayMeta) -> dict[str, Any]:
-    """The same document in the order and the spelling of the one that the array came from."""
+    """Return the same document in the order and spelling of the one from which the array came."""
     assert meta.source is not None
     original = decode(dict(meta.source), Problems())
     if original is None:
@@ -234,7 +234,7 @@ def _respelled(document: dict[str, Any], meta: ArrayMeta) -> dict[str, Any]:
 
 
 def _has_letter_order(codecs: Any) -> bool:
-    """Whether a transpose has "C" or "F" for its order, which may be read but not be written any more."""
+    """Return whether a transpose has the order "C" or "F", which is read but no longer written."""
     for codec in codecs:
         configuration = codec.get("configuration") if type(codec) is dict else None
         if configuration and (

@@ -1,4 +1,4 @@
-"""The metadata of a whole hierarchy inside the document of its root, as Zarr v3 has it.
+"""Consolidated metadata of v3: a member of the document of a group.
 
 https://zarr-specs.readthedocs.io/en/latest/v3/core/#additional-fields
 """
@@ -16,14 +16,14 @@ __all__ = ["check", "place"]
 
 
 def place(path: str) -> str:
-    """Where the document of the node at this path is, for problems."""
+    """Return the JSON path of the copy of the node at this path."""
     return f"consolidated_metadata.metadata[{describe(path)}]"
 
 
 def check(value: Any, problems: Problems) -> Mapping[str, Any] | None:
-    """The documents in a `consolidated_metadata` member; `None` when there are none, or a problem was added."""
+    """Return the documents in a `consolidated_metadata` member; `None` if there are none, or a problem was added."""
     if value is None:
-        # Not in the specification, but some releases of zarr-python wrote it for "none".
+        # Some releases of zarr-python wrote null for no consolidated metadata.
         return None
     where = "consolidated_metadata"
     if type(value) is not dict:
@@ -47,7 +47,7 @@ def check(value: Any, problems: Problems) -> Mapping[str, Any] | None:
 
 
 def _check_entry(path: str, document: Any, documents: Mapping[str, Any], problems: Problems) -> None:
-    """A path that leads below the group, and a document there; not below an array."""
+    """Add problems for a path that does not lead below the group or is below an array, and for invalid values."""
     where = place(path)
     names = path.split("/")
     for name in names:

@@ -19,7 +19,7 @@ _MEMBERS: Final = frozenset(("zarr_format", "node_type", "attributes", "consolid
 
 
 def decode(document: dict[str, Any], problems: Problems, key: str) -> GroupMeta | None:
-    """The group that a document describes; `None` when a problem was added."""
+    """Decode the group of a document; `None` if a problem was added."""
     before = len(problems.items)
     attributes = v3_array.decode_attributes(document, problems)
     extra = v3_array.unknown_members(document, _MEMBERS, problems)
@@ -34,11 +34,11 @@ def decode(document: dict[str, Any], problems: Problems, key: str) -> GroupMeta 
 
 
 def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.json") -> ArrayMeta | GroupMeta | None:
-    """The array or group that a document describes; `None` when a problem was added."""
+    """Decode the array or group of a document; `None` if a problem was added."""
     version = document.get("zarr_format", MISSING)
     if type(version) is not int or version != 3:
         problems.add("zarr_format", "3", version)
-        # Other versions have other rules; nothing else that could be said would help.
+        # Other versions have other rules, so that checking the rest makes no sense.
         return None
     kind = document.get("node_type", MISSING)
     if kind == "array":
@@ -59,7 +59,7 @@ def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.j
 
 
 def _decode_below(path: str, document: dict[str, Any], problems: Problems) -> ArrayMeta | GroupMeta | None:
-    """The node whose copy is in the consolidated metadata at this path."""
+    """Decode the copy of the node at this path in consolidated metadata; `None` if a problem was added."""
     found = Problems()
     node = decode_node(document, found)
     problems.adopt(found, v3_consolidated.place(path))
@@ -67,7 +67,7 @@ def _decode_below(path: str, document: dict[str, Any], problems: Problems) -> Ar
 
 
 def encode(meta: GroupMeta) -> dict[str, Any]:
-    """The document of a group, with the consolidated metadata that it has; what is unknown is kept."""
+    """Encode the document of a group with its consolidated metadata; unknown members are kept."""
     document: dict[str, Any] = {"zarr_format": 3, "node_type": "group", "attributes": meta.attributes}
     if meta.consolidated is not None:
         document["consolidated_metadata"] = {
@@ -86,12 +86,12 @@ def encode(meta: GroupMeta) -> dict[str, Any]:
 
 
 def _encode_below(nodes: Mapping[str, ArrayMeta | GroupMeta]) -> dict[str, Any]:
-    """The documents of the nodes below a group; those that came from a document stay as they were, damaged or not."""
+    """Return the documents of the nodes below a group; copies from a document stay as they were, damaged or not."""
     if isinstance(nodes, Consolidated) and nodes.format == "v3":
         return dict(nodes.documents)
     return {path: encode_node(node) for path, node in sorted(nodes.items())}
 
 
 def encode_node(meta: ArrayMeta | GroupMeta) -> dict[str, Any]:
-    """The document of an array or a group."""
+    """Encode the document of an array or a group."""
     return v3_array.encode(meta) if isinstance(meta, ArrayMeta) else encode(meta)

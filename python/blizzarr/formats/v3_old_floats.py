@@ -12,13 +12,13 @@ __all__ = ["bits_of"]
 
 _FORM: Final = re.compile(r"(-?)(inf|nan)(?:\(0x([0-9a-fA-F]{1,16})\))?")
 _MANTISSA: Final = {2: 10, 4: 23, 8: 52}
-"""The bits of the mantissa, by bytes."""
+"""The number of mantissa bits, by the size of the type in bytes."""
 
 
 def bits_of(text: str, itemsize: int) -> str | None:
-    """All bits of the number, as hexadecimal digits; `None` for other texts.
+    """Return all bits of the number as hexadecimal digits; `None` for other texts.
 
-    The payload of a NaN is the mantissa in reverse order: its least significant bit is the most significant one there.
+    The payload of a NaN is the mantissa with its bits in reverse order.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The document of an array of which nothing but the shape has changed: an array that grows has many of them.
+"""A fast path for encoding the document of an array of which only the shape has changed, as in appending.
 
-What is around the shape is the same, byte by byte, and need not be made or checked again.
+The bytes around the shape stay the same, and need not be encoded or checked again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MARK: Final = "\0shape"
 
 
 class Resized(NamedTuple):
-    """The bytes of a document, and what decoding them would give."""
+    """The bytes of a document, with the node and the notices that decoding them would give."""
 
     raw: bytes
     meta: ArrayMeta
@@ -31,10 +31,10 @@ class Resized(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """What is around the shape in the document of an array, of which all members but the shape are as in `meta`."""
+    """The bytes around the shape in the document of an array whose other members are those of `meta`."""
 
     source: Mapping[str, Any]
-    """With it, no other document gets its identity."""
+    """The document; keeping it prevents another one from getting the same `id`."""
     meta: ArrayMeta
     attributes: bytes
     before: bytes
@@ -43,11 +43,11 @@ class _Frame(NamedTuple):
 
 
 _frames: Kept[int, _Frame] = Kept(256)
-"""By the identity of the document that an array came from."""
+"""Frames by the `id` of the document from which an array came."""
 
 
 def resized(meta: ArrayMeta) -> Resized | None:
-    """The document of an array that came from one; `None` when more than the shape differs, or the shape cannot be."""
+    """Return the document of an array that came from one; `None` if more than the shape changed, or it is invalid."""
     source = meta.source
     if source is None or meta.format != "v3" or len(meta.shape) != len(source["shape"]):
         return None
@@ -61,7 +61,7 @@ def resized(meta: ArrayMeta) -> Resized | None:
     array_shape(shape, "shape", problems)
     if problems.items:
         return None
-    # Integers look the same in a list of Python.
+    # Python formats a list of integers like JSON.
     raw = b"%b%b%b" % (frame.before, str(shape).encode(), frame.after)
     document = {**source, "shape": shape}
     made = meta.with_attributes(marshal.loads(frame.attributes), document)
@@ -70,7 +70,7 @@ def resized(meta: ArrayMeta) -> Resized | None:
 
 
 def _is_like(frame: _Frame, meta: ArrayMeta) -> bool:
-    """Whether all but the shape is the same, to the type of each number among the attributes."""
+    """Return whether everything but the shape is the same, including the type of each number in the attributes."""
     known = frame.meta
     return (
         meta.dtype is known.dtype
@@ -87,7 +87,7 @@ def _is_like(frame: _Frame, meta: ArrayMeta) -> bool:
 
 
 def _packed(attributes: dict[str, Any]) -> bytes | None:
-    """The attributes as bytes, which differ if anything about them does; `None` when they are not what JSON has."""
+    """Return the attributes as bytes that are equal only for equal values and types; `None` if they are not JSON."""
     try:
         return marshal.dumps(attributes, 2)
     except ValueError:
@@ -95,7 +95,7 @@ def _packed(attributes: dict[str, Any]) -> bytes | None:
 
 
 def _framed(meta: ArrayMeta, source: Mapping[str, Any]) -> _Frame | None:
-    """What is around the shape, if the document would be the same but for that."""
+    """Return the bytes around the shape, if encoding the array would change nothing else."""
     attributes = _packed(meta.attributes)
     if attributes is None or attributes != _packed(source.get("attributes", {})):
         return None

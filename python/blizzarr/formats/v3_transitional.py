@@ -1,4 +1,4 @@
-"""Array documents of the year before Zarr v3 was final, in terms of the final specification.
+"""Decoding array documents of the year before Zarr v3 was final, by converting them to the final specification.
 
 https://github.com/zarr-developers/zarr-specs/commits/main/docs/v3 (February 2023 to January 2024)
 
@@ -15,7 +15,7 @@ July 2023        shards without `index_codecs`                     ``bytes`` and
 ===============  ================================================  =================================================
 
 The codec name ``endian`` (until August 2023) and the orders "C" and "F" of ``transpose`` (until October 2023) are read
-everywhere, as they mean but one thing.
+in all documents, as they are unambiguous.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def decode(document: Mapping[str, Any], notices: list[Notice]) -> ArrayMeta | No
     problems = Problems()
     dtype = _read_data_type(made, notes, problems)
     if dtype is None:
-        # Also when a fallback is known but not allowed: then the document as it is says what is missing.
+        # Also if a fallback is known but not allowed: then the errors of the unconverted document tell what is missing.
         return None
     undefined = _read_fill_value(made, dtype, notes)
     made["codecs"] = _codecs(made.get("codecs", MISSING), dtype, notes)
@@ -67,7 +67,7 @@ def decode(document: Mapping[str, Any], notices: list[Notice]) -> ArrayMeta | No
 
 
 def _named(value: Any, notes: list[str]) -> Any:
-    """An extension object with its name under ``name``."""
+    """Return an extension object with its name under ``name``."""
     if type(value) is not dict or "type" not in value or "name" in value:
         return value
     notes.append('"type" for "name"')
@@ -110,7 +110,7 @@ def _data_type(value: Any, problems: Problems) -> DataType | None:
 
 
 def _read_fill_value(made: dict[str, Any], dtype: DataType, notes: list[str]) -> bool:
-    """Whether nothing is known of the fill value: only the type that is not known could say what it means."""
+    """Convert the fill value, and return whether it is undefined because only the unknown data type could decode it."""
     value = made.get("fill_value", MISSING)
     if value is MISSING or dtype.fill_from_json(value, "fill_value", Problems()) is not None:
         return False
@@ -136,7 +136,7 @@ def _read_fill_value(made: dict[str, Any], dtype: DataType, notes: list[str]) ->
 
 
 def _codecs(value: Any, dtype: DataType, notes: list[str]) -> Any:
-    """A list of codecs with one that makes bytes of arrays."""
+    """Return the list of codecs with an array-to-bytes codec, which is added if it is missing."""
     if value is MISSING:
         value = []
         notes.append("no codecs")

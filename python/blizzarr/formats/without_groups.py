@@ -1,4 +1,4 @@
-"""Keys in formats that have arrays alone: no group above one, no child below one, one separator in chunk keys."""
+"""Keys in formats that have only arrays: no groups, no children, and one separator in chunk keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["WithoutGroups", "only_keys"]
 
 
 class WithoutGroups(Beside):
-    """What such formats answer alike.
+    """The base class of such formats; see `Format` for the meaning of each member.
 
     Examples
     --------
@@ -24,23 +24,23 @@ class WithoutGroups(Beside):
     """
 
     def groups_above(self, path: str) -> tuple[str, ...]:
-        """The paths at which there must be groups so that a node can be at this one: none, as there are no groups."""
+        """Return no paths, as there are no groups."""
         return ()
 
     def listing_prefix(self, path: str) -> None:
-        """Where children show up in a listing: nowhere, as there are no groups."""
+        """Return `None`, as there are no groups."""
 
     def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
-        """The names of children of a group: there are none."""
+        """Return no names, as there are no groups."""
         return []
 
     def name_problem(self, name: str) -> str | None:
-        """Why no node may have this name: by the rules that all formats have."""
+        """Return why no node may have this name, by the rules that all formats share; `None` if it may."""
         return unusable(name)
 
 
 def only_keys(only: ChunkKeys, given: ChunkKeys | None) -> ChunkKeys:
-    """The only chunk key encoding that a format has, whatever other formats call theirs.
+    """Return `only`, the one chunk key encoding of a format, in place of encodings of other formats.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def only_keys(only: ChunkKeys, given: ChunkKeys | None) -> ChunkKeys:
     Raises
     ------
     MetadataError
-        When one of that name with another separator is wanted.
+        `given` has the same name and another separator.
     """
     if given is not None and given.name == only.name and given != only:
         problem = Problem("chunk_key_encoding.separator", dumps(only.separator), repr(given.separator))

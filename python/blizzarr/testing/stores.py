@@ -47,7 +47,7 @@ class StoreContract:
         return bool(getattr(store, "supports_delete", True))
 
     def test_is_a_store(self, store: Store) -> None:
-        """It has all methods of the protocol."""
+        """The store has all methods of the protocol."""
         assert isinstance(store, Store)
 
     def test_get_what_was_set(self, store: Store) -> None:

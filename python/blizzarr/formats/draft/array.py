@@ -38,13 +38,13 @@ _OWN: Final = {Spelling.DOCUMENT: ("codecs",), Spelling.ZARR_PYTHON: ("compresso
 
 
 def chunk_keys(separator: str, spelling: Spelling) -> ChunkKeys:
-    """The keys of chunks; their separator is all that arrays choose."""
+    """Return the chunk key encoding with this separator, the only option."""
     make = ChunkKeys.draft if spelling is Spelling.DOCUMENT else ChunkKeys.draft_zarr_python
     return make(separator)
 
 
 def decode(document: dict[str, Any], spelling: Spelling, name: str, problems: Problems) -> ArrayMeta | None:
-    """The array that a document describes, of the format `name`; `None` when a problem was added."""
+    """Decode the array of a document, of the format `name`; `None` if a problem was added."""
     before = len(problems.items)
     get = document.get
     shape = array_shape(get("shape", MISSING), "shape", problems)
@@ -70,7 +70,7 @@ def decode(document: dict[str, Any], spelling: Spelling, name: str, problems: Pr
     unknown_members(document, (*_MEMBERS, *_OWN[spelling]), problems)
     if len(problems.items) > before:
         return None
-    # Each of them is there, or there would be a problem (or a limit, which is reported when there are no problems).
+    # If one of them is missing, there is a problem, or a limit, which is raised if there are no problems.
     if shape is None or dtype is None or fill is None or grid is None or chain is None:
         return None
     stored = transformers.fold(stacked, grid.chunk_shape, chain, dtype, problems)
@@ -99,7 +99,7 @@ class _Fill(NamedTuple):
 
 
 def _fill(value: Any, elements: Elements | None, spelling: Spelling, problems: Problems) -> _Fill | None:
-    """The fill value, and whether the document leaves it open; `None` when a problem was added."""
+    """Decode the fill value, and whether it is undefined; `None` if a problem was added."""
     if elements is None or value is MISSING:
         if value is MISSING:
             problems.add("fill_value", "a value of the data type", MISSING)
@@ -108,17 +108,17 @@ def _fill(value: Any, elements: Elements | None, spelling: Spelling, problems: P
     found = Problems()
     fill_value = fill_values.decode(value, dtype, elements.endian, spelling, found)
     if not found.items:
-        # Of any objects, null is one.
+        # In arrays of arbitrary objects, null is a value.
         return _Fill(fill_value, fill_values.undefined(value, dtype, spelling))
     if elements.stands_in:
-        # Only the type itself could say what it means.
+        # Only the unknown data type could decode it.
         return _Fill(dtype.default_fill, True)
     problems.items += found.items
     return None
 
 
 def _layout(value: Any, problems: Problems) -> str:
-    """``"C"`` or ``"F"``."""
+    """Decode the chunk memory layout, ``"C"`` or ``"F"``; "C" if a problem was added."""
     if type(value) is dict:
         extension_point(value, "chunk_memory_layout", problems, "chunk memory layout")
     elif value not in ("C", "F"):
@@ -129,7 +129,7 @@ def _layout(value: Any, problems: Problems) -> str:
 
 
 def decode_attributes(value: Any, problems: Problems) -> dict[str, Any]:
-    """The attributes of an array or a group."""
+    """Decode the attributes of an array or a group."""
     if type(value) is not dict:
         problems.add("attributes", "an object", value)
         return {}
@@ -140,7 +140,7 @@ def decode_attributes(value: Any, problems: Problems) -> dict[str, Any]:
 def _chain(
     document: dict[str, Any], layout: Layout, filters: list[Any] | None, spelling: Spelling, problems: Problems
 ) -> CodecChain | None:
-    """The codecs of chunks."""
+    """Decode the codecs of chunks; `None` if a problem was added."""
     if spelling is Spelling.DOCUMENT:
         return codecs.decode(document.get("codecs", MISSING), layout, problems)
     separator = document.get("dimension_separator")

@@ -22,10 +22,9 @@ __all__ = ["encode"]
 
 
 def encode(meta: ArrayMeta, spelling: Spelling, name: str, problems: Problems) -> dict[str, Any]:
-    """The document of an array in the format `name`; what it cannot say is added to `problems`.
+    """Encode the document of an array in the format `name`; add a problem for each member that it cannot express.
 
-    Where the array came from a document of this format, each member keeps the spelling that it had there, as long as it
-    still means the same.
+    If the array came from a document of this format, each member whose meaning has not changed keeps its spelling.
     """
     stored = transformers.unfold(Stored(meta.write_shape, meta.codecs, meta.storage_transformers), problems)
     keys = chunk_keys(meta.chunk_keys.separator, spelling)
@@ -76,7 +75,7 @@ def _add_filters(attributes: dict[str, Any], filters: list[dict[str, Any]] | Non
 
 
 def _respelled(document: dict[str, Any], meta: ArrayMeta, spelling: Spelling) -> dict[str, Any]:
-    """The same document in the order and the spelling of the one that the array came from."""
+    """Return the same document in the order and spelling of the one from which the array came."""
     assert meta.source is not None
     source = dict(meta.source)
     original = decode(source, spelling, meta.format, Problems())
@@ -104,11 +103,11 @@ def _respelled(document: dict[str, Any], meta: ArrayMeta, spelling: Spelling) ->
         for name, value in source.items()
         if same.get(name) or name in document
     }
-    # What was not there and is empty still need not be.
+    # Members that were missing, and are still empty, stay missing.
     kept.update({name: value for name, value in document.items() if name not in kept and value != []})
     return kept
 
 
 def _still_right(grid: dict[str, Any], meta: ArrayMeta) -> bool:
-    """Whether a chunk length of 0 is still allowed: only where the array has none either."""
+    """Return whether chunk lengths of 0 are still allowed: only along axes of length 0."""
     return all(length or not size for length, size in zip(grid["chunk_shape"], meta.shape, strict=True))

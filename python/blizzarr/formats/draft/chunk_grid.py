@@ -16,16 +16,16 @@ __all__ = ["Grid", "decode", "encode"]
 
 
 class Grid(NamedTuple):
-    """The shape of chunks, and what stands between the indices in their keys."""
+    """The shape of chunks, and the separator of the indices in their keys."""
 
     chunk_shape: tuple[int, ...]
     separator: str
 
 
 def decode(value: Any, shape: tuple[int, ...] | None, dtype: DataType | None, problems: Problems) -> Grid | None:
-    """The grid that a document describes; `None` when a problem was added.
+    """Decode the chunk grid of a document; `None` if a problem was added.
 
-    A length of 0 is allowed where the array has none either; it counts as 1, so that the grid has a shape.
+    A chunk length of 0 is allowed along axes of length 0; it becomes 1, so that the grid has a shape.
     """
     path = "chunk_grid"
     if type(value) is not dict:
@@ -48,5 +48,5 @@ def decode(value: Any, shape: tuple[int, ...] | None, dtype: DataType | None, pr
 
 
 def encode(grid: Grid) -> dict[str, Any]:
-    """The grid as documents have it."""
+    """Encode a chunk grid."""
     return {"type": "regular", "chunk_shape": list(grid.chunk_shape), "separator": grid.separator}

@@ -2,8 +2,8 @@
 
 https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#chunk-encoding
 
-The specifications of this draft are of ``endian``, ``blosc`` and ``gzip``. What numcodecs has besides is called
-likewise; others may too, as each codec is what its URI says. Axes are never reordered by a codec here.
+The draft specifies ``endian``, ``blosc`` and ``gzip``. The other codecs of numcodecs get URIs of the same form. No
+codec of the draft reorders axes.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _URI: Final = "https://purl.org/zarr/spec/codecs/{}/1.0"
 _CODEC: Final = re.compile(
     r"https?://purl\.org/zarr/spec/(?:protocol/)?codecs?/([a-z0-9_.-]+?)(?:/1\.[0-9]+)?/?", re.ASCII
 )
-"""The example of gzip has "codec" and no version, where its header has "codecs" and one."""
+"""URIs of codecs; the example of gzip has "codec" and no version, its header "codecs" and a version."""
 _NOT_HERE: Final = "it is neither of the draft nor one of numcodecs; ask whoever wrote the array, or check the spelling"
 _ENDIAN: Final = "endian"
 _STRICTER: Final[Mapping[str, type[Codec]]] = {"gzip": GzipCodec}
-"""numcodecs has a level -1 for the default."""
+"""Codecs with stricter options than in numcodecs, whose gzip has a level -1 for the default."""
 _NOT_STATED: Final = ("typesize",)
-"""What Blosc takes from the elements."""
+"""The option of Blosc that follows from the data type."""
 
 
 def name_of(uri: Any) -> str | None:
-    """The name of the codec that a URI means, as numcodecs has it; `None` for other URIs.
+    """Return the numcodecs name of the codec with this URI; `None` for other URIs.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def name_of(uri: Any) -> str | None:
 
 
 def stated_endian(value: Any) -> str | None:
-    """The byte order that the codec `endian` in a list states, if it is there and right."""
+    """Return the byte order in a valid codec ``endian`` of a list; `None` if there is none."""
     for item in value if type(value) is list else ():
         if type(item) is dict and name_of(item.get("type")) == _ENDIAN:
             configuration = item.get("configuration")
@@ -60,17 +60,17 @@ def stated_endian(value: Any) -> str | None:
 
 
 class Layout(NamedTuple):
-    """How the elements of a chunk lie before any codec; a part is `None` where the document is wrong about it."""
+    """The layout of the elements of a chunk before any codec; `None` for parts that the document has wrong."""
 
     dtype: DataType | None
     endian: str | None
-    """The byte order, where no codec says another; also `None` where elements have none."""
+    """The byte order unless a codec states another; also `None` if elements have no byte order."""
     order: str
     chunk_shape: tuple[int, ...] | None
 
 
 def decode(value: Any, layout: Layout, problems: Problems) -> CodecChain | None:
-    """The chain that a document lists; `None` when a problem was added."""
+    """Decode the codecs of a document; `None` if a problem was added."""
     if value is MISSING:
         value = []
     if type(value) is not list:
@@ -102,7 +102,7 @@ def decode(value: Any, layout: Layout, problems: Problems) -> CodecChain | None:
 
 
 def _config(item: Any, path: str, problems: Problems) -> dict[str, Any] | None:
-    """A codec as numcodecs would have it; `None` when a problem was added."""
+    """Convert a codec to a configuration of numcodecs; `None` if a problem was added."""
     if type(item) is not dict:
         problems.add(path, "a codec: an object with a type", item)
         return None
@@ -138,16 +138,16 @@ def check_options(
     omitted: tuple[str, ...] = (),
     null: bool = False,
 ) -> bool:
-    """Whether a codec of numcodecs has these options, each with a value of its type; adds problems when not.
+    """Return whether these are valid options of a codec of numcodecs; add a problem for each that is not.
 
     Parameters
     ----------
     stricter
-        Codecs that have narrower options here.
+        Codecs with stricter options than in numcodecs.
     omitted
-        Options that it has in numcodecs, but not here.
+        Options of numcodecs that are not allowed here.
     null
-        Whether an option may be null, for its default.
+        True if an option may be null, which means its default.
     """
     before = len(problems.items)
     row = stricter.get(name, ROWS[PREFIX + name])
@@ -161,9 +161,10 @@ def check_options(
 
 
 def relocate(found: Problems, places: dict[str, str], identifier: str, problems: Problems) -> None:
-    """Adds problems with codecs that were put together for numcodecs, in the places where the document has them.
+    """Add the problems of converted codecs with their paths in the document.
 
-    `places` has for each codec where it is; `identifier` is what the document calls the member that names a codec.
+    `places` maps the path of each converted codec to its path in the document; `identifier` is the member that names a
+    codec there.
     """
     for problem in found.items:
         start = next((start for start in places if problem.path == start or problem.path.startswith(start + ".")), None)
@@ -178,7 +179,7 @@ def relocate(found: Problems, places: dict[str, str], identifier: str, problems:
 
 
 def encode(configs: Configs) -> list[dict[str, Any]]:
-    """The codecs as documents list them; little-endian elements need none."""
+    """Encode codecs as documents list them; little-endian elements need no codec."""
     listed = []
     if configs.endian == "big":
         listed.append({"type": _URI.format(_ENDIAN), "configuration": {"endian": "big"}})

@@ -1,7 +1,7 @@
 """The codecs of an array in zarr-python's spelling: a compressor by a URI, and filters among the attributes.
 
-Filters are objects of numcodecs with their ``id``, as in Zarr v2; an array of Python objects has its object codec first
-among them. The draft had no place for filters, so zarr-python put them where users see them.
+Filters are numcodecs configurations with an ``id``, as in Zarr v2; in arrays of Python objects, the first is the object
+codec. The draft has no member for filters, so zarr-python put them among the attributes.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from blizzarr.problems import MISSING, Problems
 __all__ = ["FILTERS", "decode", "encode", "filters_of"]
 
 FILTERS: Final = "filters"
-"""The attribute in which filters are."""
+"""The attribute that holds the filters."""
 
 _URI: Final = "https://purl.org/zarr/spec/codec/{}/1.0"
 _COMPRESSORS: Final = ("gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd")
-"""Those that zarr-python has URIs for."""
+"""The compressors with URIs in zarr-python."""
 _NOT_HERE: Final = "zarr-python wrote none of this name; ask whoever wrote the array"
 
 
 def filters_of(attributes: Mapping[str, Any]) -> list[Any] | None:
-    """The filters among the attributes; `None` when there are none, or the attribute is somebody's own.
+    """Return the filters among the attributes; `None` if there are none, or if the attribute is unrelated.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def filters_of(attributes: Mapping[str, Any]) -> list[Any] | None:
 
 
 def decode(compressor: Any, filters: list[Any] | None, layout: Layout, problems: Problems) -> CodecChain | None:
-    """The chain that a document means; `None` when a problem was added."""
+    """Decode compressor and filters; `None` if a problem was added."""
     before = len(problems.items)
     config = None if compressor is None else _config(compressor, problems)
     found = Problems()
@@ -59,7 +59,7 @@ def decode(compressor: Any, filters: list[Any] | None, layout: Layout, problems:
 
 
 def _config(value: Any, problems: Problems) -> dict[str, Any] | None:
-    """A compressor as numcodecs would have it; `None` when a problem was added."""
+    """Convert a compressor to a configuration of numcodecs; `None` if a problem was added."""
     path = "compressor"
     if type(value) is not dict:
         problems.add(path, "an object with codec and configuration", value)
@@ -84,17 +84,17 @@ def _config(value: Any, problems: Problems) -> dict[str, Any] | None:
 
 
 def _of_gdal(name: str, option: str, setting: Any) -> bool:
-    """Whether GDAL 3.4 to 3.7, which wrote this spelling too, has an option that zarr-python has not, or not so."""
+    """Return whether this is an option that GDAL 3.4 to 3.7 wrote in this spelling, and zarr-python does not."""
     return (name, option) == ("lzma", "delta") or (name == "blosc" and setting in ("NONE", "BYTE", "BIT"))
 
 
 def encode(configs: Configs) -> tuple[dict[str, Any] | None, list[dict[str, Any]] | None]:
-    """The compressor and the filters as documents have them."""
+    """Encode the compressor and the filters."""
     if configs.compressor is None:
         return None, configs.filters
     name = configs.compressor["id"]
     if name not in _COMPRESSORS:
-        # It has no URI, but may be the last of the filters.
+        # A compressor without a URI becomes the last filter.
         return None, [*(configs.filters or ()), configs.compressor]
     options = {option: value for option, value in configs.compressor.items() if option != "id"}
     return {"codec": _URI.format(name), "configuration": options}, configs.filters

@@ -1,7 +1,7 @@
-"""The metadata of a whole hierarchy in one document, as zarr-python has it for the draft; the draft itself has none.
+"""Consolidated metadata in zarr-python's spelling of the draft, which itself has none.
 
-It lies below a group ``consolidated`` that has no other purpose, and holds all documents by their keys, the entry point
-too. Groups that have no document are not in it, and are added here.
+The document is below a group ``consolidated`` that has no other purpose. It holds all documents by their keys,
+including the entry point. Groups without a document are not in it, and are added here.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _VERSION: Final = "zarr_consolidated_format"
 def decode(
     raw: bytes, keys: NodeKeys, name: str, read: Callable[[str, dict[str, Any], Problems], Node | None]
 ) -> Consolidated:
-    """The nodes of a hierarchy of the format `name` by path.
+    """Return the nodes of a hierarchy of the format `name` by path.
 
-    The document is parsed when the first of them is needed, and each is made by `read`, from what kind of node it is
-    and its own document, when it is asked for.
+    The document is parsed when the first node is accessed. Each node is decoded on access by `read`, from its kind
+    ("array" or "group") and its own document.
     """
 
     def decode_node(path: str, stored: tuple[str, dict[str, Any]], problems: Problems) -> Node | None:
@@ -60,7 +60,7 @@ def _documents(raw: bytes, keys: NodeKeys, notices: list[Notice]) -> dict[str, t
         elif path is None and key != ENTRY:
             problems.add("metadata", "the keys of documents", key)
         elif path and path != CONSOLIDATED:
-            # Of an array and a group in one place the array counts.
+            # If there are an array and a group at one path, the array counts.
             kind = "array" if key == keys.document(path, "array") else "group"
             if kind == "array" or path not in documents:
                 documents[path] = kind, document
@@ -79,9 +79,9 @@ def encode(
     beside: Mapping[str, dict[str, Any]],
     document_of: Callable[[Node], dict[str, Any]],
 ) -> dict[str, Any]:
-    """The document with the metadata of all nodes, and of what is `beside` them: entry point and root.
+    """Encode the document with the metadata of all nodes, and with `beside`: the entry point and the root.
 
-    Those that came from such a document stay as they were, damaged or not.
+    Copies from such a document stay as they were, damaged or not.
     """
     if isinstance(nodes, Consolidated) and nodes.format == name:
         stored = dict(nodes.documents)

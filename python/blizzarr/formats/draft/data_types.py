@@ -16,8 +16,8 @@ structs           extension, ``[["name", "<U10"], ["age", "<i4"]]``           ex
 Python objects                                                                extension, ``|O``
 ================  ==========================================================  ======================================
 
-Both are read whoever wrote them: the examples of the specification itself have ``<f8``. Where a type says a byte order,
-that is how elements are stored, unless the codec ``endian`` says another.
+Both spellings are read in all documents, as even the examples of the specification have ``<f8``. If a type has a byte
+order, elements are stored in it, unless the codec ``endian`` states another.
 """
 
 from __future__ import annotations
@@ -53,28 +53,28 @@ _CORE: Final = {
     "complex64": "<c8",
     "complex128": "<c16",
 }
-"""The types of the core specification, and the two that it lacked, as NumPy spells them."""
+"""The types of the core specification, and the two that it lacked, with NumPy's spelling."""
 _SHORT: Final = {"i1": "|i1", "u1": "|u1", "|b1": "|b1"}
-"""How zarr-python spells types of one byte."""
+"""zarr-python's spelling of one-byte types, with NumPy's."""
 _RAW: Final = re.compile(r"r([0-9]+)", re.ASCII)
 _TYPESTR: Final = re.compile(r"[<>|][a-zA-Z][0-9].*", re.ASCII | re.DOTALL)
 _NOT_HERE: Final = "not in the draft, and no fallback stands in for it; ask whoever wrote the array"
 
 
 class Elements(NamedTuple):
-    """A data type, and the byte order in which elements are stored unless a codec says another."""
+    """A data type, and the byte order of stored elements unless a codec states another."""
 
     dtype: DataType
     endian: str | None
-    """`None` where elements have but one byte, or fields of both orders."""
+    """`None` for one-byte elements, and for structs with fields of both orders."""
     stands_in: bool = False
-    """Whether it is a fallback for a data type that is not known."""
+    """True if it is the fallback for an unknown data type."""
 
 
 def decode(value: Any, path: str, problems: Problems, *, ordered: bool = False) -> Elements | None:
-    """The data type that a document says; `None` when a problem was added.
+    """Decode the data type of a document; `None` if a problem was added.
 
-    `ordered` says that a codec states the byte order, so that all of an element has that.
+    `ordered` is True if a codec states the byte order, which then applies to all fields.
     """
     if type(value) is str:
         return _identifier(value, path, problems)
@@ -109,7 +109,7 @@ def decode(value: Any, path: str, problems: Problems, *, ordered: bool = False) 
 
 
 def _identifier(value: str, path: str, problems: Problems) -> Elements | None:
-    """A data type of the core specification, or one as NumPy spells it."""
+    """Decode a data type of the core specification, or one in NumPy's spelling."""
     if value in _CORE or _RAW.fullmatch(value):
         dtype = DataType.from_json(value, path, problems)
         return None if dtype is None else Elements(dtype, "little" if dtype.swap else None)
@@ -121,7 +121,7 @@ def _identifier(value: str, path: str, problems: Problems) -> Elements | None:
 
 
 def _typed(value: Any, path: str, problems: Problems) -> Elements | None:
-    """A data type as NumPy spells it."""
+    """Decode a data type in NumPy's spelling."""
     typed = from_typestr(value, path, problems)
     if typed is None:
         return None
@@ -132,7 +132,7 @@ def _typed(value: Any, path: str, problems: Problems) -> Elements | None:
 
 
 def _extension(uri: str, identifier: Any, path: str, problems: Problems, *, ordered: bool) -> Elements | None:
-    """A data type of a known extension."""
+    """Decode a data type of a known extension."""
     family = family_of(uri)
     if family is None:
         problems.unknown(f"{path}.extension", "data type", uri, _NOT_HERE)
@@ -147,13 +147,13 @@ def _extension(uri: str, identifier: Any, path: str, problems: Problems, *, orde
         spelled = spelled[0][1] if len(spelled[0]) == 2 else spelled
     elements = _typed(spelled, f"{path}.type", problems)
     if ordered and elements is not None and elements.endian is None and elements.dtype.kind is Kind.STRUCT:
-        # Fields of both orders, which a codec brings into one.
+        # A codec stores fields of both orders in one order.
         elements = _typed(_spelled(identifier, ordered=True), f"{path}.type", problems)
     return elements if len(problems.items) == before else None
 
 
 def _spelled(identifier: Any, ordered: bool = False) -> Any:
-    """The identifier as NumPy would spell it, also in the fields of a struct; in one byte order if `ordered`.
+    """Return the identifier in NumPy's spelling, also in fields of structs; in one byte order if `ordered`.
 
     Examples
     --------
@@ -179,13 +179,13 @@ def _spelled(identifier: Any, ordered: bool = False) -> Any:
 
 
 def _fallback(value: Any, problems: Problems) -> Elements | None:
-    """A data type that stands in for one that is not known: any identifier."""
+    """Decode a fallback data type: any identifier."""
     elements = decode(value, "fallback", problems)
     return None if elements is None else elements._replace(stands_in=True)
 
 
 def encode(dtype: DataType, endian: str | None, spelling: Spelling, path: str, problems: Problems) -> Any:
-    """What a document says for a data type, with elements in this byte order; a problem where it has none."""
+    """Encode a data type whose elements have this byte order; add a problem if the draft cannot express it."""
     if spelling is Spelling.DOCUMENT and (dtype.name in _CORE or dtype.kind is Kind.RAW):
         return dtype.name
     spelled = to_typestr(dtype, endian)

@@ -2,7 +2,7 @@
 
 https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#entry-point-metadata
 
-It says which version the hierarchy has, how the other documents are encoded, and under which suffix they are stored.
+It has the version of the hierarchy, and the encoding and key suffix of the other documents.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _MEMBERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the entry point says of all nodes."""
+    """The decoded entry point: the spelling and the key suffix of all documents."""
 
     spelling: Spelling
     suffix: str
 
 
 def is_entry(document: Mapping[str, Any]) -> bool:
-    """Whether a ``zarr.json`` is the entry point of a hierarchy of the draft, where the format is a URI.
+    """Return whether a ``zarr.json`` is the entry point of a hierarchy of the draft, where the format is a URI.
 
     Examples
     --------
@@ -55,12 +55,12 @@ def is_entry(document: Mapping[str, Any]) -> bool:
 
 @lru_cache(32)
 def read(raw: bytes) -> Entry | None:
-    """What an entry point says; `None` for a ``zarr.json`` of another format.
+    """Decode an entry point; `None` for a ``zarr.json`` of another format.
 
     Raises
     ------
     MetadataError
-        With everything that is wrong with it; an `UnknownExtensionError` when it needs what is not known here.
+        It does not conform; the error has all problems. An `UnknownExtensionError` if it needs an unknown extension.
     """
     problems = Problems()
     document = load(raw, problems)
@@ -88,7 +88,7 @@ def read(raw: bytes) -> Entry | None:
 
 
 def _check_version(uri: str, problems: Problems) -> bool:
-    """Whether the version is a later one, whose new members may be ignored; another major version is a problem."""
+    """Return whether this is a later version, whose new members are ignored; add a problem for other major versions."""
     found = _VERSION.fullmatch(uri)
     if found is None or int(found[1]) != 3:
         problems.add("zarr_format", f"the URI of a version 3 of the core specification, like {_CORE}", uri)
@@ -97,7 +97,7 @@ def _check_version(uri: str, problems: Problems) -> bool:
 
 
 def _encoded(encoding: Any, problems: Problems) -> Any:
-    """The suffix in a `metadata_encoding` object."""
+    """Decode the suffix in a `metadata_encoding` object."""
     if type(encoding) is not dict:
         expected = 'an object like {"type": "json", "metadata_key_suffix": ".json"}'
         problems.add("metadata_encoding", expected, encoding)
@@ -112,12 +112,12 @@ def _encoded(encoding: Any, problems: Problems) -> Any:
 
 
 def suffix_problem(suffix: Any) -> bool:
-    """Whether a suffix cannot end a key."""
+    """Return whether a suffix is invalid at the end of a key."""
     return type(suffix) is not str or _SUFFIX.fullmatch(suffix) is None
 
 
 def write(entry: Entry) -> bytes:
-    """The entry point of a new hierarchy.
+    """Encode an entry point.
 
     Examples
     --------

@@ -16,9 +16,9 @@ _NOT_HERE: Final = "none is known here; ask whoever wrote the hierarchy"
 
 
 def extension_point(value: dict[str, Any], path: str, problems: Problems, point: str) -> None:
-    """Reports an object that stands for something of the core specification: it must be understood, and is not.
+    """Add a problem for an unknown extension in place of a part of the core specification.
 
-    `point` says for what, like "chunk grid". An object that does not name an extension at all is a problem of its own.
+    `point` names that part, like "chunk grid". An object that names no extension is another problem.
     """
     before = len(problems.items)
     uri = value.get("extension", MISSING)
@@ -31,7 +31,7 @@ def extension_point(value: dict[str, Any], path: str, problems: Problems, point:
 
 
 def check_extensions(value: Any, problems: Problems, path: str = "extensions") -> None:
-    """Checks the list of extensions of a hierarchy or an array; those that must be understood are problems."""
+    """Check the list of extensions of a hierarchy or an array; add a problem for each that must be understood."""
     if type(value) is not list:
         problems.add(path, "a list of extensions", value)
         return
@@ -54,7 +54,7 @@ def check_extensions(value: Any, problems: Problems, path: str = "extensions") -
 
 
 def unknown_members(value: dict[str, Any], known: Collection[str], problems: Problems, path: str = "") -> None:
-    """Adds a problem for each member that the draft does not have: all others are reserved, and must not be opened."""
+    """Add a problem for each member that is not in the draft, which reserves all others."""
     for name in value:
         if name not in known:
             problems.add(f"{path}.{name}" if path else name, "no such member", value[name])

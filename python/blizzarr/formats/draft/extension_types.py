@@ -1,8 +1,8 @@
-"""The extensions that define data types: by which URIs they are known, and what their identifiers look like.
+"""The extensions that define data types, with their URIs and the form of their identifiers.
 
 https://github.com/zarr-developers/zarr-specs/tree/89f92f9/docs/extensions/data-types
 
-zarr-python named extensions that had no document yet: some of its URIs never led anywhere, some begin with "TODO".
+zarr-python named extensions that had no document yet: some of its URIs never resolved, some begin with "TODO".
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class Family:
     """The data types of one extension."""
 
     expected: str
-    """What its identifiers are, for texts."""
+    """A description of its identifiers, for messages."""
     accepts: Callable[[Any], bool]
-    """Whether this is one of its identifiers, as NumPy spells them."""
+    """A predicate for its identifiers in NumPy's spelling."""
     document: str | None
-    """The URI of its document; `None` where it has none."""
+    """The URI of its document; `None` if it has none."""
     zarr_python: Mapping[Kind, str]
-    """The URIs that zarr-python 2.13 to 2.18 wrote, for each kind of data types in it."""
+    """The URIs that zarr-python 2.13 to 2.18 wrote, by kind of data type."""
     others: tuple[str, ...] = ()
-    """More URIs that it was known by."""
+    """Other URIs that are read."""
 
 
 def _matches(pattern: str) -> Callable[[Any], bool]:
@@ -56,7 +56,7 @@ _FAMILIES: Final = (
         _matches(rf"[<>][Mm]8\[({_UNITS})\]"),
         f"{_DOCUMENTS}/datetime/1.0",
         {Kind.TIME: f"{_READ_THE_DOCS}/latest/extensions/data-types/datetime/v1.0.html"},
-        # Of zarr-python 2.12.
+        # Written by zarr-python 2.12.
         (f"{_READ_THE_DOCS}/core-protocol-v3.0-dev/protocol/extensions/datetime-dtypes/v1.0.html",),
     ),
     Family(
@@ -82,7 +82,7 @@ _BY_URI: Final = {
 
 
 def family_of(uri: str) -> Family | None:
-    """The extension of this URI, of any version 1; `None` when there is none.
+    """Return the extension with this URI, in any version 1.x; `None` if there is none.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def family_of(uri: str) -> Family | None:
 
 
 def uri_of(kind: Kind, spelling: Spelling) -> str | None:
-    """The URI of the extension that has data types of a kind; `None` where no extension is needed, or none has them."""
+    """Return the URI of the extension for data types of a kind; `None` if none is needed, or there is none."""
     family = next((family for family in _FAMILIES if kind in family.zarr_python), None)
     if family is None:
         return None

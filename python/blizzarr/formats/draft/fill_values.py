@@ -2,9 +2,9 @@
 
 https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#array-metadata
 
-Core types are read as in Zarr v3, and also as all of their digits ("0b..." or "0x..."); infinity is "+Infinity".
-Extension types have the forms of Zarr v2, which zarr-python uses for all: no document gives them any. There null leaves
-open what unwritten elements are.
+Core types have the forms of Zarr v3, and all their digits ("0b..." or "0x..."); infinity is "+Infinity". Extension
+types, for which no document specifies a form, have those of Zarr v2, which zarr-python uses for all types. There, null
+means that unwritten elements are undefined.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ _DIGITS: Final = {"0x": (16, 2), "0b": (2, 8)}
 
 
 def undefined(value: Any, dtype: DataType, spelling: Spelling) -> bool:
-    """Whether a document leaves the fill value open: null, where it may be.
+    """Return whether a fill value is undefined: null, where it is allowed.
 
-    The document forbids null, and has it in its example of an extension type. To an array of any objects, null is one.
+    The specification forbids null, and yet has it in its example of an extension type. In arrays of arbitrary objects,
+    null is a value.
     """
     return value is None and dtype.name != "object" and (spelling is Spelling.ZARR_PYTHON or dtype.kind not in _CORE)
 
 
 def decode(value: Any, dtype: DataType, endian: str | None, spelling: Spelling, problems: Problems) -> Any:
-    """The scalar that a document means, the default where it leaves it open; `None` when a problem was added.
+    """Return the scalar for a fill value, or the default if it is undefined; `None` if a problem was added.
 
-    `endian` is the byte order of what is in base64: that of the data type's identifier.
+    `endian` is the byte order of base64 values, which is that of the data type's identifier.
     """
     path = "fill_value"
     if value is MISSING:
@@ -53,7 +54,7 @@ def decode(value: Any, dtype: DataType, endian: str | None, spelling: Spelling, 
 
 
 def from_digits(text: str, dtype: DataType, path: str, problems: Problems) -> np.generic | None:
-    """A value of which all digits are given, the most significant first."""
+    """Return a value given as all its hexadecimal or binary digits, the most significant first."""
     base, width = _DIGITS[text[:2]]
     spelled = text[2:]
     data = None
@@ -66,7 +67,7 @@ def from_digits(text: str, dtype: DataType, path: str, problems: Problems) -> np
         expected = f'"0x" and {dtype.itemsize * 2} hexadecimal digits, or "0b" and {dtype.itemsize * 8} binary ones'
         problems.add(path, expected, text)
         return None
-    # Raw bytes have no order but the one they are in.
+    # Raw bytes are not swapped.
     order = "V" if dtype.kind is Kind.RAW else ">"
     stored = np.frombuffer(data, dtype.numpy if order == "V" else dtype.numpy.newbyteorder(">"))
     value: np.generic = stored.astype(dtype.numpy)[0]
@@ -74,7 +75,7 @@ def from_digits(text: str, dtype: DataType, path: str, problems: Problems) -> np
 
 
 def encode(value: Any, dtype: DataType, endian: str | None, spelling: Spelling, problems: Problems) -> Any:
-    """What a document says for a fill value; a problem where it cannot say it to the bit."""
+    """Encode a fill value; add a problem if the draft cannot express it to the bit."""
     if spelling is Spelling.DOCUMENT and dtype.kind in _CORE:
         if dtype.kind is Kind.RAW:
             return "0x" + dtype.fill_bytes(value).hex()

@@ -20,7 +20,7 @@ __all__ = ["Draft", "draft_named"]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The draft; `Format` says what its methods do.
+    """The draft in one spelling and with one key suffix; see `Format` for its methods.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Draft:
         return {ENTRY: write(self._entry)}
 
     def groups_above(self, path: str) -> tuple[str, ...]:
-        # Groups are there when something is below them.
+        # Groups need no documents.
         return ()
 
     def chunk_prefix(self, path: str) -> str:
@@ -105,7 +105,7 @@ class Draft:
             key = self._keys.document(path, kind)
             if key in documents:
                 return self._decode(path, kind, key, documents, notices)
-        # The root is there with the hierarchy; other groups need what is below them.
+        # The root exists with the hierarchy; other groups without a document need nodes below them.
         return None if path else self._with_consolidated(GroupMeta(format=self.name), documents)
 
     def _decode(
@@ -128,7 +128,7 @@ class Draft:
         return group.decode(document, self.name, problems)
 
     def _is_reserved(self, path: str) -> bool:
-        """Whether zarr-python has a group here that only holds consolidated metadata."""
+        """Return whether zarr-python has a group at this path that only holds consolidated metadata."""
         return self.spelling is Spelling.ZARR_PYTHON and path == CONSOLIDATED
 
     def _with_consolidated(self, meta: GroupMeta, documents: Mapping[str, bytes]) -> GroupMeta:
@@ -146,7 +146,7 @@ class Draft:
         encoded = {key: dump(document, key)}
         if isinstance(meta, GroupMeta) and meta.consolidated is not None:
             encoded = self._consolidated(meta.consolidated, document) | encoded
-        # Nothing is stored that could not be read again.
+        # Never store what could not be read again.
         self.decode(path, {**encoded, **self.entry_documents()})
         return encoded
 
@@ -181,7 +181,7 @@ _SPELLINGS: Final = {spelling.value: spelling for spelling in Spelling}
 
 
 def draft_named(name: str) -> Draft | None:
-    """The draft of this name; `None` for other names.
+    """Return the draft format with this name; `None` for other names.
 
     Examples
     --------

@@ -17,21 +17,21 @@ __all__ = ["decode", "encode"]
 
 
 def decode(document: dict[str, Any], name: str, problems: Problems) -> GroupMeta | None:
-    """The group that a document describes, of the format `name`; `None` when a problem was added."""
+    """Decode the group of a document, of the format `name`; `None` if a problem was added."""
     before = len(problems.items)
     attributes = decode_attributes(document.get("attributes", MISSING), problems)
-    # GDAL, which wrote zarr-python's spelling too, has a list in groups that is only in arrays.
+    # GDAL, which wrote zarr-python's spelling too, has a list of extensions also in groups.
     listed = name == Spelling.ZARR_PYTHON.value and document.get("extensions") == []
     unknown_members(document, ("attributes", "extensions") if listed else ("attributes",), problems)
     return GroupMeta(attributes, format=name, source=document) if len(problems.items) == before else None
 
 
 def encode(meta: GroupMeta, name: str, problems: Problems) -> dict[str, Any]:
-    """The document of a group in the format `name`; what it cannot say is added to `problems`."""
+    """Encode the document of a group in the format `name`; add a problem for each part that it cannot express."""
     for member in meta.extra:
         problems.add(member, "no member that is unknown: the draft does not allow any", meta.extra[member])
     document = {"attributes": meta.attributes}
     if meta.source is None or meta.format != name:
         return document
-    # What was read is all that there is: the attributes, and perhaps that list.
+    # Keep the order of the stored document, and the list that GDAL writes.
     return {**meta.source, **document}

@@ -1,4 +1,4 @@
-"""Where documents and chunks of the draft are: two trees, ``meta/`` and ``data/``.
+"""Keys of documents and chunks in the draft: two trees, ``meta/`` and ``data/``.
 
 https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#storage-keys
 """
@@ -15,9 +15,9 @@ from blizzarr.formats.draft.spelling import Spelling
 __all__ = ["CONSOLIDATED", "ENTRY", "KINDS", "NodeKeys"]
 
 ENTRY: Final = "zarr.json"
-"""The document of the hierarchy as a whole, the entry point."""
+"""The key of the entry point, the document of the hierarchy as a whole."""
 KINDS: Final = ("array", "group")
-"""In the order in which they are looked for."""
+"""The kinds of nodes, in the order in which they are searched."""
 CONSOLIDATED: Final = "consolidated"
 """The group in which zarr-python keeps consolidated metadata."""
 
@@ -44,28 +44,28 @@ class NodeKeys:
         return self.spelling is Spelling.ZARR_PYTHON
 
     def document(self, path: str, kind: str) -> str:
-        """The key of the document that makes a node an array or a group."""
+        """Return the key of the document that makes a node an array or a group."""
         root = "meta/root" if self._rooted else "meta"
         if path:
             return f"{root}/{path}.{kind}{self.suffix}"
         return f"{root}.{kind}{self.suffix}" if self._rooted else f"{root}/{kind}{self.suffix}"
 
     def consolidated(self) -> str:
-        """The key of the consolidated metadata of the hierarchy."""
+        """Return the key of the consolidated metadata of the hierarchy."""
         return f"{self.children('')}{CONSOLIDATED}/.zmetadata"
 
     def children(self, path: str) -> str:
-        """What the keys of documents below a group begin with."""
+        """Return the prefix of the keys of documents below a group."""
         root = "meta/root/" if self._rooted else "meta/"
         return f"{root}{path}/" if path else root
 
     def chunks(self, path: str) -> str:
-        """What the keys of an array's chunks begin with, and those of the arrays below a group."""
+        """Return the prefix of the chunk keys of an array, or of the arrays below a group."""
         root = "data/root/" if self._rooted else "data/"
         return f"{root}{path}/" if path else root
 
     def node_of(self, key: str) -> str | None:
-        """The path of the node that a document with this key belongs to; `None` for other keys.
+        """Return the path of the node to which a document with this key belongs; `None` for other keys.
 
         Examples
         --------
@@ -84,10 +84,10 @@ class NodeKeys:
         return None
 
     def names(self, path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
-        """The names of what is below a group, by a listing of `children`.
+        """Return the names of the members of a group, from a listing of `children`.
 
-        Documents name arrays and explicit groups, prefixes those and implicit groups. The document of the root, which
-        shows up in the listing of the root too, names none.
+        Keys of documents show arrays and explicit groups, prefixes also implicit groups. The document of the root,
+        which is in the listing of the root, is not a member.
         """
         start = self.children(path)
         found = [name for key in keys for kind in KINDS if (name := self._within(key, start, kind)) is not None]
@@ -95,7 +95,7 @@ class NodeKeys:
         return sorted({name for name in found if is_name(name)})
 
     def _within(self, key: str, start: str, kind: str) -> str | None:
-        """What stands in a key between a prefix and the ending of documents of this kind."""
+        """Return the part of a key between a prefix and the ending of such documents; `None` if they do not match."""
         end = f".{kind}{self.suffix}"
         if not key.startswith(start) or not key.endswith(end) or len(key) <= len(start) + len(end):
             return None

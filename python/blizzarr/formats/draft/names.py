@@ -1,4 +1,4 @@
-"""Which names nodes of the draft may have.
+"""The rules for names of nodes in the draft.
 
 https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#node-names
 """
@@ -17,7 +17,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 
 
 def is_name(name: str) -> bool:
-    """Whether a node may have this name; its letters count as they are, small or capital.
+    """Return whether a node may have this name; case matters.
 
     Examples
     --------
@@ -28,12 +28,12 @@ def is_name(name: str) -> bool:
 
 
 def name_problem(name: str) -> str | None:
-    """Why no node may have this name; `None` when one may."""
+    """Return why no node may have this name; `None` if it may."""
     return None if is_name(name) else f"a name may only have {_LETTERS}"
 
 
 def check_path(path: str, problems: Problems) -> None:
-    """Adds a problem for each name in a path that no node may have."""
+    """Add a problem for each invalid name in a path."""
     for name in path.split("/") if path else ():
         if not is_name(name):
             problems.add("the path", f"names of {_LETTERS}", name)

@@ -1,4 +1,4 @@
-"""Nodes of the draft that no document at a known key shows: implicit groups, and documents with another suffix.
+"""Searching for nodes of the draft without a document at a known key: implicit groups, and other key suffixes.
 
 https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#operations
 """
@@ -20,7 +20,7 @@ __all__ = ["search"]
 
 
 def search(store: Store, paths: Sequence[str]) -> list[Found | BlizzarrError | None]:
-    """The nodes at some paths of a hierarchy of the draft, or why they cannot be read; `None` where there are none."""
+    """Return the nodes at these paths of a hierarchy of the draft, or their errors; `None` where there is no node."""
     raw = store.get(ENTRY)
     try:
         entry = None if raw is None else read(bytes(raw))

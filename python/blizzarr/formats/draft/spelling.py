@@ -15,7 +15,7 @@ codecs                     ``codecs``, with URIs          ``compressor``, and fi
 fill value null            not allowed                    nothing is said of unwritten ones
 =========================  =============================  ==================================
 
-The document of December 2022 has no writer that is known; zarr-python wrote an earlier state of it behind a switch.
+No writer of the document's spelling is known; zarr-python wrote an earlier state of the draft as an experiment.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Spelling"]
 
 
 class Spelling(Enum):
-    """Who wrote it; the value is the name of the format."""
+    """A spelling of the draft; the value is the name of the format."""
 
     DOCUMENT = "v3_draft"
     ZARR_PYTHON = "v3_draft_zarr_python"

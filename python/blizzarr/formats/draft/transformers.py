@@ -2,9 +2,10 @@
 
 https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/extensions/storage-transformers/sharding/v1.0.rst
 
-The sharding transformer keeps what the codec ``sharding_indexed`` of Zarr v3 keeps, with an index of little-endian
-numbers at the end and no checksum. Those that are nearest to the array become such codecs, so that shards go through
-the engine: of several the first, nearest one is the innermost. Behind another transformer they stay what they are.
+The shards of the sharding transformer are those of the codec ``sharding_indexed`` of Zarr v3 with an index of
+little-endian integers at the end and no checksum. The sharding transformers nearest to the array become such codecs, so
+that shards go through the engine; the nearest becomes the innermost codec. Behind another transformer they stay
+transformers.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _SHARDING_ZARR_PYTHON: Final = "https://purl.org/zarr/spec/storage_transformers/
 
 
 class Stored(NamedTuple):
-    """What is stored as one object, by which codecs, and through which transformers it goes then."""
+    """The shape of a stored object, its codecs, and the remaining storage transformers."""
 
     shape: tuple[int, ...]
     codecs: CodecChain
@@ -35,14 +36,14 @@ class Stored(NamedTuple):
 
 
 def decode(value: Any, rank: int | None, spelling: Spelling, problems: Problems) -> tuple[StorageTransformer, ...]:
-    """The transformers that a document lists; what is wrong is added to `problems`."""
+    """Decode the transformers of a document; errors are added to `problems`."""
     if spelling is Spelling.ZARR_PYTHON and rank is not None and type(value) is list:
         value = [_padded(item, rank) for item in value]
     return decode_draft(value, rank, problems, _PATH)
 
 
 def _padded(item: Any, rank: int) -> Any:
-    """zarr-python lists fewer numbers than there are axes where the elements of an array are arrays: 1 for the rest."""
+    """Pad `chunks_per_shard` with 1 for trailing axes that zarr-python omits if the elements are sub-arrays."""
     options = item.get("configuration") if type(item) is dict else None
     if type(options) is not dict:
         return item
@@ -51,7 +52,7 @@ def _padded(item: Any, rank: int) -> Any:
         numbers = [numbers]
     if type(numbers) is not list or not 0 < len(numbers) <= max(rank, 1):
         return item
-    # The only chunk of a scalar is in a shard of one.
+    # zarr-python has [1] for an array without dimensions.
     whole = [*numbers, *[1] * (rank - len(numbers))] if rank else [] if numbers == [1] else numbers
     return {**item, "configuration": {**options, "chunks_per_shard": whole}}
 
@@ -63,7 +64,7 @@ def fold(
     dtype: DataType,
     problems: Problems,
 ) -> Stored | None:
-    """What is stored, with the nearest sharding transformers as codecs; `None` when a problem was added."""
+    """Turn the nearest sharding transformers into codecs; `None` if a problem was added."""
     before = len(problems.items)
     rest = list(transformers)
     shape = chunk_shape
@@ -81,7 +82,7 @@ def fold(
 
 
 def unfold(stored: Stored, problems: Problems) -> Stored:
-    """The same with all shards as transformers; adds a problem for shards that no transformer makes."""
+    """Turn sharding codecs back into transformers; add a problem for shards that no transformer can make."""
     shape, codecs, transformers = stored
     path = "codecs"
     while isinstance(codecs.serializer, ShardingCodec):
@@ -102,7 +103,7 @@ def unfold(stored: Stored, problems: Problems) -> Stored:
 
 
 def encode(transformers: Sequence[StorageTransformer], spelling: Spelling, problems: Problems) -> list[dict[str, Any]]:
-    """The transformers as documents list them."""
+    """Encode storage transformers."""
     if spelling is Spelling.DOCUMENT:
         return [transformer.to_draft() for transformer in transformers]
     listed = []
@@ -110,7 +111,7 @@ def encode(transformers: Sequence[StorageTransformer], spelling: Spelling, probl
         if not isinstance(transformer, ShardingTransformer):
             problems.add(f"{_PATH}[{position}]", "sharding, the only one that zarr-python has", transformer.name)
             continue
-        # zarr-python keeps the only chunk of a scalar in a shard of one.
+        # zarr-python has [1] for an array without dimensions.
         configuration = {"chunks_per_shard": list(transformer.chunks_per_shard) or [1]}
         listed.append({"extension": _SHARDING_ZARR_PYTHON, "type": "indexed", "configuration": configuration})
     return listed
