@@ -26,8 +26,10 @@ class HasAttributes(Protocol):
     def refresh(self) -> Any:
         """Read the metadata again."""
 
-    def _adopt(self, metadata: Any) -> None:
-        """Take over metadata that were just stored."""
+    _adoptions: int
+
+    def _adopt(self, metadata: Any, since: int | None = None) -> bool:
+        """Take over metadata that were just stored, see `Node`."""
 
 
 class Attributes(MutableMapping[str, Any]):
@@ -138,4 +140,8 @@ class Attributes(MutableMapping[str, Any]):
         def changed(node: Node) -> Any:
             return node.with_attributes(change(dict(node.attributes)))
 
-        self._node._adopt(revise(self._node.store, self._node.path, changed))
+        node = self._node
+        since = node._adoptions
+        if not node._adopt(revise(node.store, node.path, changed), since):
+            # Another thread has changed what this handle shows, and nothing says who was first.
+            node.refresh()

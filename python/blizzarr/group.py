@@ -52,6 +52,7 @@ class Group(GroupMembers):
         self._store = store
         self._path = path
         self._metadata = metadata
+        self._adoptions = 0
 
     @property
     def metadata(self) -> GroupMeta:
@@ -142,8 +143,7 @@ class Group(GroupMembers):
 
     def refresh(self) -> Self:
         """Read the metadata again, as it is stored now."""
-        self._adopt(_as_group(read_node(self._store, self._path), self._path))
-        return self
+        return self._renew(lambda: _as_group(read_node(self._store, self._path), self._path))
 
     def update_attributes(self, new_attributes: dict[str, Any]) -> Self:
         """Set several attributes in one step; the others stay."""
@@ -294,13 +294,18 @@ class Group(GroupMembers):
         except NodeNotFoundError:
             return None
 
-    def _adopt(self, metadata: GroupMeta) -> None:
-        self._metadata = metadata
+    def _adopt(self, metadata: GroupMeta, since: int | None = None) -> bool:
+        with self._adopting:
+            if since is not None and since != self._adoptions:
+                return False
+            self._metadata = metadata
+            self._adoptions += 1
+            return True
 
     def _forget(self) -> None:
         """Look into the store from now on: what was consolidated is no longer what there is."""
         if self._metadata.consolidated is not None:
-            self._metadata = self._metadata.with_consolidated(None)
+            self._adopt(self._metadata.with_consolidated(None))
 
 
 def node_of(store: Store, path: str, metadata: ArrayMeta | GroupMeta) -> Array | Group:

@@ -257,7 +257,8 @@ class Array(ArrayFacts):
         array([0, 1, 0, 0])
         """
         shape = (new_shape, *more) if more else new_shape
-        self._adopt(resize(self._store, self._path, self._metadata, self._binding or self._bind(), shape))
+        adopt = partial(self._adopt_shape, self._adoptions)
+        resize(self._store, self._path, self._metadata, self._binding or self._bind(), shape, adopt=adopt)
 
     def append(self, data: npt.ArrayLike, axis: int = 0, *, at: int | None = None) -> tuple[int, ...]:
         """Append elements at the end of an axis, and return the new shape.
@@ -290,8 +291,9 @@ class Array(ArrayFacts):
         >>> z.append([9], at=7), z.append([9], at=7)
         ((8,), (8,))
         """
-        self._adopt(append(self._store, self._path, self._metadata, self._binding or self._bind(), data, axis, at))
-        return self._shape
+        adopt = partial(self._adopt_shape, self._adoptions)
+        binding = self._binding or self._bind()
+        return append(self._store, self._path, self._metadata, binding, data, axis, at, adopt=adopt).shape
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
         """Set several attributes in one step; the others stay."""
@@ -328,18 +330,30 @@ class Array(ArrayFacts):
 
     def refresh(self) -> Self:
         """Read the metadata again, as it is stored now: somebody else may have appended."""
-        self._adopt(as_array_meta(read_node(self._store, self._path), self._path))
-        return self
+        return self._renew(lambda: as_array_meta(read_node(self._store, self._path), self._path))
 
-    def _adopt(self, metadata: ArrayMeta) -> None:
-        """Take over metadata that were just read or stored."""
-        binding = self._binding
-        if binding is not None and not same_chunks(metadata, self._metadata):
-            binding = None
-        elif binding is not None and metadata.shape != self._shape:
-            binding = binding.resized(metadata.shape)
-        # In this order other threads, which take the shape first, find a binding that is large enough.
-        self._metadata, self._binding, self._shape = metadata, binding, metadata.shape
+    def _adopt(self, metadata: ArrayMeta, since: int | None = None) -> bool:
+        with self._adopting:
+            binding = self._binding
+            if binding is not None and not same_chunks(metadata, self._metadata):
+                binding = None
+            elif binding is not None and metadata.shape != self._shape:
+                binding = binding.resized(metadata.shape)
+            if since is not None and since != self._adoptions:
+                return False
+            # In this order other threads, which take the shape first, find a binding that is large enough.
+            self._metadata, self._binding, self._shape = metadata, binding, metadata.shape
+            self._adoptions += 1
+            return True
+
+    def _adopt_shape(self, since: int, metadata: ArrayMeta) -> None:
+        """Take over a shape that was just published, by whoever still keeps all others from changing it.
+
+        If others have been taken over `since`, what else they say may be newer, but not their shape.
+        """
+        with self._adopting:
+            if not self._adopt(metadata, since) and same_chunks(metadata, self._metadata):
+                self._adopt(self._metadata.with_shape(metadata.shape))
 
     # As NumPy sees it
 

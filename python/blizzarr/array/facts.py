@@ -32,6 +32,7 @@ class ArrayFacts(Node):
         self._metadata = metadata
         self._shape = metadata.shape
         self._binding: Binding | None = None
+        self._adoptions = 0
 
     # What it is
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from blizzarr.transfer import Binding, as_source, read, write
 
 __all__ = ["append", "as_array_meta", "reshape", "resize"]
 
+Adopt: TypeAlias = Callable[[ArrayMeta], object]
+"""Called with metadata that were just stored."""
+
 
 def as_array_meta(metadata: object, path: str) -> ArrayMeta:
     """The metadata, if they are those of an array."""
@@ -39,11 +42,19 @@ def as_array_meta(metadata: object, path: str) -> ArrayMeta:
 
 
 def resize(
-    store: Store, path: str, metadata: ArrayMeta, binding: Binding, shape: Any, *, metadata_only: bool = False
+    store: Store,
+    path: str,
+    metadata: ArrayMeta,
+    binding: Binding,
+    shape: Any,
+    *,
+    adopt: Adopt | None = None,
+    metadata_only: bool = False,
 ) -> ArrayMeta:
     """Change the shape; what is new reads as fill value, and what is cut off is erased.
 
-    With `metadata_only` nothing is erased: what is cut off, now or before, is there again when the array grows.
+    With `metadata_only` nothing is erased: what is cut off, now or before, is there again when the array grows. `adopt`
+    is as for `reshape`.
 
     Raises
     ------
@@ -60,7 +71,7 @@ def resize(
         return _with_shape(stored, old, new, path).shape
 
     look = partial(_stored, store, path, metadata)
-    return reshape(store, path, metadata, binding, look, decide, metadata_only=metadata_only)
+    return reshape(store, path, metadata, binding, look, decide, adopt=adopt, metadata_only=metadata_only)
 
 
 def reshape(
@@ -71,20 +82,26 @@ def reshape(
     look: Callable[[], tuple[ArrayMeta, Found]],
     decide: Callable[[ArrayMeta], tuple[int, ...]],
     *,
+    adopt: Adopt | None = None,
     metadata_only: bool = False,
 ) -> ArrayMeta:
     """Change the shape to what `decide` makes of the one that is stored, while nobody else changes it.
 
-    `look` reads the document; both may raise, and then nothing changes.
+    `look` reads the document; both may raise, and then nothing changes. `adopt` is given the metadata as they are
+    stored as soon as they are, before anybody else can change the shape: called later, it could undo what another
+    thread has adopted.
     """
+    adopt = adopt or _nobody
     with exclusive(store, path, lock_key(path, metadata)):
         stored, found = look()
         old, new = stored.shape, decide(stored)
         if new == old:
+            adopt(stored)
             return stored
         if not metadata_only and any(size > before for size, before in zip(new, old, strict=True)):
             erase_outside(store, path, metadata, binding, old, new)
         published = _publish(store, path, old, new, found)
+        adopt(published)
         if not metadata_only and any(size < before for size, before in zip(new, old, strict=True)):
             erase_outside(store, path, metadata, binding, new, old)
     return published
@@ -98,11 +115,15 @@ def append(
     data: npt.ArrayLike,
     axis: int,
     at: int | None = None,
+    *,
+    adopt: Adopt | None = None,
 ) -> ArrayMeta:
     """Write elements behind the last along `axis`, as it is stored now, and make the array that much longer.
 
-    With `at` they begin there or not at all: if the array ends with them already, it stays as it is.
+    With `at` they begin there or not at all: if the array ends with them already, it stays as it is. `adopt` is as for
+    `reshape`.
     """
+    adopt = adopt or _nobody
     check_writable(store, path)
     rank = len(metadata.shape)
     axis = operator.index(axis)
@@ -119,11 +140,18 @@ def append(
         _check_added(added.shape, old, axis)
         if at is not None and operator.index(at) != old[axis]:
             _check_appended(binding.without_pool().resized(old), old, added, axis, operator.index(at), path)
+            adopt(stored)
             return stored
         new = (*old[:axis], old[axis] + added.shape[axis], *old[axis + 1 :])
         region = tuple((dim, old[axis] if dim == axis else 0, 1) for dim in range(rank))
         write(binding.resized(new), (added.shape, region, False), added)
-        return _publish(store, path, old, new, found)
+        published = _publish(store, path, old, new, found)
+        adopt(published)
+    return published
+
+
+def _nobody(metadata: ArrayMeta) -> None:
+    """No handle takes them over."""
 
 
 def _checked_shape(shape: Any, old: tuple[int, ...]) -> tuple[int, ...]:

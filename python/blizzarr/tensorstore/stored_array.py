@@ -135,9 +135,10 @@ class StoredArray:
 
         binding = array._binding or array._bind()
         meta = reshape(
-            array.store, array.path, array.metadata, binding, self.look, decided, metadata_only=metadata_only
+            *(array.store, array.path, array.metadata, binding, self.look, decided),
+            adopt=array._adopt,
+            metadata_only=metadata_only,
         )
-        array._adopt(meta)
         self.known.are(meta, time.time())
 
     def reshape_later(
