@@ -1,8 +1,8 @@
 """Collecting all problems of a document, each with its JSON path.
 
-A decoder gets one `Problems` and goes on after a problem, so that users learn of all of them at once. The functions here
-check values that occur in many members: integers, lists of lengths, extension objects. They return `None` after adding a
-problem, so that checks that depend on the value can be skipped.
+A decoder gets one `Problems` and goes on after a problem, so that users learn of all of them at once. The functions
+here check values that occur in many members: integers, lists of lengths, extension objects. They return `None` after
+adding a problem, so that checks that depend on the value can be skipped.
 
 JSON's types are checked exactly: ``true`` is no integer, and neither is ``64.0`` (the specification asks for numbers
 without fraction or exponent).

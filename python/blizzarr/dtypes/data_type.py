@@ -18,8 +18,8 @@ from blizzarr.problems import Problems
 __all__ = ["DataType", "Field", "Swap"]
 
 Swap: TypeAlias = "int | tuple[tuple[int, Swap], ...]"
-"""The way bytes are reversed when the byte order changes: the size of a unit in bytes (0: nothing is reversed), or for a
-struct a sequence of runs, each with its length in bytes and the swap within it."""
+"""The way bytes are reversed when the byte order changes: the size of a unit in bytes (0: nothing is reversed), or for
+a struct a sequence of runs, each with its length in bytes and the swap within it."""
 
 _OBJECT_BYTES = 64
 """The assumed size in memory of a Python object, which is that of a short text."""
