@@ -20,15 +20,15 @@ __all__ = ["Keeping", "keeping_of"]
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """A pool, and when what it has must be checked again."""
+    """A pool, and the rule for checking its entries."""
 
     pool: CachePool
     recheck: Recheck
     lifetime: Lifetime | None
-    """Of what shows these values, where another handle of the same place may show others."""
+    """The object that produces these values, where other handles of the same place may produce others."""
 
     def native(self) -> tuple[_native.CachePool, str, float, int] | None:
-        """The arguments for the engine; None when nothing is kept."""
+        """Return the arguments for the engine; None when nothing is kept."""
         pool = self.pool.native
         if pool is None:
             return None
@@ -36,7 +36,7 @@ class Keeping:
 
 
 _TRANSPARENT = (CachedStore, ReadOnlyStore, StoreWrapper)
-"""Show the values that are there, and nothing else; what is derived from them may change them on the way."""
+"""Wrappers that return values unchanged; subclasses of them may not."""
 
 
 def keeping_of(store: Store) -> Keeping | None:

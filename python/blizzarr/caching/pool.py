@@ -78,7 +78,7 @@ class CachePool:
             raise TypeError(f"expected a limit in bytes, found {limit!r}")
         if not 0 <= limit <= _MOST:
             raise ValueError(f"expected a limit of 0 to {_MOST} bytes, found {limit}")
-        # What keeps nothing needs no name to be found by: another one is as good.
+        # A pool that keeps nothing needs no name, as any other is equivalent.
         self._adopt(limit, urandom(16).hex() if limit else "")
         if limit:
             _pools[self._name] = self

@@ -12,7 +12,7 @@ __all__ = ["Recheck", "Since", "check_recheck", "native_recheck"]
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """Use without another check what was checked at this moment or later.
+    """Use entries without another check if they were checked at this moment or later.
 
     Examples
     --------
@@ -36,7 +36,7 @@ if the last check is longer ago than so many seconds. `Since`: if the last check
 
 
 def check_recheck(recheck: Recheck) -> Recheck:
-    """Refuse what is none.
+    """Check that a value is a valid `Recheck`.
 
     Examples
     --------

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Batch:
-    """Reads that wait for each other, so that what several of them need is read and decoded once.
+    """Reads that are begun together, so that a chunk that several of them need is read and decoded once.
 
     They begin at `submit`, at the end of a ``with`` block, or when the batch is dropped.
 
@@ -54,7 +54,7 @@ class Batch:
             raise FutureError("batch was already submitted")
 
     def submit(self) -> None:
-        """Begin what belongs to the batch; nothing can be added any more."""
+        """Begin the reads of the batch; no more can be added."""
         futures, self._futures = self._futures, None
         for future in futures or ():
             future.force()
@@ -69,6 +69,6 @@ class Batch:
             self.submit()
 
     def __del__(self) -> None:
-        # There is none where the arguments were wrong.
+        # If `__init__` raised, there is nothing to submit.
         if getattr(self, "_futures", None) is not None:
             self.submit()

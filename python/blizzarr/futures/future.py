@@ -58,7 +58,7 @@ class Future(Generic[T]):
     _kept: object
     """Kept alive as long as the future is."""
 
-    # As a plain alias, not one of `typing`: equal to what TensorStore has.
+    # A plain alias, not one of `typing`, so that it equals TensorStore's.
     if not TYPE_CHECKING:
         __class_getitem__ = classmethod(types.GenericAlias)
         __iter__ = None
@@ -114,11 +114,11 @@ class Future(Generic[T]):
         try:
             loop = loop or asyncio.get_running_loop()
         except RuntimeError:
-            # It is told of here, and not once more when it is collected, as never awaited.
+            # Otherwise Python would warn when it is collected that it was never awaited.
             coroutine.close()
             raise ValueError("no event loop specified and thread does not have a default event loop") from None
         running = self._source = asyncio.run_coroutine_threadsafe(coroutine, loop)
-        # A coroutine whose result nobody can ask for any more is stopped.
+        # A coroutine whose future no longer exists is cancelled.
         ref = weakref.ref(self, lambda _: running.cancel())
 
         def finished(running: Running[T]) -> None:
@@ -137,7 +137,7 @@ class Future(Generic[T]):
         running.add_done_callback(finished)
 
     def force(self) -> None:
-        """Make sure that the work is begun. It always is already, so this does nothing."""
+        """Start deferred work now; otherwise do nothing."""
         if self._state == _PENDING and self._work:
             # Work that is deferred: a batch that was not submitted.
             from blizzarr.futures.pool import POOL
@@ -153,9 +153,9 @@ class Future(Generic[T]):
         return self._state == _CANCELLED
 
     def cancel(self) -> bool:
-        """Give up the result, which fails with `asyncio.CancelledError`; return whether there was none yet.
+        """Cancel the future, which then fails with `asyncio.CancelledError`; return False if it was already done.
 
-        Work that has not begun is not done; work that has begun goes on, but nobody sees its result.
+        Work that has not begun is dropped; work that has begun goes on, but its result is lost.
 
         Examples
         --------
@@ -233,7 +233,7 @@ class Future(Generic[T]):
             return
         self._callbacks.append(callback)
         if self._source is not None:
-            # Who waits like this need not hold the future.
+            # Whoever waits for a callback need not hold the future.
             self._source.add_done_callback(lambda _, kept=self: None)  # type: ignore[misc]
         if self._state != _PENDING:
             self._tell()
@@ -251,7 +251,7 @@ class Future(Generic[T]):
 
     def __await__(self) -> Generator[Any, None, T]:
         if self._state != _PENDING:
-            # The loop runs once even so: who awaits many that are done keeps no timeout and no other task waiting.
+            # Give the event loop a turn even so: awaiting many done futures must not block timeouts and other tasks.
             yield
             return self.result()
         import asyncio

@@ -38,7 +38,7 @@ class Promise(Generic[T]):
 
     @staticmethod
     def new() -> tuple[Promise[Any], Future[Any]]:
-        """A promise, and the future that it is about."""
+        """Return a new promise and its future."""
         promise: Promise[Any] = object.__new__(Promise)
         future: Future[Any] = pending()
         promise._future = future
@@ -49,7 +49,7 @@ class Promise(Generic[T]):
         finish(self._future, result)
 
     def set_exception(self, exception: BaseException) -> None:
-        """Let the future fail.
+        """Fail the future; no effect if it has a result already, or was cancelled.
 
         Examples
         --------

@@ -32,18 +32,18 @@ class WriteFutures:
 
     @classmethod
     def _of(cls, copy: Future[None], commit: Future[None]) -> WriteFutures:
-        """The two together."""
+        """Return the pair of these futures."""
         made = object.__new__(cls)
         made.copy = copy
         made.commit = commit
         return made
 
     def result(self, timeout: float | None = None, deadline: float | None = None) -> None:
-        """Wait until it is stored; see `Future.result`."""
+        """Wait until the elements are stored; see `Future.result`."""
         self.commit.result(timeout, deadline)
 
     def exception(self, timeout: float | None = None, deadline: float | None = None) -> BaseException | None:
-        """Wait, and return what it failed with, or None; see `Future.exception`."""
+        """Wait, and return the exception that the write failed with, or None; see `Future.exception`."""
         return self.commit.exception(timeout, deadline)
 
     def done(self) -> bool:
@@ -55,19 +55,19 @@ class WriteFutures:
         return self.commit.cancelled()
 
     def cancel(self) -> bool:
-        """Do without it, if it has not begun; see `Future.cancel`."""
+        """Cancel the write if it has not started; see `Future.cancel`."""
         return self.commit.cancel()
 
     def _force(self) -> None:
-        """See to it that it is begun."""
+        """Start deferred work now; otherwise do nothing."""
         self.commit.force()
 
     def add_done_callback(self, callback: Callable[[Future[None]], object]) -> None:
-        """Have `callback` called with `commit` when that is done."""
+        """Call `callback` with `commit` when that is done."""
         self.commit.add_done_callback(callback)
 
     def remove_done_callback(self, callback: Callable[[Future[None]], object]) -> int:
-        """Forget a callback; how often it was there."""
+        """Remove a callback, and return how many times it was registered."""
         return self.commit.remove_done_callback(callback)
 
     def __await__(self) -> Generator[Any, None, None]:

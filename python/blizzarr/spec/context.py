@@ -137,7 +137,7 @@ class ContextSpec:
         Parameters
         ----------
         include_defaults
-            Whether members that are as they are by default are shown, too.
+            Include the members that have default values.
         """
         return {key: spec.to_json(include_defaults) for key, spec in sorted(self._resources.items())}
 
@@ -152,9 +152,9 @@ ContextSpec.__qualname__ = "Context.Spec"
 
 
 class ContextResource:
-    """A resource that was made; those that are the same are identical.
+    """A resource of a context, made at first use: the same object wherever it is shared.
 
-    `_value` is what works: a store, a pool, a number.
+    `_value` is the working object: a store, a pool, a number.
     """
 
     __slots__ = ("__weakref__", "_creator", "_spec", "_value")
@@ -170,7 +170,7 @@ class ContextResource:
         Parameters
         ----------
         include_defaults
-            Whether members that are as they are by default are shown, too.
+            Include the members that have default values.
         """
         return self._spec.to_json(include_defaults)
 
@@ -226,7 +226,7 @@ class Context:
 
     @property
     def parent(self) -> Context | None:
-        """The context that has what this one does not say; None for the topmost."""
+        """The context that supplies the resources that this one does not define; None for the topmost."""
         return self._parent
 
     @property
@@ -235,7 +235,7 @@ class Context:
         return self._spec
 
     def __getitem__(self, key: str) -> ContextResource:
-        """The resource of this key, made if need be.
+        """Return the resource of this key, which is made at first use.
 
         Parameters
         ----------

@@ -76,7 +76,7 @@ class DType:
 
     @property
     def name(self) -> str:
-        """The name, which is also how it is said in JSON."""
+        """The name, which is also its JSON."""
         return self._name
 
     @property
@@ -127,7 +127,7 @@ class DType:
         return self.type(arg)
 
     def to_json(self) -> str:
-        """The name."""
+        """Return the name."""
         return self._name
 
     def __eq__(self, other: object) -> bool:

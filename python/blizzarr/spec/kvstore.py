@@ -140,21 +140,21 @@ class KvStore:
         return KvStore._of(self._node, transaction)
 
     def spec(self, *, retain_context: bool | None = None, unbind_context: bool | None = None) -> KvStoreSpec:
-        """The spec that opens this store again.
+        """Return the spec that opens this store again.
 
         Parameters
         ----------
         retain_context
-            Keep the very resources that it uses.
+            Keep the resources that the store uses; for use in this process.
         unbind_context
-            Say the resources that it uses.
+            Put the resources that the store uses into the spec.
         """
         if unbind_context:
             return KvStoreSpec._of(unbind(self._node))
         return KvStoreSpec._of(self._node if retain_context else strip(self._node))
 
     def copy(self) -> KvStore:
-        """A separate handle for the same place."""
+        """Return an independent handle for the same place."""
         return KvStore._of(self._node, self._transaction)
 
     def __add__(self, suffix: str | bytes) -> KvStore:
@@ -255,7 +255,7 @@ class KvStore:
     def experimental_copy_range_to(
         self, target: KvStore, source_range: values.KeyRange | None = None, source_staleness_bound: float | None = None
     ) -> Future[None]:
-        """Copy keys without reading them, which none of the places here can.
+        """Copy keys without reading them; always fails, as no driver of this library can.
 
         Parameters
         ----------
@@ -270,18 +270,18 @@ class KvStore:
         return failed(error)
 
     def __getitem__(self, key: str | bytes) -> bytes:
-        """The value of a key; a `KeyError` if there is none."""
+        """Return the value of a key; raise a `KeyError` if there is none."""
         found = self._read(text_of(key), None, UNKNOWN)
         if found.state != "value":
             raise NodeNotFoundError("there is no such key", key=text_of(key), store=self._node.driver)
         return found.value
 
     def __setitem__(self, key: str | bytes, value: str | bytes | None) -> None:
-        """Store the value of a key; with None, forget it."""
+        """Set the value of a key; None deletes it."""
         self._write(text_of(key), None if value is None else bytes_of(value), None)
 
     def __delitem__(self, key: str | bytes) -> None:
-        """Forget the value of a key."""
+        """Delete a key."""
         self._write(text_of(key), None, None)
 
     def __contains__(self, key: str | bytes) -> bool:

@@ -70,11 +70,11 @@ class KvStoreSpec:
         Parameters
         ----------
         unbind_context
-            Say the resources that were bound in the spec itself.
+            Put the resources that are bound into the spec.
         strip_context
-            Forget what was said of resources, and which were bound.
+            Remove all resources, bound or not.
         context
-            Bind the resources that are not.
+            Bind the remaining resources to this context.
 
         Examples
         --------
@@ -86,7 +86,7 @@ class KvStoreSpec:
         self._node = changed_context(self._node, unbind_context, strip_context, context)
 
     def copy(self) -> KvStoreSpec:
-        """A spec that says the same and can be changed alone."""
+        """Return an independent copy of the spec."""
         return KvStoreSpec._of(self._node)
 
     def to_json(self, include_defaults: bool = False) -> Any:
@@ -95,7 +95,7 @@ class KvStoreSpec:
         Parameters
         ----------
         include_defaults
-            Whether members that are as they are by default are shown, too.
+            Include the members that have default values.
         """
         return kvstore_json(unbind(self._node), include_defaults)
 

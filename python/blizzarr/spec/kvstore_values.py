@@ -46,7 +46,7 @@ def _unpickled(name: str, members: tuple[Any, ...]) -> Any:
 
 
 class KeyRange(_Value):
-    """The keys from one up to, but without, another, in the order of their bytes.
+    """A range of keys in the order of their bytes: from the first, up to but without the second.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class KeyRange(_Value):
 
 
 class TimestampedStorageGeneration(_Value):
-    """Which version of a value it is, and when that was found out.
+    """The version of a value, and when it was looked up.
 
     Parameters
     ----------

@@ -104,17 +104,17 @@ class LayoutConstraints:
 
     @property
     def write_chunk(self) -> GridClass:
-        """The chunks that are written as a whole."""
+        """The constraints on the chunks that are written as a whole."""
         return GridClass._of(self._rank, self._grids["write"])
 
     @property
     def read_chunk(self) -> GridClass:
-        """The chunks that can be read by themselves."""
+        """The constraints on the chunks that can be read individually."""
         return GridClass._of(self._rank, self._grids["read"])
 
     @property
     def codec_chunk(self) -> GridClass:
-        """The blocks that the codec works on."""
+        """The constraints on the blocks that the codec works on."""
         return GridClass._of(self._rank, self._grids["codec"])
 
     def _template(self, usage: str) -> IndexDomain:
@@ -132,7 +132,7 @@ class LayoutConstraints:
 
     @property
     def write_chunk_template(self) -> IndexDomain:
-        """The first chunk that is written as a whole.
+        """The bounds of the first chunk that is written as a whole; infinite where they are not fixed.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class LayoutConstraints:
 
     @property
     def read_chunk_template(self) -> IndexDomain:
-        """The first chunk that can be read by itself."""
+        """The bounds of the first chunk that can be read individually; infinite where they are not fixed."""
         return self._template("read")
 
     def _has_hard_constraints(self) -> bool:

@@ -194,7 +194,7 @@ class Spec(Indexable):
         Parameters
         ----------
         include_defaults
-            Whether members with default values are shown, too.
+            Include the members that have default values.
         """
         return spec_json(unbind(self._node), include_defaults)
 

@@ -53,7 +53,7 @@ class Unit:
         return self._base_unit
 
     def to_json(self) -> list[Any]:
-        """The number and the base unit.
+        """Return the number and the base unit.
 
         Examples
         --------

@@ -20,7 +20,7 @@ S = TypeVar("S", TensorStore, Spec)
 
 
 def cast(base: S, dtype: DTypeLike) -> S:
-    """A view with another data type: elements are converted when they are read and written.
+    """Return a view with another data type, whose elements are converted when they are read and written.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def cast(base: S, dtype: DTypeLike) -> S:
 
 
 def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
-    """A view with fewer elements, each of which stands for a block.
+    """Return a downsampled view: each of its elements is computed from a block.
 
     Parameters
     ----------

@@ -65,5 +65,5 @@ def _matches(source: Form, target: Form) -> list[int | None]:
 
 def _shown(form: Form, dim: int) -> str:
     label = form.labels[dim]
-    # Bounds as they are now, whether they can change or not.
+    # Bounds as they are now, implicit or not.
     return (f'"{label}": ' if label else "") + str(form.interval(dim)).replace("*", "")

@@ -196,7 +196,7 @@ def _row_of(boxes: Sequence[Box], domain: Box) -> int | None:
 
 
 def _around(box: Box, hole: Box) -> Iterator[Box]:
-    """Boxes that make up what is left of a box without another one in it."""
+    """Return disjoint boxes that together are a box without another one in it."""
     rest = list(box)
     for dim, ((low, high), (first, end)) in enumerate(zip(box, hole, strict=True)):
         for one in ((low, first), (end, high)):

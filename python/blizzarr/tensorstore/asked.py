@@ -21,7 +21,7 @@ class _AskedHandle:
         self.moment = moment
 
     def read(self, out: Any, axes: Axes, /) -> None:
-        """Fill the buffer with what the axes pick, as it was stored at that moment or later."""
+        """Read the selection of `axes` into the buffer, as it was stored at that moment or later."""
         self.handle.read(out, axes, 0, self.moment)
 
     def __getattr__(self, name: str) -> Any:

@@ -19,11 +19,11 @@ class OfBytes(NamedTuple):
 
     lowered: Lowered
     shape: tuple[int, ...]
-    """The shape of the values that were asked for; those of each follow on each other."""
+    """The shape of the values that were asked for, whose bytes are adjacent."""
 
 
 def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
-    """The bytes of a selection of values; its last axes are those that each element has.
+    """Return the bytes of a selection of values, whose last axes are those within elements.
 
     Examples
     --------

@@ -89,7 +89,7 @@ class CastDriver(Driver):
     def said(self, view: View, minimal: bool = False) -> SpecNode:
         """The view below, and this data type."""
         below = self._below.said(view, minimal)
-        # The view is said once, of the cast.
+        # The transform is written once, for the cast.
         base = replace(below, schema=Schema(dtype=self._below.dtype), transform=None)
         return SpecNode("cast", Schema(dtype=self.dtype), below.transform, bases=(base,))
 
@@ -130,7 +130,7 @@ class CastDriver(Driver):
         return self._over(self._below.resolve(fix_resizable_bounds))
 
     def resize(self, view: View, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
-        """Resize what is below."""
+        """Resize the driver below."""
         return self._over(self._below.resize(view, inclusive_min, exclusive_max, modes))
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:

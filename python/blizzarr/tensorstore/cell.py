@@ -138,7 +138,7 @@ class Cell:
         return bool(found.flat[0]) if found.size and (found.all() or not found.any()) else found
 
     def take(self, where: Where) -> npt.NDArray[Any]:
-        """Some elements; those that were not written are anything."""
+        """Return some elements; those that were not written are undefined."""
         assert self.data is not None, "something was written"
         box = _box_of(where)
         data = self.data
@@ -148,13 +148,13 @@ class Cell:
         return found
 
     def fill(self, where: Where, values: npt.NDArray[Any]) -> None:
-        """Set elements that were written, and let go since."""
+        """Put back elements that were written, and released since."""
         self.data = None
         self._is_full = False
         self._spread()[_at(where)] = values
 
     def cut(self, shape: Sequence[int]) -> bool:
-        """Forget what is outside of a shape; whether anything is left."""
+        """Forget elements outside of a shape, and return whether any are left."""
         if self.mask is not None:
             for axis, length in enumerate(shape):
                 self.mask[(slice(None),) * axis + (slice(max(length, 0), None),)] = False
@@ -186,7 +186,7 @@ class Cell:
 
 
 def copied(elements: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Elements that nobody else changes; objects are lists and the like."""
+    """Return a copy that is not shared with the caller: of objects, which may be lists, a deep one."""
     return deepcopy(elements) if elements.dtype.hasobject else np.array(elements, order="C")
 
 

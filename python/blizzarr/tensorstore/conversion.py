@@ -94,7 +94,7 @@ def is_implicit(source: DType, target: DType) -> bool:
 
 
 def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDArray[Any]:
-    """The elements as those of another data type.
+    """Convert elements to another data type.
 
     Raises
     ------

@@ -21,7 +21,7 @@ __all__ = ["find_stored"]
 
 
 def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecNode:
-    """The bound spec of what is found where a bound ``auto`` spec says: its driver, and places within files."""
+    """Return the bound spec of the array at a bound ``auto`` spec: its driver, and its place within files."""
     kvstore = node.kvstore
     if kvstore is None:
         raise SpecError('"kvstore" must be specified')

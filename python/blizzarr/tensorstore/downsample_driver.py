@@ -35,7 +35,7 @@ __all__ = ["DownsampleDriver"]
 
 
 _QUICK = 1 << 16
-"""Elements of which another thread is told in any case."""
+"""Work on more elements than these is always handed to another thread."""
 
 
 class _Needed(NamedTuple):
@@ -84,7 +84,7 @@ class DownsampleDriver(Driver):
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """The chunks of the store, as far as they are whole blocks."""
+        """The layout of the store, as far as chunks consist of whole blocks."""
         rank = self._store.rank
         strided = tuple((dim, 0, factor) for dim, factor in enumerate(self._factors))
         form = IndexTransform(rank)._form._replace(maps=strided)
@@ -168,9 +168,9 @@ class DownsampleDriver(Driver):
         try:
             needed = self._known(form)
         except BlizzarrError:
-            # Whoever reads will see it.
+            # The read that follows raises it again.
             return False
-        # Whether it is quick is asked just before it is read.
+        # `is_quick` is called just before a read, which needs the same parts.
         self._last = form, needed
         return needed.part._driver.is_quick(needed.part)
 
@@ -182,7 +182,7 @@ class DownsampleDriver(Driver):
         try:
             needed = self._known(form)
         except BlizzarrError:
-            # Whoever reads will see it.
+            # The read that follows raises it again.
             return ()
         self._last = form, needed
         return needed.part._driver.sources(needed.part)

@@ -32,7 +32,7 @@ Shared = dict[Any, Any]
 """State that reads share which belong to one batch, or are in flight at the same time."""
 
 View = Indexed
-"""A transform from what is asked for to the domain of the driver; a `TensorStore` is one."""
+"""A transform from the selection to the domain of the driver; a `TensorStore` is one."""
 
 
 class Source(NamedTuple):
@@ -68,7 +68,7 @@ class Driver(ABC):
     _in_flight: weakref.ref[InFlight] | None = None
     """The reads whose futures still exist."""
 
-    # What it is
+    # Properties
 
     @property
     @abstractmethod

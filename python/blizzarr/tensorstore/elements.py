@@ -85,11 +85,11 @@ def as_text_elements(value: Any, dtype: DType, max_rank: int | None = None) -> n
 
 
 def _json(value: Any, max_rank: int | None) -> npt.NDArray[Any]:
-    """Lists are dimensions as far as they are even and there may be dimensions; the rest is JSON."""
+    """Parse nested lists, which are dimensions as far as they are regular, up to `max_rank`; deeper ones are JSON."""
     if isinstance(value, np.ndarray):
         if max_rank is None or value.ndim <= max_rank:
             return value.astype(object)
-        # What is left of its dimensions is lists.
+        # Deeper levels stay lists.
         value = value.tolist()
     shape: list[int] = []
     level = [value]

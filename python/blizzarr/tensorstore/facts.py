@@ -26,7 +26,7 @@ __all__ = ["StoreFacts"]
 
 
 class StoreFacts(Indexable):
-    """A view of what a driver has, without its elements."""
+    """The properties of a view of a driver."""
 
     __slots__ = ("__weakref__", "_bare", "_driver")
 
@@ -143,7 +143,7 @@ class StoreFacts(Indexable):
 
     @property
     def transaction(self) -> Transaction | None:
-        """The transaction that gathers what is written; None if writes are stored directly."""
+        """The transaction that gathers writes; None if they are stored directly."""
         return self._driver.transaction
 
     def spec(

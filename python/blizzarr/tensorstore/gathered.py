@@ -63,7 +63,7 @@ class Gathered:
         below: Callable[[npt.NDArray[Any] | None], npt.NDArray[Any]],
         out: npt.NDArray[Any] | None = None,
     ) -> npt.NDArray[Any]:
-        """Elements as they were written, over those that `below` gives, which may not be asked."""
+        """Return elements that were written; the others come from `below`, which is called only if needed."""
         pieces = Pieces(lowered, self.chunks)
         with self._lock:
             hits = []

@@ -97,12 +97,12 @@ def _along(map_: Map, view: Form, length: int, at: int, bounds: tuple[int, int])
 
 
 def _listed(view: Form, chunks: Sequence[int], origin: Sequence[int], bounds: Box) -> Iterator[tuple[Part, Box]]:
-    """The chunks of positions that are listed: those of one chunk are picked together."""
+    """Return the parts of listed positions: those of one chunk are taken together."""
     cells = [(index - at) // length for index, at, length in zip(indices_of(view), origin, chunks, strict=True)]
     known: list[npt.NDArray[np.int64]] = []
     numbers: npt.NDArray[np.int64] = np.zeros((1,) * view.rank, np.int64)
     for cell in cells:
-        # Counted among those that are there, so that the product stays small.
+        # Numbered within the chunks that occur, so that the product stays small.
         distinct, place = np.unique(cell, return_inverse=True)
         known.append(distinct)
         numbers = numbers * len(distinct) + place.reshape(cell.shape)

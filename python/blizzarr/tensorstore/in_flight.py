@@ -54,14 +54,14 @@ class InFlight:
     __slots__ = ("__weakref__", "_first", "_needed", "_shared")
 
     _needed: set[Any]
-    """Chunks, and what reads have needed together."""
+    """Chunks, and the sets of chunks that reads have needed together."""
 
     def __init__(self, first: TensorStore) -> None:
         self._first: TensorStore | None = first
         self._shared: Shared | None = None
 
     def join(self, view: TensorStore) -> Shared | None:
-        """Add a read; what it shares with the others, if it needs a chunk that one of them has needed."""
+        """Add a read, and return the state that it shares with others if one of them has needed the same chunk."""
         first = self._first
         if first is not None:
             self._needed = set()
@@ -70,7 +70,7 @@ class InFlight:
         return self._share() if self._note(view._driver.sources(view)) else None
 
     def _note(self, sources: Sequence[Source]) -> bool:
-        """Note what a read needs; whether another one has needed some of that."""
+        """Record the chunks that a read needs, and return whether another one has needed some of them."""
         needed = self._needed
         if len(needed) >= _REMEMBERED:
             needed.clear()
@@ -81,7 +81,7 @@ class InFlight:
         known = not chunks.isdisjoint(needed)
         if chunks:
             needed |= chunks
-            # Most need all that another one has needed, and that is told by one look.
+            # Most reads need exactly what another one has needed, which one lookup tells.
             needed.update(boxes)
         return known
 
@@ -131,7 +131,7 @@ _last: weakref.ref[CachePool] | None = None
 
 
 def _pool() -> CachePool:
-    """One pool for all that is in flight."""
+    """Return the pool that all reads in flight share."""
     global _last
     found = None if _last is None else _last()
     if found is None:
@@ -146,7 +146,7 @@ def _engine(pool: CachePool) -> Any:
 
 
 def in_flight(view: TensorStore, work: Callable[[Shared | None], T]) -> Future[T]:
-    """The future of a read of a view whose driver decodes; `work` reads with what it shares with others."""
+    """Return the future of a read of a view whose driver decodes; `work` takes the state that it shares with others."""
     driver = view._driver
     ref = driver._in_flight
     reads = None if ref is None else ref()

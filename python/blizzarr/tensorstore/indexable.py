@@ -12,7 +12,7 @@ __all__ = ["Indexable"]
 
 
 class Indexable(ABC):  # noqa: B024
-    """Transforms, specs and stores; a `Schema` can be indexed, too, and is none to TensorStore.
+    """Transforms, specs and stores. A `Schema` can be indexed, too, but TensorStore does not count it.
 
     Examples
     --------

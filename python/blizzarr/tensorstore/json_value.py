@@ -97,7 +97,7 @@ class JsonDriver(Driver):
         return out
 
     def write(self, view: View, source: Elements) -> None:
-        """Replace the value in the document as it is stored by then."""
+        """Replace the value in the document as it is stored at that time."""
         if not view.size:
             return
         element = np.empty((), np.object_)
@@ -131,7 +131,7 @@ class JsonDriver(Driver):
         changes_in(transaction, store).do(Operation(store, change, (place_in(store)[1] + key,)))
 
     def _made(self, before: bytes | None, value: Any) -> bytes:
-        """The document with another value; as it is, if it has that."""
+        """Return the document with another value; unchanged if it has that value."""
         document = MISSING
         if before is not None:
             with prefixed(f"Error reading {self._shown}"):
@@ -198,7 +198,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _number(text: str) -> int | float:
-    """An integer of 64 bits, or what is next to it."""
+    """Parse an integer; one that does not fit into 64 bits becomes a float."""
     number = int(text)
     return number if -(1 << 63) <= number < 1 << 64 else float(text)
 

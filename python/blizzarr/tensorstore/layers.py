@@ -24,7 +24,7 @@ Opener: TypeAlias = Callable[[SpecNode], TensorStore]
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One store or bound spec, with the view of it that is meant."""
+    """One store or bound spec, and the selected view of it."""
 
     source: TensorStore | Spec
     opener: Opener

@@ -25,7 +25,7 @@ class _LimitedHandle:
         self.threads = threads
 
     def read(self, out: Any, axes: Axes, threads: int = 0, asked: int | None = None, /) -> None:
-        """Fill the buffer with what the axes pick."""
+        """Read the selection of `axes` into the buffer."""
         self.handle.read(out, axes, self.threads, asked)
 
     def write(self, source: Any, axes: Axes, write_empty: bool = False, /) -> None:

@@ -31,7 +31,7 @@ _QUICK = 1 << 16
 
 
 def array_driver(value: Any, dtype: Any, context: Context | None, copy: bool | None, write: bool | None) -> MemoryArray:
-    """The driver of what a user passed; see `blizzarr.tensorstore.array`."""
+    """Return the driver of an array that a user passed; see `blizzarr.tensorstore.array`."""
     if dtype is None:
         found = value if isinstance(value, np.ndarray) else np.asarray(value)
         if found.dtype == object and not isinstance(value, np.ndarray):
@@ -105,7 +105,7 @@ class MemoryArray(Driver):
         """The elements of the view themselves."""
         form = view._form
         array = picked(self._array, lower(view, self._array.shape))
-        # Dimensions along which elements may differ: others are said once.
+        # Repeated dimensions are written once.
         steps = zip(form.maps, self._array.strides, strict=True)
         along = {dim for map_, step in steps if step for dim in dims_of(map_)}
         kept = [dim for dim, length in enumerate(array.shape) if length != 1 and dim in along]
@@ -116,7 +116,7 @@ class MemoryArray(Driver):
         else:
             # In JSON it is `[]`, whatever its rank.
             elements, kept, maps = array.reshape(-1), [0], (0,)
-        # What is written later is not in a spec that was told before.
+        # A copy: a spec does not change with later writes.
         elements = elements.copy()
         bare = form._replace(maps=maps)
         schema = Schema(dtype=self.dtype, rank=len(kept))

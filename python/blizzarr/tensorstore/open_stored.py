@@ -31,7 +31,7 @@ __all__ = ["open_stored"]
 
 
 def open_stored(node: SpecNode, transaction: Transaction | None = None) -> StoredArray:
-    """The array that a bound spec means, as it is in a transaction.
+    """Return the array that a bound spec describes, as it is in a transaction.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def _assumed(place: StoredPlace) -> ArrayMeta:
 
 
 def _create_scale(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None) -> StoredArray:
-    """A new scale of a volume; where there is one that only almost was what is wanted, that one is `missing`."""
+    """Create a scale of a volume; `missing` is the error if there is a similar scale that does not quite match."""
     from blizzarr.tensorstore.volume_creation import create_scale
 
     moment = time.time()
@@ -139,7 +139,7 @@ def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
 
 
 def _expect(place: StoredPlace, store: StagedStore, meta: ArrayMeta) -> None:
-    """Have a transaction fail when the metadata are not the same when it is committed."""
+    """Let the commit of a transaction fail if the metadata have changed by then."""
 
     def apply(target: Store) -> None:
         if place._replace(store=target).found() != meta:
@@ -150,7 +150,7 @@ def _expect(place: StoredPlace, store: StagedStore, meta: ArrayMeta) -> None:
 
 def _looked_at(place: StoredPlace) -> LookedAt:
     if isinstance(place.store, StagedStore):
-        # What a transaction will leave is for nobody else to know.
+        # Metadata of a transaction must not be seen by others.
         return LookedAt()
     return looked_at(bound(place.node, "cache_pool")._value, (*place_in(place.store), *place.array))
 

@@ -52,7 +52,7 @@ def open(
     batch: Batch | None = None,
     **changes: Any,
 ) -> Future[TensorStore]:
-    """Open, or create, what a spec says.
+    """Open or create the array that a spec describes.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def open(
     given = {name: value for name, value in changes.items() if value is not None}
     if isinstance(given.get("kvstore"), KvStore):
         given["kvstore"] = given["kvstore"].spec(retain_context=True)
-    # What is said wrongly is an error at once; what cannot be done is one of the result.
+    # An invalid spec is an error at once; what fails later is an error of the future.
     said = spec._node if isinstance(spec, Spec) else spec_from_json(spec)
     change = change_of(open, given) if given else None
     try:
@@ -131,7 +131,7 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
 
 
 def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStore:
-    """The view that a node says of what was opened."""
+    """Return the view that a node selects from the opened store."""
     driver = opened._driver
     if request.transaction is not None and driver.transaction is None:
         driver = driver.with_transaction(request.transaction)
@@ -155,7 +155,7 @@ def _is_all_of(view: Form, form: Form) -> bool:
 
 
 def limited(driver: Driver, request: Request) -> Driver:
-    """The driver with what was asked for and no more."""
+    """Restrict the driver to reading or writing as requested."""
     read, write = request.read, request.write
     if not read and not write:
         return driver

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["overlapping"]
 
 _MOST = 1 << 14
-"""Chunks of which is noted who needs them; where there are more, looking takes as long as it might save."""
+"""The most chunks for which the reads that need them are recorded; beyond that, looking costs as much as it saves."""
 
 _WORTH = 1 << 16
 """Bytes that would be decoded again for it to be worth keeping them."""

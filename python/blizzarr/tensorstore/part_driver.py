@@ -48,7 +48,7 @@ class PartDriver(StoredArrayDriver):
         return (*self._array._shape, *self._part.shape)
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Any:
-        """Decode what the view needs."""
+        """Read the chunks that the view needs."""
         lowered = lower(view, self._shape)
         if self._must_be_stored:
             self._stored.refuse_missing(self._of_grid(lowered))

@@ -34,7 +34,7 @@ def picked(array: npt.NDArray[Any], lowered: Lowered) -> npt.NDArray[Any]:
 
 
 def put(array: npt.NDArray[Any], lowered: Lowered, source: npt.NDArray[Any]) -> None:
-    """Replace what a selection picks."""
+    """Replace the selected elements."""
     shape, axes, _ = lowered
     simple = _simple(array, shape, axes)
     if simple is not None:

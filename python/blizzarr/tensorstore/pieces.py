@@ -18,10 +18,10 @@ __all__ = ["Piece", "Pieces", "Position"]
 
 Position: TypeAlias = tuple[int, ...]
 Piece: TypeAlias = tuple[Position, Where, Any]
-"""A chunk, what is picked of it, and how to pick these elements of those that `Pieces.arranged` gives."""
+"""A chunk, the selection from it, and the selection of these elements from those of `Pieces.arranged`."""
 
 _Line: TypeAlias = dict[int, tuple[Picked, Picked]]
-"""Along an axis, by the index of the chunk: what is picked of it, and which of the elements that are."""
+"""Along an axis, by the index of the chunk: the selection from it, and which of the elements that are."""
 
 
 class Pieces:
@@ -76,7 +76,7 @@ class Pieces:
         return self.within(None)
 
     def within(self, positions: Collection[Position] | None) -> Iterator[Piece]:
-        """The pieces in these chunks; in all that there are if None."""
+        """Return the pieces in these chunks; None means all."""
         if not self.count or (positions is not None and not positions):
             return
         if not self._axes:

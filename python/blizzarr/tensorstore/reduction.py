@@ -153,13 +153,13 @@ def _rounded(places: list[Blocks], dtype: DType) -> Blocks:
     if dtype.name not in ("int64", "uint64"):
         quotient, rest = _divided(_total(places), count)
     else:
-        # Sums of integers of 64 bits need more: those of their halves do not.
+        # Sums of 64-bit integers may overflow; those of their halves do not.
         low = _total([place & kind.type(0xFFFFFFFF) for place in places])
         high = _total([place >> kind.type(32) for place in places])
         part, left = _divided(high, count)
         more, rest = _divided((left << 32) + low, count)
         quotient = (part.astype(kind) << kind.type(32)) + more.astype(kind)
-    # The quotient is rounded down, so that what is left decides.
+    # The quotient is rounded down, so the remainder decides.
     odd = (quotient & quotient.dtype.type(1)).astype(np.int64)
     up = rest * 2 + odd > count
     found: Blocks = (quotient + up.astype(quotient.dtype)).astype(kind)
@@ -188,7 +188,7 @@ def _greatest(places: list[Blocks], dtype: DType) -> Blocks:
 
 
 def _extreme(places: list[Blocks], dtype: DType, start: float, before: Callable[[Any, Any], Any]) -> Blocks:
-    """The element before which none comes. What cannot be compared (NaN) never counts."""
+    """Return the least element. Elements that cannot be compared (NaN) never count."""
     if dtype.name == "bool" or dtype.name.startswith(("int", "uint")):
         found = places[0].copy()
     else:

@@ -66,7 +66,7 @@ def listed(map_: ArrayMap) -> npt.NDArray[np.int64]:
 
 
 def indices_of(view: Form) -> list[npt.NDArray[np.int64]]:
-    """For each dimension of what it is a view of, the index for every position of the view, as far as it varies.
+    """Return, for each dimension of the array, the index for every position of the view, as far as it varies.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class Part(NamedTuple):
 
 
 def cut_to(view: Form, box: Box) -> Form:
-    """The view, which has no arrays of indices, within a box of its own positions."""
+    """Restrict a view without index arrays to a box of its own positions."""
     never = (False,) * len(box)
     lower = tuple(low for low, _ in box)
     upper = tuple(high for _, high in box)
@@ -124,7 +124,7 @@ def cut_to(view: Form, box: Box) -> Form:
 
 
 def part_in(view: Form, box: Box) -> Part | None:
-    """The part of a view that maps into a box; None if there is none.
+    """Return the part of a view that maps into a box; None if there is none.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def part_in(view: Form, box: Box) -> Part | None:
 
 
 def moved(view: Form, origin: tuple[int, ...]) -> IndexTransform:
-    """The view of something that begins elsewhere: what was at `origin` is at zero."""
+    """Translate the view of something so that `origin` becomes zero."""
     maps: list[Map] = []
     for map_, at in zip(view.maps, origin, strict=True):
         if isinstance(map_, int):

@@ -20,7 +20,7 @@ _MOST: Final = 256
 _created: Kept[tuple[Any, ...], tuple[MetadataConstraints, ArrayMeta]] = Kept(_MOST)
 _checked: Kept[tuple[Any, ...], tuple[MetadataConstraints, Mapping[str, Any]]] = Kept(_MOST)
 _schemas: Kept[tuple[Any, ...], tuple[Mapping[str, Any], Schema]] = Kept(_MOST)
-"""All with what is only known by its identity, so that nothing else gets that."""
+"""Each entry also holds the object whose `id` is in its key, so that no other object can get that `id`."""
 
 
 def created(constraints: MetadataConstraints, schema: Schema, options: Mapping[str, Any]) -> ArrayMeta:
@@ -34,7 +34,7 @@ def created(constraints: MetadataConstraints, schema: Schema, options: Mapping[s
         known = constraints, constraints.create(schema, options)
         _created.keep(key, known)
     meta = known[1]
-    # Whoever gets it may change its attributes.
+    # A copy, as the caller may change the attributes.
     return meta.with_attributes(copied(meta.attributes))
 
 
@@ -58,7 +58,7 @@ def schema_of(node: SpecNode, meta: ArrayMeta) -> Schema:
     key = node.driver, id(meta.source), meta.shape, *(node.options.get(name) for name in kind.options)
     found = _schemas.get(key)
     if found is None:
-        # The document is kept, too, so that no other can have its identity.
+        # The document is kept, too, so that no other can get its `id`.
         found = meta.source, kind.schema_of(meta, node.options)
         _schemas.keep(key, found)
     return found[1]

@@ -40,7 +40,7 @@ class Share(NamedTuple):
         return elements[where]
 
     def put(self, elements: npt.NDArray[Any], found: npt.NDArray[Any]) -> None:
-        """Put what belongs to the part among the elements of the whole view."""
+        """Put the elements of the part in their places among those of the whole view."""
         where = self.where
         if isinstance(where, Place):
             elements.transpose(where.order)[where.points] = found
@@ -109,7 +109,7 @@ def _sorted(
             return 1 + rest.index(dim), offset, stride
         return ArrayMap(0, 1, offset + stride * (form.lower[dim] + places[dims.index(dim)]), (0,), UNBOUNDED)
     if set(map_.dims) <= set(dims):
-        # All are looked at here, so that nobody need do it for each part.
+        # All positions are checked here, so that the parts need no checks.
         array = listed(map_).reshape([map_.array.shape[dim] for dim in dims])
         at = tuple([np.int64(0) if length == 1 else one for length, one in zip(array.shape, places, strict=True)])
         return ArrayMap(0, 1, np.broadcast_to(array[at], (len(places[0]),)), (0,), UNBOUNDED)

@@ -29,7 +29,7 @@ from blizzarr.views.form import Form
 __all__ = ["StackDriver"]
 
 _QUICK = 1 << 18
-"""Elements of which another thread is told in any case."""
+"""Work on more elements than these is always handed to another thread."""
 
 _FEW = 32
 """Layers that are read faster one after the other than by other threads."""
@@ -90,14 +90,14 @@ class StackDriver(Driver):
         )
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
-        """Read from each layer what no later one has."""
+        """Read from each layer the elements that no later one has."""
         parts = self._parts(view._form)
         if len(parts) == 1 and parts[0][0].where is None:
             ((share, part),) = parts
             _check_readable(share, part)
             return part._driver.read(part, out, batch)
         found = empty_result(view._form.shape, self.dtype._element_dtype) if out is None else out
-        # What is kept goes when this is done, so that it cannot become old.
+        # Shared chunks are dropped after this read, so that they cannot become stale.
         own: Shared = {}
         sharing = overlapping([part for _, part in parts]) if batch is None else ()
 
@@ -121,13 +121,13 @@ class StackDriver(Driver):
         try:
             parts = self._parts(form)
         except SpecError:
-            # Whoever reads will see it.
+            # The read that follows raises it again.
             return ()
         self._last = form, parts
         return [source for _, part in parts for source in part._driver.sources(part)]
 
     def write(self, view: View, source: Elements) -> None:
-        """Write to each layer what no later one has."""
+        """Write to each layer the elements that no later one has."""
         parts = self._parts(view._form)
 
         def write(share: Share, part: TensorStore) -> None:
@@ -154,9 +154,9 @@ class StackDriver(Driver):
         try:
             parts = self._parts(form)
         except SpecError:
-            # Whoever reads will see it.
+            # The read that follows raises it again.
             return None
-        # Whether it is quick is asked just before it is read.
+        # `is_quick` is called just before a read, which needs the same parts.
         self._last = form, parts
         return parts if len(parts) <= _FEW else None
 

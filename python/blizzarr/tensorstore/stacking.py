@@ -40,7 +40,7 @@ def overlay(
     transaction: Transaction | None = None,
     **constraints: Any,
 ) -> TensorStore:
-    """Lay stores over each other: each element is that of the last store whose domain contains it.
+    """Overlay stores: each element is that of the last store whose domain contains it.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def stack(
     transaction: Transaction | None = None,
     **constraints: Any,
 ) -> TensorStore:
-    """Put stores one after the other along a new dimension.
+    """Stack stores along a new dimension.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def concat(
     transaction: Transaction | None = None,
     **constraints: Any,
 ) -> TensorStore:
-    """Put stores one after the other along one of their dimensions.
+    """Concatenate stores along one of their dimensions.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ for _function in (overlay, stack, concat):
 
 
 def _layers(layers: Iterable[Any], context: Context | None) -> list[Layer]:
-    # No function of its own: stores are pickled with it.
+    # Not a local function: stores are pickled with it.
     opener = partial(open_node, request=Request())
     given = list(layers)
     if all(type(layer) is TensorStore for layer in given):

@@ -111,7 +111,7 @@ class Staged:
 
     @property
     def _tail(self) -> tuple[int, ...]:
-        """The axes behind those of the array: the bytes of elements, where these are written one by one."""
+        """The axes after those of the array: the bytes of elements, where these are written one by one."""
         return (self._meta.dtype.itemsize,) if self._by_bytes else ()
 
     def adopt(self, meta: ArrayMeta) -> Staged:
@@ -128,7 +128,7 @@ class Staged:
         return self
 
     def check(self) -> None:
-        """Refuse to go on with an array whose documents cannot be told, as a change of them has failed."""
+        """Raise if the documents of the array are unknown, as a change of them has failed."""
         errors = self._changes.overlay.errors
         if errors:
             for key in document_keys(self._path, self._meta):
@@ -136,7 +136,7 @@ class Staged:
                     raise errors[self._prefix + key]
 
     def shrink(self, shape: tuple[int, ...]) -> None:
-        """Forget what is outside of a shape."""
+        """Forget elements outside of a shape."""
         self._shape = tuple(map(min, shape, self._shape))
         for position, cell in list(self._gathered.cells.items()):
             if not cell.cut(self._within(position, shape)):
@@ -150,7 +150,7 @@ class Staged:
     def _start(self, position: tuple[int, ...]) -> tuple[int, ...]:
         return tuple([index * length for index, length in zip(position, self._gathered.chunks, strict=True)])
 
-    # What is to be
+    # The elements as they will be
 
     def _below(self) -> Binding:
         """The array without these elements."""
@@ -167,7 +167,7 @@ class Staged:
         return self._gathered.read(lowered, lambda out: read(self._below(), lowered, out), out)
 
     def write(self, lowered: Lowered, source: npt.NDArray[Any], write_empty: bool = False) -> None:
-        """Keep what is to be written; with `write_empty` chunks of nothing but the fill value are stored, too."""
+        """Keep elements to be written; with `write_empty`, chunks that contain only the fill value are stored, too."""
         self._write_empty = self._write_empty or write_empty
         self._gathered.write(lowered, source)
         self._changes.touched(self, self._store)
@@ -201,7 +201,7 @@ class Staged:
                     del self._gathered.cells[position]
 
     def put(self, store: Store, into: MemoryStore) -> list[str]:
-        """Make all chunks over what is at the same place: those with these names in another memory."""
+        """Write all chunks on top of the values of `store`: to it, or to the memory `into`; return the names of the latter."""
         assert isinstance(store, View), "what is to be"
         names = self.names()
         if not names:
@@ -209,7 +209,7 @@ class Staged:
         self._check_current(store)
         is_sharded = isinstance(self._meta.chunk_keys.places, Shards)
         if chunk_store(into, self._path, self._meta) is not into or is_sharded:
-            # Who renames keys tells nobody which they are.
+            # A store that renames keys does not tell their names.
             self._put(store, store.overlay, list(self._gathered.cells))
             return []
         # Writers want the document that they lock; it is not taken along.
@@ -221,7 +221,7 @@ class Staged:
             for name, position in some:
                 cell = self._gathered.cells[position]
                 if cell.data is None:
-                    # It was made over what others have replaced since.
+                    # It was computed from a value that others have replaced since.
                     self._take_back(binding, position, cell)
                 if cell.is_whole:
                     self._final.add(name)
@@ -292,7 +292,7 @@ class Staged:
             self._gathered.cells[position].data = None
 
     def _written_to(self, store: Store) -> Binding:
-        """The array with room for all that was written, which others may have cut off."""
+        """Return the binding of the array with room for all written elements, which others may have cut off."""
         if self._assumed and not isinstance(store, View):
             store = unlocked(store)
         binding = self._bind(store, self._meta.with_shape(self._shape))
@@ -356,7 +356,7 @@ class Staged:
 
 
 class _Twofold(View):
-    """Reads from what is to be, and writes to an overlay."""
+    """A store that reads values as they will be, and writes to an overlay."""
 
     def __init__(self, below: View, into: Overlay) -> None:
         super().__init__(below.base, below.prefix, into, below.seen)

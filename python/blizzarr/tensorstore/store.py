@@ -126,7 +126,7 @@ class TensorStore(StoreFacts):
         if order not in ("C", "F"):
             raise TypeError("`order` must be specified as 'C' or 'F'")
         driver, form = self._driver, self._bare
-        # The work has views of its own, so that this one can go before it is done.
+        # The work has a view of its own, so that this one can be collected before it is done.
         if batch is None and driver.decodes:
             return in_flight(self, lambda shared: TensorStore._made(driver, form)._read_now(order, shared))
         shared = None if batch is None else batch._shared
@@ -147,7 +147,7 @@ class TensorStore(StoreFacts):
         return driver.read(view, None, batch)
 
     def _now(self) -> TensorStore:
-        """The view with the bounds that it leaves open as they are now."""
+        """Return the view with its implicit bounds as they are now."""
         form = self._driver.current(self._bare)
         return self if form is self._bare else self._made(self._driver, form)
 
@@ -215,7 +215,7 @@ class TensorStore(StoreFacts):
             view = self._now()
         except BlizzarrError as error:
             return _refusing(error)
-        # What cannot be converted is an error at once, what does not fit one of the result.
+        # A source of a wrong type is an error at once; one that does not fit is an error of the future.
         elements = as_source(source, view)
         try:
             fitting = fitted(elements, view)
@@ -321,7 +321,7 @@ class TensorStore(StoreFacts):
     def storage_statistics(
         self, *, query_not_stored: bool = False, query_fully_stored: bool = False
     ) -> Future[Statistics]:
-        """Find out whether nothing, and whether everything, of the view is stored, in chunks (of shards, inner chunks).
+        """Report whether any, and whether all, chunks of the view are stored; in shards, inner chunks count.
 
         Parameters
         ----------
@@ -382,7 +382,7 @@ class _Assignable(Subscript[TensorStore]):
 
 
 def _with_bounds_of(driver: Driver, form: Form) -> Form:
-    """A view with the bounds that it leaves open as the driver has them."""
+    """Return the form with the driver's bounds in place of its implicit ones."""
     domain = driver.domain._form
     if (
         False not in form.implicit_upper
@@ -390,12 +390,12 @@ def _with_bounds_of(driver: Driver, form: Form) -> Form:
         and form[:1] == domain[:1]
         and form[2:5] == domain[2:5]
     ):
-        # All of it, with nothing said.
+        # The whole array with implicit upper bounds: there is nothing to compose.
         return form._replace(upper=domain.upper)
     try:
         return compose(IndexTransform(driver.domain)._form, form)
     except SelectionError as error:
-        # Not what was asked for is wrong, but what is there does not go with it any more.
+        # The index was valid for the view, but the stored array has changed.
         raise SpecError(str(error)) from error
 
 

@@ -45,7 +45,7 @@ class StoredArray:
     node: SpecNode
     """The spec, its resources bound."""
     array: Array
-    """The array; what is read goes through the cache of the spec, if that has room."""
+    """The array; it reads through the cache of the spec, if that has room."""
     metadata_since: float
     """Metadata that were last looked at before this moment, in seconds since 1970, must be looked at again."""
     known: LookedAt
@@ -59,7 +59,7 @@ class StoredArray:
 
     @property
     def schema(self) -> Schema:
-        """All that is known of the array, as it is stored."""
+        """The schema of the array as it is stored."""
         return schema_of(self.node, self.array.metadata)
 
     @property
@@ -68,18 +68,18 @@ class StoredArray:
         return METADATA[self.node.driver].part(self.array.metadata, self.node.options)
 
     def refresh(self) -> None:
-        """Take the shape as it is stored now."""
+        """Take the shape that is stored now."""
         for _ in range(_LOOKS):
             moment, before = time.time(), self.array._metadata
             meta = self.look()[0]
-            # What another thread has made or seen meanwhile may be newer than this.
+            # Another thread may have stored or read a newer one meanwhile.
             if self.array._metadata is before:
                 break
         self.array._adopt(meta)
         self.known.are(meta, moment)
 
     def renew(self) -> None:
-        """Take the shape as somebody who shares the cache has seen it, if that is new enough, else as it is stored."""
+        """Take the cached shape if that is recent enough, else the one that is stored now."""
         meta = self.known.meta
         if meta is None or not self.known.suffices(self.metadata_since):
             self.refresh()
@@ -88,13 +88,13 @@ class StoredArray:
             self.array._adopt(meta)
 
     def overtake(self, known: LookedAt) -> None:
-        """Take the shape as somebody who shares the cache has seen it, if it is still this array."""
+        """Take the cached shape, if the array still has the same chunks."""
         meta = known.meta
         if meta is not None and not self.assumed and same_chunks(meta, self.array.metadata):
             self.array._adopt(meta)
 
     def look(self) -> tuple[ArrayMeta, Found]:
-        """The metadata as they are stored now, and their documents.
+        """Return the stored metadata and documents.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class StoredArray:
         return replace(self, array=staged, known=LookedAt())
 
     def reshape(self, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool) -> None:
-        """Change the shape to what is decided of the one that is stored."""
+        """Change the shape to the one that `decide` makes of the one that is stored."""
         array = self.array
 
         def decided(stored: ArrayMeta) -> tuple[int, ...]:
@@ -144,7 +144,7 @@ class StoredArray:
     def reshape_later(
         self, transaction: Transaction, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool
     ) -> None:
-        """Change the shape when a transaction is committed, to what is decided of the one that is stored then."""
+        """Change the shape at the commit of a transaction, to the one that is made of what is stored by then."""
         array = self.array
 
         def apply(target: Store) -> None:

@@ -80,7 +80,7 @@ class StoredArrayDriver(Driver):
         self._write_empty = bool(options.get("store_data_equal_to_fill_value", False))
         self._must_be_stored = not options.get("fill_missing_data_reads", True)
         self._is_plain = not (self._write_empty or self._must_be_stored or transaction is not None)
-        # If it takes something, and nobody else keeps the chunks.
+        # If decoding takes time, and the chunks are not kept elsewhere.
         self.decodes = (
             self._is_plain
             and not meta.dtype.numpy.hasobject
@@ -88,7 +88,7 @@ class StoredArrayDriver(Driver):
             and keeping_of(stored.array.store) is None
         )
 
-    # What it is
+    # Properties
 
     @property
     def _schema(self) -> Schema:
@@ -156,21 +156,21 @@ class StoredArrayDriver(Driver):
     # Its elements
 
     def current(self, form: Form) -> Form:
-        """The view with the bounds that it leaves open as they are now."""
+        """Return the form with its implicit bounds as they are now."""
         if self._looked < self._stored.metadata_since and not self._stored.assumed:
             self._looked = time.time()
             self._stored.refresh()
         else:
             known = self._stored.known
             if known.meta is None:
-                # In a transaction, where nobody has looked: as everywhere else.
+                # In a transaction, where nobody has read the metadata: as without one.
                 known = self._outside.known
             if known.meta is not self._array._metadata:
                 self._stored.overtake(known)
         return form if is_settled(form, self._shape) else super().current(form)
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Any:
-        """Decode what the view needs."""
+        """Read the chunks that the view needs."""
         array = self._array
         lowered = lower(view, array._shape)
         if self._is_plain:
@@ -183,7 +183,7 @@ class StoredArrayDriver(Driver):
         return read(array._binding or array._bind(), lowered, out)
 
     def write(self, view: View, source: Elements) -> None:
-        """Encode the chunks of the view; those that it has a part of are read first."""
+        """Write the chunks of the view; those that it covers in part are read first."""
         array = self._array
         check_writable(array.store, array.path)
         lowered = lower(view, array._shape)
@@ -198,7 +198,7 @@ class StoredArrayDriver(Driver):
         write(binding, lowered, source)
 
     def _shared(self, batch: Shared) -> Binding:
-        """The array with what the reads of a batch have decoded, or those that are in flight."""
+        """Return the binding of the array with the pool that the reads of a batch, or those in flight, share."""
         array = self._array
         recheck = batch.get("recheck", False)
         if recheck and self._place is None:
@@ -214,7 +214,7 @@ class StoredArrayDriver(Driver):
         return asked(found[1], batch.get("asked"))
 
     def sources(self, view: View) -> Sequence[Source]:
-        """Its chunks, if it takes something to decode them and nobody else keeps them."""
+        """Return its chunks, if decoding takes time and they are not kept elsewhere."""
         place = self._place
         return () if place is None else (Source(place, view._form, self._chunk_shape, self._chunk_bytes),)
 
@@ -294,7 +294,7 @@ class StoredArrayDriver(Driver):
         return self
 
     def resize(self, view: View, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
-        """Change the shape in the document, and erase what is outside."""
+        """Change the shape in the document, and erase the chunks outside."""
         if self._stored.assumed:
             raise SpecError("Resize not supported because assume_metadata was specified")
         check_writable(self._array.store, self._array.path)
@@ -324,7 +324,7 @@ class StoredArrayDriver(Driver):
         try:
             lowered = lower(view, self._array.shape)
         except ViewOutOfBoundsError:
-            # It has become smaller: what is not there any more is not stored, where the view leaves its bounds open.
+            # The array has become smaller: elements that are gone count as not stored, where bounds are implicit.
             lower(IndexTransform._of(self.current(view._form)), self._array.shape)
             lowered = lower(view, (INF,) * self.rank)
         nothing, everything = stored_of(self._array, lowered)

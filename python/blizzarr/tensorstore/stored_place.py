@@ -102,7 +102,7 @@ class StoredPlace(NamedTuple):
         return found.meta
 
     def _refuse_unreadable(self) -> None:
-        """Refuse what has the name of a document and is none of an array, where nothing else has that name."""
+        """Raise if the key of the document holds something that is not the document of an array."""
         refuse: Any = getattr(self.constraints, "refuse", None)
         raw = None if refuse is None else self.store.get(self.forms[0].node_keys(self.path)[0])
         if raw is not None:
@@ -126,7 +126,7 @@ class StoredPlace(NamedTuple):
         return done
 
     def remove(self, meta: ArrayMeta) -> None:
-        """Remove what is there, and what an array that is gone may have left."""
+        """Remove the array, and what an earlier array may have left."""
         remove_node(self.store, self.path)
         remove_left_over(self.store, self.path, meta)
 

@@ -58,7 +58,7 @@ def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
 def _within(
     groups: list[_Group], position: tuple[int, ...], ratio: tuple[int, ...]
 ) -> tuple[np.ndarray[Any, Any], ...] | None:
-    """The wanted inner chunks of one shard, as indices that are broadcast; None if there are none."""
+    """Return the wanted inner chunks of one shard, as indices that are broadcast; None if there are none."""
     found: dict[int, np.ndarray[Any, Any]] = {}
     for number, (members, chunks) in enumerate(groups):
         rows = np.array(sorted(chunks)).reshape(len(chunks), len(members))

@@ -44,7 +44,7 @@ class VirtualChanges:
         """Everything can be committed, as far as is known."""
 
     def commit(self, outcome: Outcome) -> None:
-        """Hand over every chunk, with what it has by now where nothing is to be written."""
+        """Write every chunk; elements that were not written are read first."""
         for box, error in self._driver._hand_over(list(self._chunks.items())):
             if error is None:
                 outcome.stored.append(shown_chunk(box))

@@ -48,7 +48,7 @@ class VirtualChunkedReadParameters:
     """The options of a read, the last argument of a function that produces chunks."""
 
     if_not_equal: bytes = b""
-    """The generation that is known already; nothing is cached here, so none is."""
+    """The generation that the caller already has; always empty, as chunks are not cached."""
     staleness_bound: float = -math.inf
     """A value from this moment or later is recent enough, in seconds since 1970."""
     batch: Batch | None = None
@@ -60,7 +60,7 @@ class VirtualChunkedWriteParameters:
     """The options of a write, the last argument of a function that consumes chunks."""
 
     if_equal: bytes = b""
-    """The generation that the chunk must still have; empty for any."""
+    """The generation that the chunk must still have; empty for no condition."""
 
 
 def _stamp(told: Any) -> TimestampedStorageGeneration | None:
@@ -76,7 +76,7 @@ def _stamp(told: Any) -> TimestampedStorageGeneration | None:
 _NOTHING: Future[Any] = resolved(None)
 
 _Part = tuple[Elements, npt.NDArray[np.bool_]]
-"""Elements of a chunk, and which of them are meant."""
+"""Elements of a chunk, and a mask of those that are to be written."""
 
 _ATTEMPTS = 100
 
@@ -138,7 +138,7 @@ class VirtualDriver(Driver):
         return SpecNode(self.name, schema, transform, options=options, resources=self._resources)
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
-        """Have every chunk made that the view needs; those made by coroutines at the same time."""
+        """Read the chunks that the view needs; coroutines run at the same time."""
         form = view._form
         found = np.empty(form.shape, self.dtype._element_dtype) if out is None else out
         params = VirtualChunkedReadParameters(staleness_bound=time.time(), batch=None if batch is None else Batch())
@@ -165,7 +165,7 @@ class VirtualDriver(Driver):
         return chunk, _NOTHING if returned is None else Future(returned, loop=self._loop)
 
     def write(self, view: View, source: Elements) -> None:
-        """Hand over every chunk of the view; those of which the view is a part are made first."""
+        """Write the chunks of the view; those that it covers in part are read first."""
         form, changes = view._form, self._changes()
         gathered = VirtualChanges(self) if changes is None else changes
         touched = {}
@@ -182,7 +182,9 @@ class VirtualDriver(Driver):
                     raise error
 
     def _hand_over(self, todo: list[tuple[Box, _Part]]) -> list[tuple[Box, Exception | None]]:
-        """Have chunks written, each as it is by then but for what a mask says, and tell how that went."""
+        """Write chunks, with the elements of a mask replaced in what is read just before; return the error of each, or
+        None.
+        """
         done: list[tuple[Box, Exception | None]] = []
         for _ in range(_ATTEMPTS):
             begun, written = [], []
@@ -206,7 +208,7 @@ class VirtualDriver(Driver):
                         failure = error
                 if isinstance(failure, Exception) or failure is None:
                     if told is not None and told.generation == UNKNOWN:
-                        # Somebody else was faster, and what he has made of the rest must stay.
+                        # Somebody else was faster; elements outside of the mask must stay as they are now.
                         todo.append((box, part))
                     else:
                         done.append((box, failure))
@@ -253,7 +255,7 @@ class VirtualDriver(Driver):
         return made
 
     def _room(self, box: Box) -> Elements:
-        """An array for a chunk, whose elements lie as the layout says; of a whole one that is cut off."""
+        """Return an array for a chunk in the layout's order; at the edge, a view of a whole one."""
         if self._order == tuple(range(len(box))):
             whole = np.empty(self._chunks, self.dtype._element_dtype)
         else:

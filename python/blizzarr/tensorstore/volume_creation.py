@@ -34,7 +34,7 @@ class _Made(NamedTuple):
 
 
 def create_scale(place: StoredPlace, mode: OpenMode) -> ArrayMeta:
-    """Store the document with a new scale; with `delete_existing` all that is there goes before."""
+    """Store the document with a new scale; `delete_existing` removes everything there first."""
     store = place.store
     if not isinstance(store, StagedStore):
         return _create(place, mode)
@@ -49,7 +49,7 @@ def create_scale(place: StoredPlace, mode: OpenMode) -> ArrayMeta:
 
 
 def assumed_scale(place: StoredPlace) -> ArrayMeta:
-    """The scale as the spec says that it is, whatever is stored."""
+    """Return the scale that the spec describes, without looking at the store."""
     return _decoded(place, None, assumed=True).meta
 
 

@@ -20,7 +20,7 @@ __all__ = ["VolumeDriver"]
 
 
 class VolumeDriver(StoredArrayDriver):
-    """A scale; its own indices begin at zero, those that are seen where the volume does."""
+    """A scale, whose own indices begin at zero; those that users see begin at the offset of the volume."""
 
     @property
     def _schema(self) -> Schema:
@@ -32,7 +32,7 @@ class VolumeDriver(StoredArrayDriver):
 
     @cached_property
     def outside(self) -> IndexTransform:
-        """From the indices of the volume to those of the array."""
+        """Translate from the indices of the volume to those of the array."""
         domain = self._outer
         maps = tuple((dim, -first, 1) for dim, first in enumerate(domain.inclusive_min))
         return IndexTransform._of(domain._form._replace(maps=maps))
@@ -56,7 +56,7 @@ class VolumeDriver(StoredArrayDriver):
         return super().storage_statistics(view, not_stored, fully_stored)
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """The place, and the metadata; indices are those of the volume."""
+        """Return the place and the metadata, in the indices of the volume."""
         node = super().said(view, minimal)
         firsts = self.outside._form.lower
         maps = tuple(_moved(map_, first) for map_, first in zip(view._form.maps, firsts, strict=True))

@@ -25,13 +25,13 @@ _ATTEMPTS = 100
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """A change that can be made to a store, and to what a store will be."""
+    """A change that can be applied to a store, or to a view of what the store will be."""
 
     store: Store
     apply: Callable[[Store], None]
     """Makes it. May be called more than once, with whatever is at the same place as `store`."""
     names: tuple[str, ...] = ()
-    """The values that are about it: they cannot be told when it fails."""
+    """The names of the values that it changes, which are unknown when it fails."""
     under: str | None = None
     """Elements of an array with this name are nothing without it."""
     checks: bool = False
@@ -51,14 +51,16 @@ class Elements(Protocol):
         ...
 
     def made(self, name: str) -> tuple[bytes | None] | None:
-        """The value that they are in as it is to be, in a tuple, if there are any."""
+        """Return the value of this name with the elements in it, in a tuple; None if it has none of them."""
         ...
 
     def forget(self, least: str, end: str) -> None:
-        """Leave out those in values of a range of names."""
+        """Forget the elements in values of a range of names."""
 
     def put(self, store: Store, into: MemoryStore) -> list[str]:
-        """Write them to what is at the same place, or values with them to another memory; the names of these."""
+        """Write the elements on top of the values of `store`: to it, or to the memory `into`; return the names of the
+        latter.
+        """
         ...
 
     def commit(self, outcome: Outcome) -> None:
@@ -70,7 +72,7 @@ class Elements(Protocol):
 
 
 class Changes:
-    """Changes of the values of one place: made in order to a copy of what is there, and again when it has changed.
+    """The changes of the values of one place, applied in order to a copy, and again when the original has changed.
 
     Names are keys with what tells the stores of this place apart.
     """
@@ -80,7 +82,7 @@ class Changes:
         self.at_once = at_once
         self.lock = threading.RLock()
         self._operations: dict[object, Operation] = {}
-        """In order; those that give a key its value by its name, as only the last one of each counts."""
+        """In order. Changes that set one key are stored under its name, as only the last one of each counts."""
         self._overlay = Overlay()
         self._seen: Seen = {}
         self.needed: dict[str, tuple[Store, str, bytes | None]] = {}
@@ -93,7 +95,7 @@ class Changes:
         self._stamps: dict[str, int] = {}
         self._count = count(1)
 
-    # What is to be
+    # The values as they will be
 
     def view(self, store: Store, elements: bool = True) -> View:
         """Return the store as the transaction will leave it."""
@@ -109,7 +111,7 @@ class Changes:
             return self._overlay
 
     def _update(self) -> None:
-        """Do everything over where what it was made from has changed."""
+        """Apply all changes again if a value that they depend on has changed."""
         if any(generation_of(store, key) != before for store, key, before in self._seen.values()):
             self._overlay, self._seen = self._played()
 
@@ -120,7 +122,7 @@ class Changes:
         return overlay, seen
 
     def _made(self, operation: Operation, overlay: Overlay, seen: Seen) -> tuple[Overlay, BlizzarrError | None]:
-        # What gives a value to a key cannot fail in the middle.
+        # Setting one key cannot fail halfway, so it needs no copy.
         after = overlay if operation.is_plain else overlay.copy()
         try:
             operation.apply(View(operation.store, place_in(operation.store)[1], after, seen))
@@ -156,7 +158,7 @@ class Changes:
             self.do(Operation(store, change, (name,), is_plain=True))
 
     def delete_range(self, store: Store, least: str, end: str) -> None:
-        """Let all keys of a range have no value."""
+        """Delete all keys of a range."""
         prefix = place_in(store)[1]
         first, last = prefix + least, prefix + end if end else behind(prefix)
 
@@ -176,7 +178,7 @@ class Changes:
             self.do(Operation(store, change))
 
     def _forget(self, least: str, end: str) -> None:
-        """Values of a range are replaced: what was to become of them before does not matter any more."""
+        """Forget earlier changes of the values of a range, which are replaced."""
         for elements in self._elements.values():
             elements.forget(least, end)
         ours = [least] if end == least + "\0" else [key for key in self._operations if isinstance(key, str)]
@@ -198,14 +200,14 @@ class Changes:
     # Elements
 
     def elements(self, name: str, make: Callable[[], Elements]) -> Elements:
-        """The elements of the array of this name, made by the first who asks."""
+        """Return the elements of the array of this name; the first call makes them."""
         with self.lock:
             if name not in self._elements:
                 self._elements[name] = make()
             return self._elements[name]
 
     def drop(self, name: str) -> None:
-        """Forget the elements of the array of this name, and of those below it."""
+        """Forget the elements of the array of this name, and those of arrays below it."""
         with self.lock:
             for other in [other for other in self._elements if f"{other}/".startswith(f"{name}/")]:
                 del self._elements[other]
@@ -272,7 +274,7 @@ class Changes:
 
     def _commit_each(self, outcome: Outcome) -> None:
         for error in self._played()[0].errors.values():
-            # What cannot be is found out before anything is stored.
+            # Changes that must fail are found before anything is stored.
             outcome.fail(self.shown(), error)
             return
         failed = set()
@@ -304,7 +306,7 @@ class Changes:
         with ExitStack() as stack:
             locks = memory.native.lock_for_deletion([key for _, key in locked])
             stack.callback(locks.release)
-            # What is made of elements is stored by taking it from here, without a copy.
+            # Values with elements are taken from this memory without a copy.
             made = MemoryStore()
             for _ in range(_ATTEMPTS):
                 overlay, seen = self._played()
@@ -349,7 +351,7 @@ def changes_in(transaction: Transaction, store: Store) -> Changes:
 
 
 def place_in(store: Store) -> tuple[str, str]:
-    """The place that a store is in, and what its keys begin with there: all directories are in one."""
+    """Return the place of a store, and the prefix of its keys there; all directories are in one place."""
     bare = unwrapped(store)
     if isinstance(bare, LocalStore):
         return "file", f"{bare}/".replace("//", "/")
@@ -363,7 +365,7 @@ def shown(store: Store, key: str) -> str:
 
 
 def _publish(store: Store) -> None:
-    """Let others see it, where that does not happen at once."""
+    """Make the changes visible to others, for stores that do not do so at once."""
     flush: Callable[[], None] | None = getattr(store, "flush", None)
     if flush is not None and not getattr(store, "shows_at_once", False):
         flush()

@@ -11,7 +11,7 @@ __all__ = ["CommitFuture"]
 
 
 class CommitFuture(Future[None]):
-    """The end of a transaction, which it keeps alive and commits when somebody waits.
+    """The end of a transaction, which this future keeps alive, and commits when somebody waits.
 
     Examples
     --------
@@ -49,9 +49,9 @@ class CommitFuture(Future[None]):
             self._commit()
 
     def add_done_callback(self, callback: Callable[[Future[None]], object]) -> None:
-        """Have `callback` called with this future when it is done."""
+        """Call `callback` with this future when it is done."""
         if not self.done():
-            # Who waits like this need not hold the future.
+            # Whoever waits for a callback need not hold the future.
             self._ended.add_done_callback(lambda _, kept=self: None)  # type: ignore[misc]
         super().add_done_callback(callback)
 

@@ -22,12 +22,12 @@ class Outcome:
         self.error: BaseException | None = None
 
     def fail(self, shown: Sequence[str], error: BaseException) -> None:
-        """Note what was not stored; the first error counts."""
+        """Record values that were not stored; the first error counts."""
         self.not_stored += shown
         self.error = self.error or error
 
     def told(self) -> BaseException | None:
-        """The error, which also says what has become of everything else; None if all was stored."""
+        """Return the first error, with a note on what became of the other values; None if all were stored."""
         error = self.error
         if error is not None and self.stored:
             what = f"{_listed(self.stored)} stored, {_listed(self.not_stored)} not"
@@ -48,7 +48,7 @@ class Participant(Protocol):
         """Refuse to be committed, before anything is stored."""
 
     def commit(self, outcome: Outcome) -> None:
-        """Store them, and note what was stored."""
+        """Store the changes, and record which values were stored."""
 
     def shown(self) -> list[str]:
         """Return the names of the values that are to be stored, as errors show them."""

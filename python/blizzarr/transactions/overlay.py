@@ -21,7 +21,7 @@ Seen = dict[str, tuple[Store, str, bytes]]
 
 
 def behind(prefix: str) -> str:
-    """The first name behind all that begin with this; empty if there is none."""
+    """Return the first name after all that begin with this prefix; empty if there is none."""
     return prefix[:-1] + chr(ord(prefix[-1]) + 1) if prefix else ""
 
 
@@ -40,10 +40,10 @@ class Overlay:
         self.ranges: list[tuple[str, str]] = []
         """Ranges of names whose stored values are hidden."""
         self.errors: dict[str, BlizzarrError] = {}
-        """Values that cannot be told, as a change of them has failed."""
+        """Names of values that are unknown, as a change of them has failed, and why."""
 
     def copy(self) -> Overlay:
-        """One that can be changed by itself."""
+        """Return an independent copy."""
         other = Overlay()
         other.values, other.ranges, other.errors = dict(self.values), builtins.list(self.ranges), dict(self.errors)
         return other
@@ -53,7 +53,7 @@ class Overlay:
         return any(in_range(name, least, end) for least, end in self.ranges)
 
     def delete_range(self, least: str, end: str) -> None:
-        """Let all names of a range have no value."""
+        """Delete all names of a range."""
         for name in [name for name in self.values if in_range(name, least, end)]:
             del self.values[name]
         self.ranges.append((least, end))
@@ -121,7 +121,7 @@ class View(BaseStore):
         return str(self.base)
 
     def get(self, key: str) -> Value | None:
-        """The value as it is to be."""
+        """Return the value as it will be."""
         name = self.prefix + check_key(key)
         made = None if self.above is None else self.above.made(name)
         if made is not None:
@@ -144,7 +144,7 @@ class View(BaseStore):
             self.seen[name] = self.base, key, generation_of(self.base, key)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of the value as it is to be."""
+        """Return parts of the value as it will be."""
         name = self.prefix + check_key(key)
         overlay = self.overlay
         made = None if self.above is None else self.above.made(name)
@@ -155,21 +155,21 @@ class View(BaseStore):
         return None if value is None else slice_ranges(value, ranges)
 
     def set(self, key: str, value: Value) -> None:
-        """Let it have this value."""
+        """Set the value."""
         self.overlay.values[self.prefix + check_key(key)] = bytes(value)
 
     def delete(self, key: str) -> object:
-        """Let it have no value."""
+        """Delete the value."""
         self.overlay.values[self.prefix + check_key(key)] = None
         return None
 
     def delete_prefix(self, prefix: str) -> None:
-        """Let nothing below a prefix have a value."""
+        """Delete all values below a prefix."""
         below = self.prefix + check_prefix(prefix)
         self.overlay.delete_range(below, behind(below))
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        """Let it have this value, if it is as expected."""
+        """Set the value if it is as expected."""
         found = self.get(key)
         if (None if found is None else bytes(found)) != (None if expected is None else bytes(expected)):
             return False
@@ -177,7 +177,7 @@ class View(BaseStore):
         return True
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Let it have no value, if it is as expected."""
+        """Delete the value if it is as expected."""
         found = self.get(key)
         if found is None or bytes(found) != bytes(expected):
             return False

@@ -58,19 +58,19 @@ class StagedStore(BaseStore):
         return changes.view(base)
 
     def get(self, key: str) -> Value | None:
-        """The value as it is to be."""
+        """Return the value as it will be."""
         return self._view().get(key)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of the value as it is to be."""
+        """Return parts of the value as it will be."""
         return self._view().get_ranges(key, ranges)
 
     def set(self, key: str, value: Value) -> None:
-        """Have it stored with the transaction."""
+        """Set the value with the transaction."""
         self.changes.write(self.base, key, bytes(value))
 
     def delete(self, key: str) -> object:
-        """Have it deleted with the transaction."""
+        """Delete the value with the transaction."""
         self.changes.write(self.base, key, None)
         return None
 

@@ -48,10 +48,10 @@ class Transaction:
     Parameters
     ----------
     atomic
-        Whether others must never see it half committed: a change that makes this impossible fails, and aborts the
-        transaction.
+        Guarantee that others never see the transaction half committed; a change that makes this impossible raises an
+        error and aborts the transaction.
     repeatable_read
-        Whether the commit fails if others have changed something that was read in the transaction.
+        Let the commit fail if others have changed something that was read in the transaction.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class Transaction:
         """True if everything was stored."""
         return self._done.done() and self._done.exception() is None
 
-    # For whoever takes part
+    # For participants
 
     def _join(self, key: object, make: Callable[[], P]) -> P:
         """Return the participant under this key; the first call makes it.
@@ -276,7 +276,7 @@ class Transaction:
         return parts
 
     def _released(self) -> None:
-        """One of those who kept it from ending is done."""
+        """Release one hold; the last one lets a commit or abort that was asked for proceed."""
         with self._lock:
             self._holds -= 1
             if self._holds or self._started:
@@ -291,7 +291,7 @@ class Transaction:
 
     def _commit(self, parts: list[Participant]) -> None:
         outcome = self._outcome
-        # What cannot be taken back comes before what either succeeds or changes nothing, where that matters.
+        # In atomic transactions, participants that either succeed or change nothing come last.
         parts.sort(key=lambda part: self._atomic and part.at_once)
         left = list(parts)
         try:

@@ -45,5 +45,5 @@ class _WatchedStore(StoreWrapper):
 
 
 def watched(store: Store, seen: Seen) -> Store:
-    """The store; what is read from it is noted, and must not have changed when it is read once more."""
+    """Return the store; a value that is read from it is recorded, and must not have changed when it is read again."""
     return _WatchedStore(store, seen)

@@ -40,7 +40,7 @@ def index_basic(form: Form, key: Any) -> Form | None:
     implicit_lower: list[bool] = []
     implicit_upper: list[bool] = []
     labels: list[str] = []
-    # What became of each dimension: an index, or (dim, offset, stride).
+    # The fate of each dimension: an index, or (dim, offset, stride).
     became: list[int | tuple[int, int, int]] = []
     dim = 0
     spread = False
@@ -127,7 +127,7 @@ def _counted_down(form: Form, dim: int, key: slice, open_below: bool, open_above
     start, stop, step = key.start, key.stop, key.step
     first = form.upper[dim] - 1 if start is None else start
     last = form.lower[dim] if stop is None else stop + 1
-    # An implicit bound moves with that of the view, and so does what is counted from it.
+    # An implicit bound moves with that of the view, and so would everything that is counted from it.
     if (open_above and start is not None) or (open_below and stop is not None):
         return None
     if last > first or first >= form.upper[dim] or last < 0 or first >= INF:
@@ -143,7 +143,7 @@ def _composed(
     lower: list[int],
     upper: list[int],
 ) -> tuple[Map, ...] | None:
-    """The output maps of what dimensions that began at `origin` became; None where an index or array is unusual."""
+    """Return the output maps after indexing dimensions that began at `origin`; None for the general path."""
     new_maps: list[Map] = []
     for map_ in maps:
         if type(map_) is int:

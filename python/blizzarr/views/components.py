@@ -80,7 +80,7 @@ def complete(
     implicit_upper: tuple[bool, ...] | None,
     labels: tuple[str, ...] | None,
 ) -> Form:
-    """The domain with all that is missing filled in: bounds that are not given are infinite and implicit."""
+    """Return the domain with missing parts filled in: bounds that are not given are infinite and implicit."""
     of_shape = upper is not None and upper[0] == "shape"
     if implicit_lower is None:
         implicit_lower = (lower is None and not of_shape,) * rank

@@ -41,7 +41,7 @@ def compose(outer: Form, inner: Form) -> Form:
 
 
 def _domain(outer: Form, inner: Form) -> Form:
-    """The domain of the inner transform, within what the outer allows."""
+    """Return the domain of the inner transform, restricted to where the outer one is defined."""
     is_empty = inner.is_empty
     inferred: dict[int, Interval] = {}
     for dim, map_ in enumerate(inner.maps):
@@ -160,7 +160,7 @@ def gather(map_: ArrayMap, outer: Form, inner: Form) -> tuple[IndexArray, tuple[
 
 
 def index_values(map_: ArrayMap, allowed: Bounds, output: int | None = None) -> IndexArray:
-    """The indices that an array map gives, all within what is allowed; errors name the output dimension.
+    """Return the indices of an array map, all checked against its bounds; errors name the output dimension.
 
     Raises
     ------

@@ -158,7 +158,7 @@ class Dim:
         self._interval = self._interval._replace(implicit_upper=flag(value))
 
     def intersect(self, other: Dim) -> Dim:
-        """The indices in both.
+        """Return the intersection of both.
 
         Examples
         --------
@@ -169,7 +169,7 @@ class Dim:
         return Dim._of(self._interval.intersect(other._interval), merge_labels(self._label, other._label))
 
     def hull(self, other: Dim) -> Dim:
-        """The smallest interval with the indices of both.
+        """Return the smallest interval that contains both.
 
         Examples
         --------

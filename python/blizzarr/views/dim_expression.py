@@ -240,32 +240,32 @@ class DimExpression:
 
     @property
     def oindex(self) -> Subscript[DimExpression]:
-        """Indexing where arrays of indices are independent of each other."""
+        """Indexing in which index arrays are independent of each other."""
         return Subscript(self, "oindex", lambda key: self._index(key, Mode.OINDEX))
 
     @property
     def vindex(self) -> Subscript[DimExpression]:
-        """Indexing where arrays of indices pick points, whose dimensions come first."""
+        """Indexing in which index arrays select points, whose dimensions come first."""
         return Subscript(self, "vindex", lambda key: self._index(key, Mode.VINDEX))
 
     @property
     def translate_to(self) -> Subscript[DimExpression]:
-        """Move the origin of the selected dimensions to these indices; None leaves one."""
+        """Translate the selected dimensions so that they begin at these indices; None leaves a dimension."""
         return self._vector("translate_to", lambda vector: _Translate(vector, Translation.TO))
 
     @property
     def translate_by(self) -> Subscript[DimExpression]:
-        """Move the selected dimensions by these offsets."""
+        """Translate the selected dimensions by these offsets."""
         return self._vector("translate_by", lambda vector: _Translate(vector, Translation.BY))
 
     @property
     def translate_backward_by(self) -> Subscript[DimExpression]:
-        """Move the selected dimensions back by these offsets."""
+        """Translate the selected dimensions back by these offsets."""
         return self._vector("translate_backward_by", lambda vector: _Translate(vector, Translation.BACKWARD_BY))
 
     @property
     def stride(self) -> Subscript[DimExpression]:
-        """Keep the multiples of these steps and divide them by it: unlike slices, from index 0 on.
+        """Keep the indices divisible by the stride and divide them by it; unlike a slice, counting from 0.
 
         Examples
         --------
@@ -282,7 +282,7 @@ class DimExpression:
 
     @property
     def transpose(self) -> Subscript[DimExpression]:
-        """Move the selected dimensions to these places; to one place, side by side.
+        """Move the selected dimensions to these positions, or next to each other from one position on.
 
         Examples
         --------

@@ -114,7 +114,7 @@ class IndexDomain(FormValue, Movable):
 
     @property
     def size(self) -> int:
-        """The number of elements; ``2**63 - 1`` stands for all that are more.
+        """The number of elements, at most ``2**63 - 1``.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class IndexDomain(FormValue, Movable):
 
     @property
     def index_exp(self) -> tuple[slice, ...]:
-        """Slices that pick the domain out of a NumPy array.
+        """The slices that select the domain from a NumPy array.
 
         Examples
         --------
@@ -155,7 +155,7 @@ class IndexDomain(FormValue, Movable):
         return domain_to_json(self._bare)
 
     def intersect(self, other: IndexDomain) -> IndexDomain:
-        """The indices in both domains, which have the same rank and labels that agree.
+        """Return the intersection of both domains, which must have the same rank and compatible labels.
 
         Examples
         --------
@@ -165,7 +165,7 @@ class IndexDomain(FormValue, Movable):
         return self._merged(other, "intersect")
 
     def hull(self, other: IndexDomain) -> IndexDomain:
-        """The smallest domain with the indices of both, which have the same rank and labels that agree.
+        """Return the smallest domain that contains both, which must have the same rank and compatible labels.
 
         Examples
         --------

@@ -36,12 +36,12 @@ class FormValue:
 
     @property
     def implicit_lower_bounds(self) -> tuple[bool, ...]:
-        """Which lower bounds are implicit."""
+        """For each dimension, True if its lower bound is implicit."""
         return self._bare.implicit_lower
 
     @property
     def implicit_upper_bounds(self) -> tuple[bool, ...]:
-        """Which upper bounds are implicit."""
+        """For each dimension, True if its upper bound is implicit."""
         return self._bare.implicit_upper
 
     def __eq__(self, other: object) -> bool:

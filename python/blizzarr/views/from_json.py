@@ -107,7 +107,7 @@ def _integer(value: Any, lower: int = INT64_MIN, upper: int = INT64_MAX) -> int:
 
 
 def _of_text(value: Any) -> Any:
-    """The integer that a text says; other values, and other texts, as they are."""
+    """Parse an integer in a text; return other values, and other texts, unchanged."""
     number = integer_of_text(value) if isinstance(value, str) else None
     return value if number is None else number
 
@@ -230,7 +230,7 @@ def _bounds(value: Any, meant: bool) -> Bounds:
 
 
 def _nested(value: Any) -> IndexArray:
-    """Nested arrays of integers, all of one shape; errors say at which position."""
+    """Parse nested arrays of integers, all of one shape; errors name the position."""
     found = value.tolist() if isinstance(value, np.ndarray) else value
     shape: list[int] = []
     part = found

@@ -90,5 +90,5 @@ class Indexed(Movable):
 
     @property
     def size(self) -> int:
-        """The number of elements of the domain; ``2**63 - 1`` stands for all that are more."""
+        """The number of elements of the domain, at most ``2**63 - 1``."""
         return min(prod(self._form.shape), INT64_MAX)

@@ -37,7 +37,7 @@ def lower(view: View, shape: tuple[int, ...]) -> Lowered:
     lowers, uppers, maps = form[0], form[1], form[5]
     if len(maps) != len(shape):
         raise SelectionError(f"expected a view of an array of rank {len(maps)}, found one of rank {len(shape)}")
-    # Dimensions as bits: those that an axis has, and those that index arrays have together.
+    # Dimensions as bits: those that have an axis, and those that index arrays share.
     used = 0
     joint: set[int] = set()
     axes: list[Axis] = []
@@ -68,7 +68,7 @@ def lower(view: View, shape: tuple[int, ...]) -> Lowered:
             break
     else:
         own_shape = tuple([upper - first for first, upper in zip(lowers, uppers, strict=True)])
-        # A dimension that no axis has may be there if it has one index, as those of `newaxis` do.
+        # A dimension without an axis may exist if it has one index, as those of `newaxis` do.
         if used == (1 << len(lowers)) - 1 or all(
             length == 1 or used >> dim & 1 for dim, length in enumerate(own_shape)
         ):
@@ -115,7 +115,7 @@ def _indices_within(map_: ArrayMap, size: int) -> IndexArray | None:
 def _lower_any(form: Form, shape: tuple[int, ...]) -> Lowered:
     rank = len(shape)
     array = Form((0,) * rank, shape, (False,) * rank, (False,) * rank, ("",) * rank, identity_maps(rank))
-    # What is asked for is the domain as it is: bounds do not follow from the array here.
+    # The selection covers the domain as it is: bounds do not follow from the array here.
     explicit = form._replace(implicit_lower=(False,) * form.rank, implicit_upper=(False,) * form.rank)
     own_shape = form.shape
     outputs: list[OutputMap] = []

@@ -17,7 +17,7 @@ __all__ = ["Movable"]
 
 
 class Movable(ABC):
-    """A domain or view. What is done here is done to all dimensions; `d` is for some of them."""
+    """A domain or view. These operations apply to all dimensions; `d` applies them to some."""
 
     __slots__ = ()
 

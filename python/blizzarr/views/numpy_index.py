@@ -73,13 +73,13 @@ def index_any(form: Form, key: Any, mode: Mode) -> Form:
 
 
 def index_chained(form: Form, terms: Terms, dims: list[int]) -> tuple[Form, list[int]]:
-    """Index the selected dimensions; the new selection is what became of them."""
+    """Index the selected dimensions; the resulting ones are the new selection."""
     terms = _repeated(terms, len(dims))
     return _index_selected(form, terms, dims, list(range(form.rank)))
 
 
 def index_initial(form: Form, terms: Terms, specs: Sequence[DimSpec]) -> tuple[Form, list[int]]:
-    """Index the dimensions that a selection names; `newaxis` makes those for which it stands."""
+    """Index the dimensions of a selection; those that stand for `newaxis` are added."""
     rank = form.rank
     if terms.scalar and terms.added == 1:
         dims = normalize_new_dims(specs, rank)
@@ -111,7 +111,7 @@ def index_initial(form: Form, terms: Terms, specs: Sequence[DimSpec]) -> tuple[F
                 raise SelectionError("Dimensions specified by label cannot be used with newaxis")
             new.add(dim)
         at += 1 if term is None else taken if term is Ellipsis else dims_taken(term)
-    # Of each dimension between: the dimension of the view, -1 for those that are new.
+    # For each intermediate dimension, the dimension of the view; -1 for new ones.
     left = iter(range(rank))
     middle = [-1 if dim in new else next(left) for dim in range(middle_rank)]
     numbered = [middle.index(form.labels.index(dim)) if isinstance(dim, str) else dim for dim in named]
@@ -147,7 +147,7 @@ def _repeated(terms: Terms, count: int) -> Terms:
 
 
 def _index_selected(form: Form, terms: Terms, dims: list[int], middle: list[int]) -> tuple[Form, list[int]]:
-    """Index dimensions of the space between, of which `middle` says what they are in the view."""
+    """Index dimensions of the intermediate form, which `middle` maps to those of the view."""
     left = len(dims) - terms.taken - terms.added
     _check_count(terms, left, len(dims))
     selected: list[_Block] = []

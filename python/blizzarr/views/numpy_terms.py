@@ -56,7 +56,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrays:
-    """Index arrays for as many dimensions, of one shape: one array as it was given, or what a mask stands for."""
+    """Index arrays of one shape: a single one, or those that stand for a mask, one for each of its dimensions."""
 
     indices: tuple[IndexArray, ...]
     shape: tuple[int, ...]

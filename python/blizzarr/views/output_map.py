@@ -119,17 +119,17 @@ class OutputIndexMap:
 
     @property
     def input_dimension(self) -> int | None:
-        """The dimension of the position; None unless there is one."""
+        """The dimension of the position that the map depends on; None for other kinds of maps."""
         return self._dim if self._method is OutputIndexMethod.single_input_dimension else None
 
     @property
     def index_array(self) -> npt.NDArray[np.int64] | None:
-        """The indices; None unless there is an array. It must not be changed."""
+        """The index array, which must not be changed; None for other kinds of maps."""
         return self._array
 
     @property
     def index_range(self) -> Dim | None:
-        """The range that all indices must lie in; None unless there is an index array."""
+        """The range that all indices must lie in; None for other kinds of maps than index arrays."""
         return Dim._of(Interval(*self._bounds)) if self._method is OutputIndexMethod.array else None
 
     def __eq__(self, other: object) -> bool:

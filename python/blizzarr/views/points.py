@@ -135,7 +135,7 @@ def _terms(key: Any, rank: int, mode: Mode) -> tuple[list[Any], tuple[int, ...],
 
 
 def _composed(form: Form, became: list[_Became], rank: int) -> tuple[Map, ...] | None:
-    """The output maps of what the dimensions became."""
+    """Return the output maps of the indexed dimensions."""
     maps: list[Map] = []
     for map_ in form.maps:
         if isinstance(map_, ArrayMap):
@@ -162,7 +162,7 @@ def _plain_array(item: Any) -> IndexArray | None:
     """A copy of an index array of our own; None unless there is more than one index of an ordinary kind."""
     array = np.array(item) if type(item) is list else item
     if array.dtype.kind == "b" and array.ndim == 1:
-        # A mask is what is true of it.
+        # A mask stands for the positions at which it is true.
         (array,) = array.nonzero()
         return array if array.size > 1 else None
     if array.dtype.kind != "i" or array.ndim == 0 or array.size < 2 or 0 in array.strides:

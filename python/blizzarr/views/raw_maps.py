@@ -26,7 +26,7 @@ class RawMap(NamedTuple):
 
 
 def made_maps(domain: Form, raw: Sequence[RawMap] | None) -> Form:
-    """The domain with these output maps; each position maps to itself if there are none.
+    """Return the domain with these output maps; without any, each position maps to itself.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def _map(raw: RawMap, domain: Form, is_empty: bool, output: int) -> Map:
 
 
 def _indexing_dims(array: IndexArray, domain: Form, output: int) -> tuple[int, ...]:
-    """The dimensions that index an array: those along which it is as long as the domain, not 1."""
+    """Return the dimensions that index an array: those along which it is as long as the domain, not of length 1."""
     if array.ndim != domain.rank:
         raise SpecError(
             f"Index array for output dimension {output} has rank {array.ndim} but must have rank {domain.rank}"

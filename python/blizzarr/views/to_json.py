@@ -69,7 +69,7 @@ def _map_to_json(map_: Map) -> dict[str, Any]:
         found["index_array"] = map_.array.tolist()
         lower, upper = map_.bounds
         if map_.bounds != UNBOUNDED and bool(((map_.array < lower) | (map_.array >= upper)).any()):
-            # Bounds that all indices are within need not be said.
+            # Bounds that contain all indices are left out.
             found["index_array_bounds"] = [_bound(lower, "-inf", -INF, False), _bound(upper - 1, "+inf", INF, False)]
     else:
         dim, offset, stride = map_

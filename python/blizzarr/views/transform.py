@@ -102,7 +102,7 @@ class IndexTransform(FormValue, Indexed):
 
     @property
     def domain(self) -> IndexDomain:
-        """The positions for which it is defined.
+        """The domain: the positions for which the transform is defined.
 
         Examples
         --------

@@ -48,7 +48,7 @@ def to_indices(values: Iterable[Any]) -> tuple[int, ...]:
 
 
 def index_vector(value: Any) -> int | tuple[int | None, ...] | None:
-    """One integer for all dimensions, or one for each; None leaves a dimension as it is."""
+    """Parse one integer for all dimensions, or one for each; None leaves a dimension unchanged."""
     if value is None or hasattr(value, "__index__"):
         try:
             return opt_index(value)
@@ -71,7 +71,7 @@ def flags(values: Iterable[Any]) -> tuple[bool, ...]:
 
 
 def labels_of(values: Iterable[Any]) -> tuple[str, ...]:
-    """Labels; None is none."""
+    """Parse labels; None stands for an empty label."""
     if isinstance(values, str | bytes):
         raise TypeError(f"expected a sequence of labels, found {values!r}")
     found = tuple("" if value is None else value for value in values)
