@@ -13,7 +13,7 @@ __all__ = ["Argument", "apply_arguments", "floats", "integer", "integers", "pref
 
 
 class Argument(NamedTuple):
-    """One keyword: what makes a value of what was given, and what does something with it."""
+    """One keyword: the function that converts its value, and the one that applies it."""
 
     convert: Callable[[Any], Any]
     apply: Callable[[Any, Any], None]
@@ -22,7 +22,7 @@ class Argument(NamedTuple):
 def apply_arguments(
     function: Callable[..., Any], target: Any, table: Mapping[str, Argument], given: Mapping[str, Any]
 ) -> None:
-    """Apply what `function` was given to `target`, in the order of the table; what is `None` counts as not given.
+    """Apply the arguments of `function` to `target`, in the order of the table; None counts as missing.
 
     Examples
     --------

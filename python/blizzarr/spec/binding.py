@@ -20,7 +20,7 @@ Held: TypeAlias = ContextResource | ResourceSpec
 
 
 class Bindable(Protocol):
-    """A node of a spec: its resources, its inner nodes, and the context that it says for all of them."""
+    """A node of a spec: its resources, its inner nodes, and the context that it defines for all of them."""
 
     @property
     def resources(self) -> dict[str, Held]:
@@ -46,7 +46,7 @@ Node = TypeVar("Node", bound=Bindable)
 
 
 def bind(node: Node, context: Context) -> Node:
-    """The node with every resource that is only said as `context` has it."""
+    """Return the node with every resource bound to the context."""
     here = context if node.context is None else Context(node.context, context)
     make = here._make
     held: dict[str, Held] = {
@@ -63,7 +63,7 @@ def strip(node: Node) -> Node:
 
 
 def unbind(node: Node, record: bool = False) -> Node:
-    """The node with every bound resource said; those that are shared in its context.
+    """Return the node with a spec for every bound resource; shared ones are in its context.
 
     With `record` it stays visible which were bound.
     """
@@ -95,7 +95,7 @@ def _is_bound(node: Bindable) -> bool:
 
 @dataclass
 class _Entry:
-    """A bound resource that was met, and how it will be said."""
+    """A bound resource, and how its spec is written."""
 
     resource: ContextResource
     shared: bool

@@ -124,7 +124,7 @@ class ChunkLayout(LayoutConstraints):
 
 
 def _usages(member: str, name: str) -> tuple[str, ...]:
-    """Which grids a member is about; ``chunk`` says nothing of the codec's but their aspect ratio."""
+    """Return the grids that a member applies to; of ``chunk``, only the aspect ratio applies to that of the codec."""
     if member != "chunk":
         return (member.removesuffix("_chunk"),)
     return USAGES if name == "aspect_ratio" else ("write", "read")
@@ -158,7 +158,7 @@ def _grid_setter(member: str) -> Any:
 
 
 def _member_setter(member: str, name: str, hard: bool) -> Any:
-    # TensorStore takes these two for constraints on what is read.
+    # TensorStore applies these two to the read chunks.
     read = member == "codec_chunk" and name != "elements"
     usages = ("read",) if read else _usages(member, name)
 

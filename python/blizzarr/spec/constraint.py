@@ -20,7 +20,7 @@ UNSET: Final = -(1 << 63)
 
 
 class Rule(NamedTuple):
-    """Which values a kind of constraint may have, and what becomes of them under a transform of indices."""
+    """A kind of constraint: its valid values, and how a transform of indices changes them."""
 
     unset: float
     """The value that means none."""
@@ -67,7 +67,7 @@ class Vector:
         return Vector(self.values)
 
     def merged(self, rule: Rule, values: Sequence[Any], hard: bool | Collection[int]) -> Vector:
-        """With more constraints: hard ones replace soft ones, and must agree with those that are hard already."""
+        """Return the constraints merged with more: hard ones replace soft ones, and must agree with hard ones."""
         if values.count(None) == len(values):
             return self
         given = [rule.unset if value is None else value for value in values]

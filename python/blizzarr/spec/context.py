@@ -79,7 +79,7 @@ def kind_of(key: str) -> ResourceKind:
 
 
 def default_resource(name: str) -> ResourceSpec:
-    """The reference to what the context has under the name of the kind."""
+    """Return the reference to the default resource of a kind."""
     found = _REFERENCES.get(name)
     if found is None:
         found = _REFERENCES[name] = ResourceSpec(RESOURCES[name], referent=name)
@@ -178,7 +178,7 @@ class ContextResource:
         return pretty(self.to_json(), "Context.Resource(", ")")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What is shared in memory is not copied along: the other process, or the copy, makes its own.
+        # Shared memory is not copied: the other process, or the copy, makes its own.
         creator = None if self._creator is None else self._creator()
         if creator is not None:
             return Context.__getitem__, (creator, self._spec.key)
@@ -247,7 +247,7 @@ class Context:
         return self._make(ResourceSpec(kind_of(key), referent=key))
 
     def _make(self, spec: ResourceSpec) -> ContextResource:
-        """The resource that `spec` says or refers to, which is made only once if it has a key."""
+        """Return the resource that `spec` describes or refers to; one with a key is made only once."""
         if spec.referent and (found := self._resources.get(spec.referent)) is not None:
             return found
         with self._lock:

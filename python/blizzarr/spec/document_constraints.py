@@ -97,7 +97,7 @@ class DocumentConstraints(WholeElements):
         return schema.dimension_units
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
-        """A new array, as this format makes it unless told otherwise."""
+        """Create the metadata of a new array in this format."""
         domain = self.domain(schema, options)
         if schema.dtype is None:
             raise SpecError("dtype must be specified")
@@ -124,7 +124,7 @@ class DocumentConstraints(WholeElements):
         return meta
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
-        """Refuse an array whose document has other members, or which is not as the schema says."""
+        """Raise unless an array meets these constraints and those of the schema."""
         document = encoded(meta)
         for name, value in sorted(self.members.items()):
             if name not in document or dump(value) != dump(document[name]):

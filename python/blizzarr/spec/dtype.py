@@ -187,7 +187,7 @@ DTYPES: Final = {name: DType(name) for name in (*_NUMPY, *ML_NAMES)}
 
 
 def as_dtype(value: DTypeLike) -> DType:
-    """The data type that is meant.
+    """Return the data type that a value stands for.
 
     Examples
     --------

@@ -22,7 +22,7 @@ __all__ = ["ElementType", "Field", "PickedElements", "WholeElements", "check_cho
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Some of the bytes of each element, and what they mean.
+    """A field: some of the bytes of each element, and their data type.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class Field:
     big: bool = False
     """True if the first byte of a value is the most significant one."""
     shape: tuple[int, ...] = ()
-    """The dimensions that each element has of its own."""
+    """The dimensions within each element."""
     offset: int = 0
     """The offset in the element, in bytes."""
 
@@ -107,12 +107,12 @@ class ElementType:
         return names.index(name)
 
     def pick(self, name: str, void: bool) -> Field:
-        """The field that a spec says."""
+        """Return the field that a spec selects."""
         return self.void if void else self.fields[self.position(name)]
 
 
 def check_choice(name: str, void: bool) -> None:
-    """Refuse specs that say both."""
+    """Raise if a spec selects both a field and bytes."""
     if name and void:
         raise SpecError('"field" and "open_as_void" are mutually exclusive')
 
@@ -132,7 +132,7 @@ class PickedElements(ABC):
 
     @classmethod
     def options_of(cls, meta: ArrayMeta, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The options as they are said of an array that is open: the field by its name."""
+        """Return the options in the spec of an open array, which names the field."""
         part, (_, void) = cls.part(meta, options), choice(options)
         return options if part is None or void else {**options, "field": part.name}
 
@@ -147,5 +147,5 @@ class WholeElements:
 
     @staticmethod
     def options_of(meta: ArrayMeta, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The options as they are said of an array that is open."""
+        """Return the options in the spec of an open array."""
         return options

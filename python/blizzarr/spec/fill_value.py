@@ -68,7 +68,7 @@ def _objects(array: Array, elements: list[Any]) -> Array:
 
 
 def unbroadcast(array: Array) -> Array:
-    """The array without what broadcasting would bring back.
+    """Return the array without repetitions that broadcasting restores.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def fill_json(array: Array) -> Any:
 
 
 def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:
-    """The array that JSON says; without a data type, one of JSON values.
+    """Parse an array from JSON; without a data type, one of JSON values.
 
     Examples
     --------

@@ -16,7 +16,7 @@ __all__ = ["array_from_json", "array_json"]
 
 
 def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.ndarray[Any, Any]:
-    """The array that nested lists say.
+    """Parse an array from nested lists.
 
     Examples
     --------

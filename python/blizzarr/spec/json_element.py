@@ -46,7 +46,7 @@ def as_element(dtype: DType) -> Callable[[Any], Any]:
 
 
 def _number_of(value: Any, read: Callable[[str], float | None]) -> Any:
-    """The number that a text says; other values, and other texts, as they are."""
+    """Parse a number in a text; return other values, and other texts, unchanged."""
     number = read(value) if isinstance(value, str) else None
     return value if number is None else number
 

@@ -96,7 +96,7 @@ class KvStore:
 
         return _ready(opened)
 
-    # What it is
+    # Properties
 
     @property
     def path(self) -> str:
@@ -120,7 +120,7 @@ class KvStore:
 
     @property
     def transaction(self) -> Transaction | None:
-        """The transaction that gathers what is written through this store; None if writes are stored directly."""
+        """The transaction that gathers writes; None if they are stored directly."""
         return self._transaction
 
     @transaction.setter
@@ -294,7 +294,7 @@ class KvStore:
                 work = self._transaction._held(work)
             except TransactionError as error:
                 return failed(error)
-        # Memory answers at once; what takes its time is done by another thread.
+        # Memory answers at once; slow stores are accessed by another thread.
         return _ready(work) if self._node.driver == "memory" else submit(work)
 
     def _opened(self) -> Access:
@@ -329,7 +329,7 @@ class KvStore:
     def _write(self, key: str, value: bytes | None, known: bytes | None) -> values.TimestampedStorageGeneration:
         access = self._opened()
         changes = self._changes(access)
-        # A generation that says nothing demands nothing.
+        # An empty generation is no condition.
         known = known or None
         if changes is None:
             generation = access.write(key, value, known)

@@ -90,7 +90,7 @@ class Access:
                 start, length = part.of(size)
                 parts = self.store.get_ranges(full, [(start, length)])
                 value = None if parts is None else parts[0]
-            # Files are replaced as a whole: what was read is of this generation if it still is the one.
+            # Files are replaced as a whole: if the generation is still the same, the bytes are of this generation.
             if self._file(full) == before:
                 return Found(None if value is None else bytes(value), generation)
 
@@ -126,7 +126,7 @@ class Access:
         return bool(store.replace(full, found.value, value))
 
     def delete_range(self, least: str, end: str) -> None:
-        """Delete all keys from `least` up to, but without, `end`; an empty end is none."""
+        """Delete the keys from `least` up to, but without, `end`; an empty `end` means no upper bound."""
         for key in list(self.keys(least, end)):
             self._set(self.path + key, None)
         self._publish()
@@ -144,7 +144,7 @@ class Access:
     def _below(self, common: str) -> Iterator[str]:
         """All keys of the store that begin with the path and this."""
         wanted = self.path + common
-        # Only what the last name of the path begins is gone through.
+        # Only directories that begin with the last name of the path are listed.
         directory = wanted.rpartition("/")[0]
         listing = self.store.list_dir(directory)
         yield from (full for full in listing.keys if full.startswith(wanted))
@@ -159,7 +159,7 @@ class Access:
             self.store.set(full, value)
 
     def _publish(self) -> None:
-        """Let others see it, where that does not happen at once."""
+        """Make the changes visible to others, for stores that do not do so at once."""
         flush: Callable[[], None] | None = getattr(self.store, "flush", None)
         if flush is not None and not _shows_at_once(self.store):
             flush()

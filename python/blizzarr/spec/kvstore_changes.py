@@ -40,7 +40,7 @@ class KvChanges:
         self._prefix = place_in(access.store)[1]
 
     def read(self, key: str) -> Found:
-        """The value as it is to be."""
+        """Return the value as it will be."""
         own = self._own(key)
         if own is not None:
             return Found(own[0], own[1])
@@ -83,5 +83,5 @@ class KvChanges:
         return sorted(key for key in Access(Opened(self._staged, "")).keys(least, end))
 
     def delete_range(self, least: str, end: str) -> None:
-        """Delete the keys from one up to, but without, another; also those that others store until it is committed."""
+        """Delete the keys of a range, including keys that others store before the commit."""
         self._changes.delete_range(self._base, least, end)

@@ -24,7 +24,7 @@ __all__ = ["kvstore_from_json", "kvstore_from_url", "kvstore_json", "kvstore_url
 
 
 def kvstore_from_json(value: Any) -> KvNode:
-    """The place that JSON or a URL says.
+    """Parse a place from JSON or a URL.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def kvstore_from_json(value: Any) -> KvNode:
         try:
             said = altered(_PARSED.of(rest), path=plain(path))
         except (ArithmeticError, LookupError, TypeError, ValueError):
-            # What is wrong is named in the order in which members are read.
+            # Errors come in the order in which members are read.
             said = _from_json(value)
         if said.path and said.path == PLACES[said.driver].root:
             said = altered(said, path="")
@@ -82,7 +82,7 @@ def _driver(value: Any) -> str:
 
 
 def take_resources(members: Members, names: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Held]:
-    """The resources of a node, each as it is said, or the one of the context."""
+    """Take the resources of a node; those that are not given are the defaults of the context."""
     present = [*names, *(name for name in optional if name in members.left)]
     return {
         name: members.take(name, partial(_resource, kind), default=default_resource(kind))
@@ -93,7 +93,7 @@ def take_resources(members: Members, names: Iterable[str], optional: Iterable[st
 
 def _resource(name: str, value: Any) -> ResourceSpec:
     if isinstance(value, list):
-        # What was bound when it was written down.
+        # It was bound when it was written.
         if len(value) != 1:
             raise expected(value, "single-element array")
         value = value[0]
@@ -154,7 +154,7 @@ def kvstore_from_url(text: str) -> KvNode:
 
 
 def url_part(part: str, base: KvNode | None) -> KvNode:
-    """The place that one part of a URL says, on top of `base` if there is one."""
+    """Parse one part of a URL into a place, on top of `base` if there is one."""
     if not part:
         raise SpecError("URL must be non-empty")
     if ":" not in part:
@@ -175,7 +175,7 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
 
 
 def unsupported_scheme(scheme: str, part: str) -> SpecError:
-    """The error about a scheme that does not belong where it is; says what it is, if it is known at all."""
+    """Return the error about a scheme in the wrong position, which says what kind of scheme it is."""
     place = SCHEMES.get(scheme)
     kind = ""
     if place is not None:

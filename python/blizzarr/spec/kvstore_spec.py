@@ -38,14 +38,14 @@ class KvStoreSpec:
 
     @classmethod
     def _of(cls, node: KvNode) -> KvStoreSpec:
-        """The spec of what is said already."""
+        """Return the spec of a node."""
         spec = cls.__new__(cls)
         spec._node = node
         return spec
 
     @property
     def path(self) -> str:
-        """The path in the store; what is read and written is below it."""
+        """The path in the store, below which all keys lie."""
         return path_of(self._node)
 
     @path.setter
@@ -151,7 +151,7 @@ def path_of(node: KvNode) -> str:
 
 
 def changed_context(node: Any, unbind_it: bool | None, strip_it: bool | None, context: Any) -> Any:
-    """A node with its resources changed as `update` says: the stronger of both changes, and then what is bound."""
+    """Return a node with its resources changed: unbound or removed, and then bound to `context`."""
     if context is not None and not isinstance(context, Context):
         raise TypeError(f"expected a Context, found {type(context).__name__}")
     if strip_it:

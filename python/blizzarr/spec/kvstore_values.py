@@ -191,7 +191,7 @@ class ReadResult(_Value):
 
     @property
     def value(self) -> bytes:
-        """The value; empty if there is none."""
+        """The value; empty if there is no value."""
         return self._value
 
     @value.setter

@@ -61,7 +61,7 @@ class LayoutConstraints:
         """Return an independent copy."""
         return self._of(self._rank, self._inner_order, self._inner_hard, self._origin, dict(self._grids))
 
-    # What is known.
+    # Properties
 
     @property
     def rank(self) -> int:
@@ -228,7 +228,7 @@ class LayoutConstraints:
             self._finalize()
 
     def _finalize(self) -> None:
-        """Make it a layout that leaves nothing open: no wishes, no ratios; chunks are read as they are written."""
+        """Complete the layout: soft constraints and aspect ratios are dropped; read chunks default to the write chunks."""
         if self._rank == -1:
             raise SpecError("rank must be specified")
         for dim in range(self._rank):

@@ -25,7 +25,7 @@ from blizzarr.views.interval import INF, Bounds
 __all__ = ["DEFAULT_ELEMENTS", "choose_read_write_shapes", "choose_shape"]
 
 DEFAULT_ELEMENTS: Final = 1024 * 1024
-"""About how many elements a chunk gets if nobody says."""
+"""The approximate number of elements of a chunk if there is no constraint."""
 _MOST: Final = (1 << 63) - 1
 _LONGEST: Final = nextafter(2.0**62, 0.0)
 """No side is longer: it would not fit an index."""
@@ -55,7 +55,7 @@ def choose_shape(grid: GridConstraints, domain: Sequence[Bounds]) -> tuple[int, 
 def choose_read_write_shapes(
     read: GridConstraints, write: GridConstraints, domain: Sequence[Bounds]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shapes of the chunks that are read and of those that are written.
+    """Choose the shapes of the read chunks and of the write chunks.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _completed(sides: list[int], grid: GridConstraints, domain: Sequence[Bounds]
 def _scaled(
     sides: list[int], ratio: list[float], wanted: int, domain: Sequence[Bounds], adjust: Adjust | None
 ) -> list[int]:
-    """All sides, those that are 0 by the factor with which there are about `wanted` elements."""
+    """Return all sides: those that are 0 follow from the aspect ratio, so that there are about `wanted` elements."""
     open_sides = [dim for dim, side in enumerate(sides) if not side]
     greatest = max(ratio[dim] for dim in open_sides)
     ratio = [part / greatest or float_info.min for part in ratio]
@@ -143,7 +143,7 @@ def _scaled(
             found[dim] = side if adjust is None else adjust(dim, side)
         return found
 
-    # Half of what makes a difference of one element in the side that grows fastest, so that rounding is harmless.
+    # Half of the step that changes the fastest growing side by one element, so that rounding is harmless.
     step = max(min(1.0 / ratio[dim] for dim in open_sides) / 2, float_info.min)
     return shape_of(_factor(elements_of, wanted, step, max(longest[dim] / ratio[dim] for dim in open_sides)))
 

@@ -54,13 +54,13 @@ class Members:
             raise SpecError(f"Error parsing object member {quote(name)}: {said}") from error
 
     def end(self) -> None:
-        """Refuse members that nobody took."""
+        """Raise if there are members that were not taken."""
         if self.left:
             raise SpecError(f"Object includes extra members: {','.join(map(quote, sorted(self.left)))}")
 
 
 Choices = Mapping[str, Mapping[str, tuple[Callable[[Any], Any], Any]]]
-"""Names, and the options that each has: what parses one, and what it is unless told otherwise."""
+"""Names with the options of each: a parser and a default."""
 
 
 def named_options(value: Any, tag: str, choices: Choices) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class MetadataConstraints(Protocol):
     """
 
     options: ClassVar[Mapping[str, Option]]
-    """Members of the driver besides those that all drivers of stored arrays have."""
+    """Members of the driver besides those of all drivers of stored arrays."""
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
@@ -40,7 +40,7 @@ class MetadataConstraints(Protocol):
         ...
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
-        """The member ``metadata``; with `include_defaults` what goes without saying, too."""
+        """Return the member ``metadata``; with `include_defaults`, defaults are included."""
         ...
 
     def constrain(self, schema: Schema, options: Mapping[str, Any]) -> None:
@@ -48,15 +48,15 @@ class MetadataConstraints(Protocol):
         ...
 
     def domain(self, schema: Schema, options: Mapping[str, Any]) -> IndexDomain | None:
-        """The domain of the array, as far as it is known."""
+        """Return the domain of the array, as far as it is known."""
         ...
 
     def chunk_layout(self, schema: Schema, options: Mapping[str, Any]) -> ChunkLayout:
-        """The layout, as far as it is known."""
+        """Return the layout, as far as it is known."""
         ...
 
     def codec(self, schema: Schema, options: Mapping[str, Any]) -> CodecSpec | None:
-        """The codec, as far as it is known."""
+        """Return the codec, as far as it is known."""
         ...
 
     def fill_value(self, schema: Schema, options: Mapping[str, Any]) -> np.ndarray[Any, Any] | None:
@@ -64,7 +64,7 @@ class MetadataConstraints(Protocol):
         ...
 
     def dimension_units(self, schema: Schema, options: Mapping[str, Any]) -> tuple[Unit | None, ...] | None:
-        """The units, as far as they are known."""
+        """Return the units, as far as they are known."""
         ...
 
     @classmethod
@@ -92,7 +92,7 @@ class MetadataConstraints(Protocol):
 
     @staticmethod
     def options_of(meta: ArrayMeta, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The options as they are said of an array that is open."""
+        """Return the options in the spec of an open array."""
         ...
 
 

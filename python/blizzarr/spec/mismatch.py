@@ -13,7 +13,7 @@ __all__ = ["check_dtype", "check_rank", "mismatch"]
 
 
 def mismatch(name: str, wanted: Any, found: Any) -> SpecError:
-    """The error that a member is not as it is demanded; `found` may be `MISSING`.
+    """Return the error that a member differs from the constraint; `found` may be `MISSING`.
 
     Examples
     --------
@@ -31,6 +31,6 @@ def check_rank(schema: Schema, rank: int | None) -> None:
 
 
 def check_dtype(schema: Schema, dtype: DType, member: str = "dtype") -> None:
-    """Refuse metadata of another data type than the schema has; `member` is what they call it."""
+    """Raise if the data type of metadata differs from that of the schema; `member` is its name in the metadata."""
     if schema.dtype is not None and schema.dtype != dtype:
         raise SpecError(f"{member} from metadata ({dtype.name}) does not match dtype in schema ({schema.dtype.name})")

@@ -69,7 +69,7 @@ class OpenMode:
         return [name for name in _NAMES if getattr(self, name)]
 
     def _copy(self) -> OpenMode:
-        """A mode of its own."""
+        """Return an independent copy."""
         return altered(self)
 
     def _with_change(self, change: OpenMode) -> OpenMode:
@@ -90,7 +90,7 @@ class OpenMode:
         return OpenMode(**dict.fromkeys(on, True))  # type: ignore[arg-type]  # the names are those of the modes
 
     def _check(self) -> None:
-        """Refuse what contradicts itself.
+        """Raise if modes contradict each other.
 
         Examples
         --------

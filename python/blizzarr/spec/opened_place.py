@@ -92,7 +92,7 @@ _locks = NamedLocks()
 
 
 def _archive(path: str) -> ZipStore:
-    """The store of this zip file as it is now."""
+    """Return the store of this zip file as it is now."""
     from blizzarr.stores.zip import ZipStore
 
     with _locks[path]:

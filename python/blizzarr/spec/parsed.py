@@ -23,7 +23,7 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 
 class Parsed(Generic[T]):
-    """A function of JSON whose results nobody changes, with the last of them.
+    """A parser of JSON with a cache of its last results, which nobody may change.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Parsed(Generic[T]):
         self._kept: Kept[bytes, T] = Kept(_MOST)
 
     def of(self, value: Any) -> T:
-        """The result for this value; what is wrong with it is an error each time."""
+        """Return the result for this value; errors are not cached."""
         try:
             # Version 2 has no references, so that equal values have equal bytes.
             key = marshal.dumps(value, 2)

@@ -42,7 +42,7 @@ class Place:
     options: dict[str, Option] = field(default_factory=dict)
     resources: tuple[str, ...] = ()
     optional_resources: tuple[str, ...] = ()
-    """Resources that are only there when they are said."""
+    """Resources that are present only when they are given."""
     on_top: bool = False
     """True if it is made from another store."""
     normalize: Callable[[KvNode], KvNode] = lambda node: node
@@ -92,7 +92,7 @@ def _to_file_url(node: KvNode) -> str:
 
 
 def _file_path(node: KvNode) -> KvNode:
-    # A slash at either end is fine; all that is between slashes must be the name of a file or directory.
+    # A slash at either end is allowed; everything between slashes must be the name of a file or directory.
     inner = node.path.removeprefix("/").removesuffix("/")
     names = inner.split("/")
     lock = any(name.endswith(".__lock") for name in names)

@@ -21,7 +21,7 @@ class Ranks(NamedTuple):
 
 
 def ranks_of(grid_rank: int, schema: Schema, field: Field | None) -> Ranks:
-    """The ranks that the metadata (-1: none) and the schema say, of this field of the elements.
+    """Return the ranks that follow from the metadata (-1 for unknown), the schema, and this field of the elements.
 
     Examples
     --------

@@ -78,7 +78,7 @@ class SchemaConstraints:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.copy()
 
-    # What is known.
+    # Properties
 
     @property
     def rank(self) -> int | None:

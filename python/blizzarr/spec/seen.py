@@ -70,7 +70,7 @@ def layout_seen(layout: ChunkLayout, view: Form) -> ChunkLayout:
 
 
 def layout_under(layout: ChunkLayout, view: Form) -> ChunkLayout:
-    """The layout that what is under a view must have for the view to have this one."""
+    """Return the layout that the base of a view must have for the view to have this one."""
     if layout.rank <= 0:
         return layout._copy()
     _check_rank(layout.rank, view.rank, view)
@@ -173,7 +173,7 @@ def _order_under(order: Sequence[int], view: Form) -> tuple[int, ...]:
 
 
 def units_seen(units: DimensionUnits, view: Form) -> DimensionUnits:
-    """The units of a view: those of strided dimensions are as much larger.
+    """Return the units of a view; those of strided dimensions are multiplied by the stride.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def units_seen(units: DimensionUnits, view: Form) -> DimensionUnits:
 
 
 def units_under(units: DimensionUnits, view: Form) -> DimensionUnits:
-    """The units that what is under a view must have for the view to have these."""
+    """Return the units that the base of a view must have for the view to have these."""
     found: list[Any] = [None] * len(view.maps)
     used = set()
     for output, map_ in enumerate(view.maps):
@@ -210,7 +210,7 @@ def units_under(units: DimensionUnits, view: Form) -> DimensionUnits:
 
 
 def domain_under(domain: IndexDomain, view: Form) -> IndexDomain:
-    """The domain that what is under a view must have for the view to have this one."""
+    """Return the domain that the base of a view must have for the view to have this one."""
     dims: list[tuple[Interval, str]] = []
     used: set[int] = set()
     for output, map_ in enumerate(view.maps):
@@ -237,7 +237,7 @@ def domain_under(domain: IndexDomain, view: Form) -> IndexDomain:
 
 
 def fill_seen(fill: np.ndarray[Any, Any], view: Form, domain: IndexDomain | None) -> np.ndarray[Any, Any]:
-    """The fill value of a view; `domain` is that of what is under it.
+    """Return the fill value of a view; `domain` is that of its base.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def _positions(map_: Map, view: Form, size: int) -> np.ndarray[Any, Any]:
 
 
 def fill_under(fill: np.ndarray[Any, Any], view: Form) -> np.ndarray[Any, Any]:
-    """The fill value that what is under a view must have for the view to have this one."""
+    """Return the fill value that the base of a view must have for the view to have this one."""
     added = view.rank - fill.ndim
     fill = fill.reshape((1,) * added + fill.shape)
     order = []

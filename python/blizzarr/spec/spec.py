@@ -66,7 +66,7 @@ class Spec(Indexable):
 
     @classmethod
     def _of(cls, node: SpecNode) -> Self:
-        """The spec of what is said already."""
+        """Return the spec of a node."""
         spec = cls.__new__(cls)
         spec._node = node
         return spec
@@ -92,7 +92,7 @@ class Spec(Indexable):
         """
         self._node = changed(self._node, change_of(Spec.update, changes))
 
-    # What it says
+    # Properties
 
     @property
     def rank(self) -> int | None:
@@ -241,7 +241,7 @@ class Spec(Indexable):
 
 @dataclass
 class Changes(Change):
-    """A change of a spec, with what it does to resources."""
+    """A change of a spec, including its resources."""
 
     unbind_context: bool = False
     strip_context: bool = False
@@ -321,7 +321,7 @@ def change_of(function: Callable[..., Any], changes: dict[str, Any]) -> Changes:
 
 
 def changed(node: SpecNode, change: Changes, default: Context | None = None) -> SpecNode:
-    """The node with a change; what is not bound then is bound to its context, or to the default."""
+    """Return the node with a change; resources that are not bound then are bound to its context, or to the default."""
     node = changed_context(node, change.unbind_context, change.strip_context, None)
     had_none = node.transform is None and change.schema.domain is not None
     if node.transform is not None and not change.schema._is_unset:

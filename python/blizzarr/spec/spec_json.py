@@ -28,7 +28,7 @@ __all__ = ["derived", "spec_from_json", "spec_from_url", "spec_json"]
 
 
 def spec_from_json(value: Any) -> SpecNode:
-    """The array that JSON or a URL says.
+    """Parse an array from JSON or a URL.
 
     Examples
     --------
@@ -37,14 +37,14 @@ def spec_from_json(value: Any) -> SpecNode:
     """
     if type(value) is not dict or type(value.get("kvstore")) not in (dict, str) or "path" in value:
         return _PARSED.of(value)
-    # The same is said of many arrays in different places.
+    # Many arrays have the same spec but for the place.
     elsewhere = value.copy()
     elsewhere["kvstore"] = _ANYWHERE
     try:
         said = _PARSED.of(elsewhere)
         return DRIVERS[said.driver].at(said, kvstore_from_json(value["kvstore"]))
     except (ArithmeticError, LookupError, TypeError, ValueError):
-        # What is wrong is named in the order in which members are read.
+        # Errors come in the order in which members are read.
         return _from_json(value)
 
 
@@ -58,7 +58,7 @@ def _from_json(value: Any) -> SpecNode:
     members = Members(value)
     name = members.left.get("driver")
     if isinstance(name, str) and name in PLACES:
-        # A key-value store: what is in it is to be found out.
+        # A key-value store, whose format is detected.
         members = Members({"driver": "auto", "kvstore": value})
     elif isinstance(name, str) and (what := elsewhere(name)) is not None:
         raise _unsupported(
@@ -143,7 +143,7 @@ def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
     elif node.schema.rank is not None:
         said["rank"] = node.schema.rank
     said.update(driver.said(node, include_defaults))
-    # A driver that takes all that there are says only those that are not as usual.
+    # A driver that takes every resource writes only those that are not the defaults.
     said.update(resources_json(node.resources, include_defaults and driver.name != "auto"))
     return dict(sorted(said.items()))
 
@@ -152,7 +152,7 @@ def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
 
 
 def spec_from_url(text: str) -> SpecNode:
-    """The array of a URL: a place, places made from it, a format, and what is made from the array.
+    """Parse a URL: a place, places made from it, a format, and arrays made from that array.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def _misplaced(kind: str, part: str, found: KvNode | SpecNode | None) -> SpecErr
 
 
 def _array(driver: str, path: str, store: KvNode) -> SpecNode:
-    """The array of a format in a place, with nothing else said."""
+    """Return the array of a format in a place, without other constraints."""
     stored = isinstance(DRIVERS[driver], StoredDriver)
     if stored:
         below = directory(store)

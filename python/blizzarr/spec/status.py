@@ -80,7 +80,7 @@ class opening:  # noqa: N801  # as a function
         if isinstance(error, SpecError | TransactionError):
             error.reason = f'Error opening "{self._driver}" driver: {error.reason}'
         elif isinstance(error, SelectionError):
-            # The transform of the spec does not go with what is there.
+            # The transform of the spec does not fit the stored array.
             reason = error.reason.removeprefix("OUT_OF_RANGE: ")
             raise ViewOutOfBoundsError(f'OUT_OF_RANGE: Error opening "{self._driver}" driver: {reason}') from error
         elif isinstance(error, MetadataError):
@@ -88,7 +88,7 @@ class opening:  # noqa: N801  # as a function
 
 
 class invalid_argument:  # noqa: N801  # as a function
-    """Errors about what a spec says itself, also where it is held against what is stored.
+    """A context in which errors are about the spec itself, even where it is compared with stored metadata.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class invalid_argument:  # noqa: N801  # as a function
 
 
 class failed_precondition:  # noqa: N801  # as a function
-    """Errors about constraints, where what does not meet them is stored already."""
+    """A context in which errors are about stored metadata that do not meet constraints."""
 
     __slots__ = ()
 

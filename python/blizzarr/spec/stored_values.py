@@ -36,7 +36,7 @@ def from_stored(raw: npt.NDArray[np.uint8], field: Field) -> npt.NDArray[Any]:
 
 
 def to_stored(values: npt.NDArray[Any], field: Field) -> npt.NDArray[np.uint8]:
-    """The bytes of values, those of one value along a last axis.
+    """Return the bytes of values, with a last axis for the bytes of each.
 
     Examples
     --------
@@ -55,6 +55,6 @@ def to_stored(values: npt.NDArray[Any], field: Field) -> npt.NDArray[np.uint8]:
 
 
 def _swapped(field: Field, dtype: np.dtype[Any]) -> int:
-    """The length of what is stored the other way around; 0 if nothing is."""
+    """Return the length of the unit whose bytes are stored in reverse order; 0 if none is."""
     unit = dtype.itemsize // 2 if field.dtype.name.startswith("complex") else dtype.itemsize
     return unit if unit > 1 and field.big != _BIG else 0

@@ -106,7 +106,7 @@ def _pair(value: Any) -> tuple[float, str]:
 def _of_text(text: str) -> tuple[float, str]:
     text = text.strip(_BLANK)
     number = _NUMBER.match(text)
-    # What no float can hold is a part of the base unit.
+    # A number that no float can hold is part of the base unit.
     if number is None or math.isinf(multiplier := float(number[1])):
         return 1.0, text
     return multiplier, text[number.end() :]
@@ -132,7 +132,7 @@ def _positive(value: Any) -> float:
 
 
 def as_unit(value: UnitLike) -> Unit:
-    """The unit that is meant by a number, a text or a pair.
+    """Return the unit that a number, a text or a pair stands for.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def as_unit(value: UnitLike) -> Unit:
 
 
 def unit_json(value: Any) -> Unit:
-    """The unit that JSON says.
+    """Parse a unit from JSON.
 
     Examples
     --------

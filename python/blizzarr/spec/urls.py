@@ -36,7 +36,7 @@ class Url(NamedTuple):
             raise SpecError(f"Scheme {quote(self.scheme + ':')} not present in url")
 
     def refuse_query(self) -> None:
-        """Refuse what none of the places here takes."""
+        """Raise if there is a query or a fragment, which have no meaning in a place."""
         if self.query is not None:
             raise SpecError("Query string not supported")
         self.refuse_fragment()
@@ -66,7 +66,7 @@ def as_place(text: str) -> str:
 
 
 def split_url(text: str) -> Url:
-    """The parts of a URL, percent signs as they are.
+    """Split a URL into parts, without decoding.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def split_url(text: str) -> Url:
 
 
 def decoded(text: str) -> str:
-    """The text with ``%20`` and the like as what they mean.
+    """Decode ``%20`` and the like.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def decoded(text: str) -> str:
 
 
 def encoded(text: str) -> str:
-    """The path as it is written in a URL.
+    """Encode a path for a URL.
 
     Examples
     --------

@@ -201,7 +201,7 @@ class Staged:
                     del self._gathered.cells[position]
 
     def put(self, store: Store, into: MemoryStore) -> list[str]:
-        """Write all chunks on top of the values of `store`: to it, or to the memory `into`; return the names of the latter."""
+        """Write all chunks on top of the values of `store`: to it, or to `into`; return the names of the latter."""
         assert isinstance(store, View), "what is to be"
         names = self.names()
         if not names:

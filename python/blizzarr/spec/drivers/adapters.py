@@ -30,7 +30,7 @@ class _OfOne(Driver):
     """An array that is made from one other."""
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
-        """Open modes and stores are those of the array below."""
+        """Open modes and key-value stores are those of the array below."""
         from blizzarr.spec.drivers import DRIVERS
 
         below = node.bases[0]
@@ -83,7 +83,7 @@ def _base_json(node: SpecNode, include_defaults: bool) -> dict[str, Any]:
     if dtype is not None and below is not None and dtype == below:
         said.pop("dtype", None)
     if node.transform is not None:
-        # Which the view says.
+        # The view has it.
         said.pop("rank", None)
     return said
 
@@ -245,7 +245,7 @@ def _rank(node: SpecNode) -> int | None:
 
 
 def downsampled_domain(domain: IndexDomain, factors: tuple[int, ...], method: str) -> IndexDomain:
-    """The domain of the elements that stand for blocks of those of another.
+    """Return the domain of the blocks of another one.
 
     Examples
     --------

@@ -70,6 +70,6 @@ def order_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
     """
     strides = [abs(stride) for stride in array.strides]
     if array.flags.c_contiguous:
-        # As they follow from the shape, whatever NumPy says where there are no elements.
+        # From the shape, as NumPy's strides of empty arrays are arbitrary.
         strides = [prod(array.shape[dim + 1 :]) for dim in range(array.ndim)]
     return tuple(sorted(range(array.ndim), key=lambda dim: -strides[dim]))

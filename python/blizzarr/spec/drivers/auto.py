@@ -21,7 +21,7 @@ __all__ = ["AutoDriver"]
 
 
 class AutoDriver(Driver):
-    """Looks at what is stored, and takes the driver that fits."""
+    """The driver that detects the format of what is stored."""
 
     name: ClassVar = "auto"
     resources: ClassVar = tuple(RESOURCES)
@@ -44,7 +44,9 @@ class AutoDriver(Driver):
         return {} if node.kvstore is None else {"kvstore": kvstore_json(node.kvstore, include_defaults)}
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
-        """With a store if there was none, and further constraints; what is found cannot be created."""
+        """Return the node with a store, if it had none, and further constraints; arrays that are detected cannot be
+        created.
+        """
         if change.open_mode._names() and not change.open_mode.open:
             raise SpecError("create mode not compatible with format auto-detection")
         kvstore = node.kvstore
@@ -55,7 +57,7 @@ class AutoDriver(Driver):
         return with_schema(altered(node, kvstore=kvstore), change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
-        """Only what is there can be found."""
+        """Return the open mode, which is to open."""
         return OpenMode(open=True)
 
     def url(self, node: SpecNode) -> str:

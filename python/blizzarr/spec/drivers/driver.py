@@ -37,7 +37,7 @@ class Change:
 
 
 class Driver:
-    """One driver: how its members are read and written, and what they say of the array.
+    """A driver in specs: it reads and writes its members, and tells what they say about the array.
 
     What is asked for the array is asked in the terms of the stored array; what views do to it is not known here.
     """
@@ -47,7 +47,7 @@ class Driver:
     optional_resources: ClassVar[tuple[str, ...]] = ()
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the members of this driver; those that all have are in the node."""
+        """Take the members of this driver; those of all drivers are in the node."""
         raise NotImplementedError
 
     def at(self, node: SpecNode, kvstore: KvNode) -> SpecNode:
@@ -69,23 +69,23 @@ class Driver:
         return OpenMode()
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
-        """The domain, as far as it is said."""
+        """Return the domain, as far as the spec has it."""
         return node.schema.domain
 
     def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """The layout, as far as it is said."""
+        """Return the layout, as far as the spec has it."""
         return node.schema.chunk_layout
 
     def codec(self, node: SpecNode) -> CodecSpec | None:
-        """The codec, as far as it is said."""
+        """Return the codec, as far as the spec has it."""
         return node.schema.codec
 
     def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """The fill value, if it is said."""
+        """Return the fill value, if the spec has it."""
         return node.schema.fill_value
 
     def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
-        """The units, if they are said."""
+        """Return the units, if the spec has them."""
         return node.schema.dimension_units
 
     def base(self, node: SpecNode) -> SpecNode | None:

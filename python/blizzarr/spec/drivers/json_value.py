@@ -50,7 +50,7 @@ class JsonValue(Driver):
         return altered(node, kvstore=kvstore, options=options, schema=schema)
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """The store, and what differs from what is usual, or everything."""
+        """Return the store, and the members that differ from the defaults, or all of them."""
         said: dict[str, Any] = {} if node.kvstore is None else {"kvstore": kvstore_json(node.kvstore, include_defaults)}
         for name, usual in (("json_pointer", ""), ("recheck_cached_data", "open")):
             if include_defaults or node.options[name] != usual:
@@ -58,7 +58,7 @@ class JsonValue(Driver):
         return said
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
-        """With a store if there was none, and another age of what is known."""
+        """Return the node with a store, if it had none, and another bound on the age of cached data."""
         options, kvstore = dict(node.options), node.kvstore
         if change.recheck_cached_data is not None:
             options["recheck_cached_data"] = change.recheck_cached_data
@@ -69,7 +69,7 @@ class JsonValue(Driver):
         schema = change.schema.copy()
         SCHEMA_ARGUMENTS["dtype"].apply(schema, _JSON)
         _check(schema)
-        # What it may be constrained to is what every such value is.
+        # The only constraints are properties that every JSON value has.
         return altered(node, options=options, kvstore=kvstore)
 
     def open_mode(self, node: SpecNode) -> OpenMode:

@@ -22,7 +22,7 @@ class PrecomputedSpec(StoredDriver):
     """Scales of volumes."""
 
     def take_constraints(self, members: Members, node: SpecNode) -> VolumeConstraints:
-        """Take the number of a scale, and what is demanded of it and of all scales."""
+        """Take the number of a scale, and the constraints on it and on all scales."""
         from blizzarr.spec.precomputed.constraints import ScaleConstraints, check_dtype, multiscale, scale
         from blizzarr.spec.precomputed.driver import VolumeConstraints
 
@@ -37,7 +37,7 @@ class PrecomputedSpec(StoredDriver):
         return VolumeConstraints(number, of_all, of_one)
 
     def said_constraints(self, constraints: MetadataConstraints, include_defaults: bool) -> dict[str, Any]:
-        """The members that are said."""
+        """Return the members that are given."""
         return constraints.to_json(include_defaults)
 
     def minimal(self, constraints: MetadataConstraints) -> MetadataConstraints:

@@ -80,7 +80,7 @@ class StoredDriver(Driver):
         metadata = self.take_constraints(members, node)
         for name, option in self.constraints.options.items():
             options[name] = members.take(name, option.parse, default=option.default)
-        # Options of a format may be constraints in other words, which are added to those of this very spec.
+        # Options of a format may be constraints in other words, which are merged with those of the spec.
         alone = any(options[name] != option.default for name, option in self.constraints.options.items())
         nothing = self.constraints.from_json({}) if alone else self.nothing
         options["metadata"] = nothing if metadata is None else metadata
@@ -205,7 +205,7 @@ def _mode(members: Members) -> OpenMode:
             'Error parsing object member "allow_metadata_mismatch": "allow_metadata_mismatch" no longer supported'
         )
     return OpenMode(
-        # What is neither to be opened nor created is to be opened.
+        # The default is to open.
         open=bool(open_it) if open_it or create else True,
         create=bool(create),
         delete_existing=delete,

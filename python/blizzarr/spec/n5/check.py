@@ -20,7 +20,7 @@ _CHECKED = ("dimensions", "axes", "blockSize", "dataType", "compression", "units
 
 
 def check_metadata(stored: Metadata, constraints: Metadata) -> None:
-    """Refuse metadata that are not what is demanded.
+    """Raise unless the metadata meet the constraints.
 
     Examples
     --------

@@ -39,5 +39,5 @@ class N5Codec:
         return self
 
     def to_json(self) -> dict[str, Any]:
-        """The compression, if one is said."""
+        """Return the compression, if one is given."""
         return {} if self.compression is None else {"compression": dict(self.compression)}

@@ -27,7 +27,7 @@ _COMPRESSIONS: Final[Choices] = {
 
 
 def compression_json(value: Any) -> dict[str, Any]:
-    """The compression that JSON says, with all its options.
+    """Parse a compression and all its options.
 
     Examples
     --------

@@ -56,7 +56,7 @@ def new_metadata(constraints: Metadata, schema: Schema) -> Metadata:
 
 
 def _with_units(metadata: Metadata, units: DimensionUnits) -> Metadata:
-    """With units for all dimensions if there are any: those that are not known have none, 1."""
+    """Return units for all dimensions if any has one; the unit of the others is 1."""
     if all(unit is None for unit in units):
         return metadata
     names = list(metadata.units or ("",) * metadata.rank)

@@ -73,16 +73,16 @@ class N5Constraints(WholeElements):
         constrain(self.metadata, schema)
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
-        """The domain, as far as it is known."""
+        """Return the domain, as far as it is known."""
         return domain_of(self.metadata, schema)
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
-        """The layout, as far as it is known."""
+        """Return the layout, as far as it is known."""
         rank = schema.rank if self.metadata.rank == -1 else self.metadata.rank
         return layout_with(schema.chunk_layout, self.metadata, rank)
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec:
-        """The codec, as far as it is known."""
+        """Return the codec, as far as it is known."""
         return codec_of(self.metadata, schema)
 
     def fill_value(self, schema: Schema, options: Options) -> None:
@@ -90,7 +90,7 @@ class N5Constraints(WholeElements):
         return
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
-        """The units, as far as they are known."""
+        """Return the units, as far as they are known."""
         return units_of(self.metadata, schema) or None
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:

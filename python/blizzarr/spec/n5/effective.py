@@ -17,7 +17,7 @@ __all__ = ["codec_of", "constrain", "domain_of", "layout_with", "units_of"]
 
 
 def constrain(metadata: Metadata, schema: Schema) -> None:
-    """Add to the schema what the metadata say of data type and rank.
+    """Add the data type and rank of the metadata to the schema.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def domain_of(metadata: Metadata, schema: Schema) -> IndexDomain | None:
 
 
 def layout_with(layout: ChunkLayout, metadata: Metadata, rank: int | None) -> ChunkLayout:
-    """The constraints on the layout together with those that follow from the metadata: the first axis is fastest."""
+    """Merge the constraints on the layout with those that follow from the metadata: the first axis is the fastest."""
     found = layout._copy()
     if rank is None or rank == -1:
         return found
@@ -75,7 +75,7 @@ def codec_of(metadata: Metadata, schema: Schema) -> CodecSpec:
 
 
 def units_of(metadata: Metadata, schema: Schema) -> DimensionUnits:
-    """The units of dimensions; where there are none, a resolution still has to be that of the schema."""
+    """Return the units of dimensions; a resolution without units must still agree with the schema."""
     units, wanted = metadata.dimension_units, schema.dimension_units
     if wanted is None:
         return units

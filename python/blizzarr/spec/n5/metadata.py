@@ -56,7 +56,7 @@ class Metadata:
         return tuple(Unit(count, unit) for count, unit in zip(counts, self.units, strict=True))
 
     def to_json(self) -> dict[str, Any]:
-        """The members that are said."""
+        """Return the members that are given."""
         members = {
             "dimensions": self.shape,
             "blockSize": self.chunks,

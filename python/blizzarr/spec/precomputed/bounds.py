@@ -17,7 +17,7 @@ _KEY_BITS: Final = 64
 
 
 def check_region(size: Sequence[int], offset: Sequence[int]) -> None:
-    """Refuse what is no region.
+    """Raise unless the region is valid.
 
     Examples
     --------

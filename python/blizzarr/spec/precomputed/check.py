@@ -59,7 +59,7 @@ def choose(
     wanted: ScaleConstraints,
     schema: Schema,
 ) -> Choice:
-    """The scale that is meant: by its number, or the first with this key and resolution."""
+    """Return the selected scale: by its number, or the first with this key and resolution."""
     check_multiscale(volume, multiscale)
     units = units_of(wanted, schema)
     if number is None:

@@ -20,7 +20,7 @@ _MOST_SHIFTED: Final = 9
 def choose_shards(
     layout: ChunkLayout, size: Sequence[int], chunk: Sequence[int], encoding: str, data_encoding: str | None
 ) -> Sharding | None:
-    """The shards that suit best; `None` where each would have one chunk, and nothing was said of their data.
+    """Choose shards; return None where each would hold one chunk, and no encoding of their data is given.
 
     Examples
     --------

@@ -46,9 +46,9 @@ class PrecomputedCodec:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """The members that are said."""
+        """Return the members that are given."""
         values = {member.name: getattr(self, member.name) for member in fields(self)}
-        # Options of an encoding are said beside it.
+        # Options of an encoding stand beside it.
         if self.encoding != "jpeg":
             values["jpeg_quality"] = None
         if self.encoding != "png":

@@ -38,11 +38,11 @@ class ScaleConstraints:
     compressed_segmentation_block_size: Triple | None = None
     size: Triple | None = None
     voxel_offset: Triple | None = None
-    """Zeros where only a size is said."""
+    """Return the offset, which is zero if only a size is given."""
     chunk_size: Triple | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The members that are said."""
+        """Return the members that are given."""
         found: dict[str, Any] = {}
         for member in fields(self):
             value = getattr(self, member.name)
@@ -63,7 +63,7 @@ class MultiscaleConstraints:
     num_channels: int | None = None
 
     def to_json(self, with_dtype: bool = False) -> dict[str, Any]:
-        """The members that are said; the data type is one of the spec, too."""
+        """Return the members that are given; the data type is also a member of the spec."""
         found: dict[str, Any] = {}
         if with_dtype and self.dtype is not None:
             found["data_type"] = self.dtype.name

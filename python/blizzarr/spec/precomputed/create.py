@@ -107,7 +107,7 @@ def new_document(
     if existing is not None:
         document = copied(dict(existing.document))
         return {**document, "scales": [*document["scales"], members]}, place
-    # Before one that is assumed stand scales that nobody will look at.
+    # An assumed scale has the given number, after scales whose content does not matter.
     scales = [members] * (place + 1)
     return {"@type": _TYPE, "data_type": dtype.name, "num_channels": channels, "scales": scales, "type": kind}, place
 
@@ -125,7 +125,7 @@ def _chunks(layout: ChunkLayout, domain: IndexDomain, encoding: str) -> tuple[Tr
 
 
 def _members(scale: Scale) -> dict[str, Any]:
-    """A scale as documents have it."""
+    """Return the scale as documents have it."""
     found: dict[str, Any] = {
         "chunk_sizes": [list(chunk) for chunk in scale.chunk_sizes],
         "compressed_segmentation_block_size": None if scale.block_size is None else list(scale.block_size),

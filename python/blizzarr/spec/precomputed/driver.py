@@ -55,7 +55,7 @@ class VolumeConstraints(WholeElements):
 
     @classmethod
     def from_json(cls, value: Any) -> VolumeConstraints:
-        """Nothing: what there is to be said is said by members of the driver itself."""
+        """Return nothing: all constraints are members of the driver itself."""
         return cls()
 
     @classmethod
@@ -74,10 +74,10 @@ class VolumeConstraints(WholeElements):
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
-        """Nothing: data types are refused where the members that say them are read."""
+        """Do nothing: data types are checked where the members that name them are parsed."""
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
-        """The members of the driver that are said."""
+        """Return the members of the driver that are given."""
         said: dict[str, Any] = {}
         if self.number is not None:
             said["scale_index"] = self.number
@@ -99,19 +99,19 @@ class VolumeConstraints(WholeElements):
         return dump([self.to_json(), units])
 
     def choose(self, volume: Volume, schema: Schema) -> Choice:
-        """Which scale of a stored volume is meant, and which of its chunk sizes."""
+        """Return the selected scale of a stored volume, and which of its chunk sizes is selected."""
         return choose(volume, self.number, self.multiscale, self.scale, schema)
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain:
-        """The domain, as far as it is known."""
+        """Return the domain, as far as it is known."""
         return domain_of(self.scale, self.multiscale.num_channels, schema)
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
-        """The layout, as far as it is known."""
+        """Return the layout, as far as it is known."""
         return layout_with(schema.chunk_layout, self.domain(schema, options), self.scale)
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec:
-        """The codec, as far as it is known."""
+        """Return the codec, as far as it is known."""
         return codec_of(self.scale, schema)
 
     def fill_value(self, schema: Schema, options: Options) -> None:
@@ -119,7 +119,7 @@ class VolumeConstraints(WholeElements):
         return
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits:
-        """The units, as far as they are known."""
+        """Return the units, as far as they are known."""
         return units_of(self.scale, schema)
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
@@ -132,7 +132,7 @@ class VolumeConstraints(WholeElements):
         return meta
 
     def document(self, existing: Existing | None, schema: Schema, assumed: bool = False) -> tuple[dict[str, Any], int]:
-        """The document with a new scale behind those that there are, and the number of that."""
+        """Return the document with a new scale after the existing ones, and its number."""
         return new_document(existing, self.number, self.multiscale, self.scale, schema, assumed)
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
@@ -151,7 +151,7 @@ class VolumeConstraints(WholeElements):
         domain = domain_of(stored, volume.num_channels, Schema())
         layout = layout_with(ChunkLayout(), domain, replace(stored, sharding=None))
         if scale.sharding is not None:
-            # A box of whole chunks; where shards are none, all of the volume.
+            # A box of whole chunks; for shards that are not boxes, the whole volume.
             count = shard_shape(scale.sharding, scale.size, chunk) or scale.size
             boxes = zip(count, chunk, scale.size, strict=True)
             whole = [-(-min(number * step, size) // step) * step for number, step, size in boxes]

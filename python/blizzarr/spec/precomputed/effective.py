@@ -29,7 +29,7 @@ _ORDER: Final = [3, 2, 1, 0]
 
 
 def domain_of(scale: ScaleConstraints, channels: int | None, schema: Schema) -> IndexDomain:
-    """The domain; its bounds cannot be changed, those that are not known are implicit.
+    """Return the domain; known bounds are explicit, unknown ones implicit.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def layout_with(
     domain: IndexDomain | None,
     scale: ScaleConstraints,
 ) -> ChunkLayout:
-    """The constraints on the layout together with those that follow from the scale and the domain."""
+    """Merge the constraints on the layout with those that follow from the scale and the domain."""
     found = layout._copy()
     origin: list[int | None] = [None, None, None, 0]
     if domain is not None:
@@ -86,7 +86,7 @@ def layout_with(
 
 
 def _set_shards(layout: ChunkLayout, domain: IndexDomain | None, sharding: Sharding) -> None:
-    """Add what follows from shards that are boxes, if all is known that decides on that."""
+    """Add the constraints that follow from shards that are boxes, if everything that determines these is known."""
     chunk = layout.read_chunk.shape
     if chunk is None or None in chunk[:3] or domain is None:
         return
@@ -128,7 +128,7 @@ def check_units(units: DimensionUnits | None) -> None:
 
 
 def check_resolution(resolution: Sequence[float], units: DimensionUnits | None) -> None:
-    """Refuse units that are not those of a resolution."""
+    """Raise unless the units are those of a resolution."""
     for number, unit in zip(resolution, units or (), strict=False):
         if unit is not None and unit.multiplier != number:
             shown = braces([f"{number:g}" for number in resolution])
@@ -138,7 +138,7 @@ def check_resolution(resolution: Sequence[float], units: DimensionUnits | None) 
 
 
 def units_of(scale: ScaleConstraints, schema: Schema) -> DimensionUnits:
-    """The units, as far as they are known."""
+    """Return the units, as far as they are known."""
     units: DimensionUnits = (None,) * RANK
     if schema.dimension_units is not None:
         units = merge_units(units, schema.dimension_units)

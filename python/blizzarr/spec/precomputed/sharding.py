@@ -71,6 +71,6 @@ def shard_shape(sharding: Sharding, size: Sequence[int], chunk: Sequence[int]) -
 
 
 def check_is_sharded(sharding: Sharding | None, said: str | None) -> None:
-    """Refuse an encoding of the data of shards where there are none."""
+    """Raise if an encoding of the data of shards is given, but there are no shards."""
     if said is not None and sharding is None:
         raise SpecError("shard_data_encoding requires sharded format")

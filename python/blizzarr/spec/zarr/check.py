@@ -26,7 +26,7 @@ _CHECKED = ("shape", "chunks", "compressor", "order", "dtype", "fill_value")
 
 
 def check_metadata(stored: Metadata, constraints: Metadata) -> None:
-    """Refuse metadata that are not what is demanded.
+    """Raise unless the metadata meet the constraints.
 
     Examples
     --------

@@ -41,7 +41,7 @@ class ZarrCodec:
         return ZarrCodec(known.compressor, known.has_compressor, filters)
 
     def to_json(self) -> dict[str, Any]:
-        """The filters, null if there are none, and the compressor, if anything is said of it."""
+        """Return the filters, null if there are none, and the compressor, if it is given."""
         found: dict[str, Any] = {"filters": copied(self.filters)}
         if self.has_compressor:
             found["compressor"] = copied(self.compressor)

@@ -37,7 +37,7 @@ _COMPRESSORS: Final[Choices] = {
 
 
 def stored_compressor(value: Any) -> dict[str, Any] | None:
-    """The compressor of a document; those that only this library has are taken as they are."""
+    """Parse the compressor of a document; those that TensorStore lacks are taken as they are."""
     if isinstance(value, dict) and isinstance(name := value.get("id"), str) and name not in _COMPRESSORS:
         return value
     return compressor_json(value)
@@ -49,7 +49,7 @@ def is_shared(compressor: Mapping[str, Any] | None) -> bool:
 
 
 def compressor_json(value: Any) -> dict[str, Any] | None:
-    """The compressor that JSON says, with all its options; null is none.
+    """Parse a compressor and all its options; null means none.
 
     Examples
     --------

@@ -65,7 +65,7 @@ class ZarrConstraints(PickedElements):
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> ZarrConstraints:
-        """The constraints that nothing but this array fulfils, as far as they can be said."""
+        """Return constraints that only this array meets, as far as they can be expressed."""
         stored = _METADATA.of(meta)
         unsaid = {"filters"} if stored.filters else set()
         if not is_shared(stored.compressor):
@@ -84,7 +84,7 @@ class ZarrConstraints(PickedElements):
         """Add the data type and rank that are known to the schema."""
         encoding = options.get("key_encoding")
         if encoding is not None:
-            # What specs said before documents had a member for it.
+            # An option from before documents had a member for it.
             self.metadata = _separated(self.metadata, encoding)
             if isinstance(options, MutableMapping):
                 options["key_encoding"] = None
@@ -97,16 +97,16 @@ class ZarrConstraints(PickedElements):
         return None if self.metadata.elements is None else self.metadata.elements.pick(*chosen)
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
-        """The domain, as far as it is known."""
+        """Return the domain, as far as it is known."""
         return domain_of(self.metadata, schema, self._field(options))
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
-        """The layout, as far as it is known."""
+        """Return the layout, as far as it is known."""
         field = self._field(options)
         return layout_with(schema.chunk_layout, self.metadata, ranks_of(self.metadata.rank, schema, field), field)
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec:
-        """The codec, as far as it is known."""
+        """Return the codec, as far as it is known."""
         return codec_of(self.metadata, schema)
 
     def fill_value(self, schema: Schema, options: Options) -> np.ndarray[Any, Any] | None:

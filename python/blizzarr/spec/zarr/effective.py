@@ -16,7 +16,7 @@ __all__ = ["codec_of", "codec_stored", "constrain", "domain_of", "layout_with", 
 
 
 def constrain(metadata: Metadata, schema: Schema, field: Field | None) -> None:
-    """Add to the schema what the metadata say of data type and rank."""
+    """Add the data type and rank of the metadata to the schema."""
     full = ranks_of(metadata.rank, schema, field).full
     if full is not None:
         schema._merge(Schema(rank=full))
@@ -58,7 +58,7 @@ def domain_of(metadata: Metadata, schema: Schema, field: Field | None) -> IndexD
 
 
 def order_of(ranks: Ranks, order: str) -> list[int]:
-    """The dimensions from the slowest to the fastest; those within elements are always last.
+    """Return the dimensions from the slowest to the fastest; those within elements are always last.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def order_of(ranks: Ranks, order: str) -> list[int]:
 
 
 def layout_with(layout: ChunkLayout, metadata: Metadata, ranks: Ranks, field: Field | None) -> ChunkLayout:
-    """The constraints on the layout together with those that follow from the metadata."""
+    """Merge the constraints on the layout with those that follow from the metadata."""
     found = layout._copy()
     if ranks.full is None:
         return found

@@ -113,7 +113,7 @@ def spell(dtype: DType) -> str:
 
 
 def fills_json(value: Any, elements: ElementType) -> tuple[Element, ...] | None:
-    """The fill value of each field that JSON says; null is none.
+    """Parse the fill value of each field; null means none.
 
     Examples
     --------

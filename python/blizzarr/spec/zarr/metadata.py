@@ -45,10 +45,10 @@ class Metadata:
     """The filters of a stored document; TensorStore has none."""
     said: frozenset[str] = frozenset()
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Members that nobody knows."""
+    """Members that are not in the specification."""
 
     def to_json(self) -> dict[str, Any]:
-        """The members that are said."""
+        """Return the members that are given."""
         members = {
             "zarr_format": 2,
             "shape": list(self.shape or ()),

@@ -17,7 +17,7 @@ __all__ = ["Chain", "Codec", "chain_from_json"]
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """One codec with the options that are said of it.
+    """One codec with the options that are given.
 
     Examples
     --------
@@ -42,7 +42,9 @@ class Codec:
         return 1 + (inner.sharding_height if inner else 0)
 
     def to_json(self, partial: bool = False) -> dict[str, Any]:
-        """The codec as JSON; the default of where shards have their index is said in constraints only."""
+        """Return the codec as JSON; `partial` includes a default that is left out of documents, the location of a
+        shard's index.
+        """
         configuration = {
             name: value.to_json(partial) if isinstance(value, Chain) else value
             for name, value in sorted(self.options.items())
@@ -137,7 +139,7 @@ def _merged_within(deep: Chain, flat: Chain, deep_first: bool, strict: bool) -> 
     sharding = deep.array_to_bytes
     assert sharding is not None
     inner = sharding.options.get("codecs")
-    # In both orders the shards' own constraints are what the others are merged into.
+    # In either order, the constraints of shards are what the others are merged into.
     merged = flat if inner is None else inner.merged(flat, strict)
     return Codec(sharding.name, {**sharding.options, "codecs": merged})
 
@@ -164,7 +166,7 @@ def _merged_all(mine: tuple[Codec, ...], theirs: tuple[Codec, ...], kind: str, s
 
 
 def chain_from_json(value: Any, partial: bool = True) -> Chain:
-    """The chain that JSON says; of what is stored (not `partial`), no option may be missing.
+    """Parse a chain; in a stored one (not `partial`), no option may be missing.
 
     Examples
     --------

@@ -28,7 +28,7 @@ __all__ = ["check_metadata", "check_schema", "fill_of"]
 
 
 def check_metadata(stored: Metadata, constraints: Metadata) -> None:
-    """Refuse metadata that are not what is demanded.
+    """Raise unless the metadata meet the constraints.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def check_metadata(stored: Metadata, constraints: Metadata) -> None:
     """
     elements = stored.elements
     if constraints.elements is not None and elements is not None and constraints.elements.json != elements.json:
-        # TensorStore quotes what it compares, JSON in JSON.
+        # TensorStore quotes both sides, as JSON in JSON.
         raise mismatch("data_type", dump(constraints.elements.json), dump(elements.json))
     if constraints.fills is not None and stored.fills is not None and elements is not None:
         pairs = zip(constraints.fills, stored.fills, strict=True)

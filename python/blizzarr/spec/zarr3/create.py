@@ -64,7 +64,7 @@ def new_metadata(constraints: Metadata, schema: Schema, name: str = "", void: bo
     layout = _of_grid(layout_with(schema.chunk_layout, constraints, rank, field), rank)
     bounds = [domain._form.interval(dim).bounds for dim in range(rank)]
     if constraints.codecs is not None and not constraints.codecs.sharding_height:
-        # Chunks that are not cut into parts are read as they are written.
+        # Write chunks that are not sharded are also the read chunks.
         for usage in ["read", "write"]:
             theirs = layout._grids[usage]
             layout._merge_grid("write", theirs)
@@ -82,7 +82,7 @@ def new_metadata(constraints: Metadata, schema: Schema, name: str = "", void: bo
             'Zarr v3 "struct" data types with multi-byte fields require the innermost `bytes` codec to specify an '
             'explicit `endian` ("little" or "big").'
         )
-    # What has fields is compressed as bytes.
+    # Elements with fields are compressed as bytes.
     decoded = Decoded(rank, unit if elements.is_whole else 1, read, layout._inner_order, elements.named)
     resolved = resolve(codecs or Chain(), decoded)
     check_chain(resolved, write, unit)

@@ -94,11 +94,11 @@ class Zarr3Constraints(PickedElements):
         return found[0] if found else None
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
-        """The domain, as far as it is known."""
+        """Return the domain, as far as it is known."""
         return domain_of(self.metadata, schema, self._field(options))
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
-        """The layout, as far as it is known."""
+        """Return the layout, as far as it is known."""
         field = self._field(options)
         ranks = ranks_of(self.metadata.rank, schema, field)
         # Without a data type elements are taken for single values.
@@ -106,7 +106,7 @@ class Zarr3Constraints(PickedElements):
         return layout_with(schema.chunk_layout, self.metadata, -1 if grid is None else grid, field)
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec:
-        """The codec, as far as it is known."""
+        """Return the codec, as far as it is known."""
         return codec_of(self.metadata, schema)
 
     def fill_value(self, schema: Schema, options: Options) -> np.ndarray[Any, Any] | None:
@@ -116,7 +116,7 @@ class Zarr3Constraints(PickedElements):
         return fill_of(self.metadata, *choice(options))
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
-        """The units, as far as they are known."""
+        """Return the units, as far as they are known."""
         return units_of(self.metadata, schema) or None
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:

@@ -20,7 +20,7 @@ __all__ = ["codec_of", "constrain", "domain_of", "labels_of", "layout_with", "un
 
 
 def constrain(metadata: Metadata, schema: Schema, field: Field | None = None) -> None:
-    """Add to the schema what the metadata say of data type and rank, of this field of the elements.
+    """Add the data type and rank of the metadata to the schema, for this field of the elements.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def domain_of(metadata: Metadata, schema: Schema, field: Field | None = None) ->
 
 
 def _usual(said: IndexDomain, shape: tuple[int, ...] | None) -> IndexDomain | None:
-    """The domain, where no more than a shape is said, and it is the one that is known, if one is."""
+    """Return the domain in the frequent case that a schema has only a shape, which is the stored one if that is known."""
     form = said._form
     if any(form.lower) or True in form.implicit_lower or True in form.implicit_upper:
         return None
@@ -101,7 +101,7 @@ def _usual(said: IndexDomain, shape: tuple[int, ...] | None) -> IndexDomain | No
 
 
 def layout_with(layout: ChunkLayout, metadata: Metadata, rank: int, field: Field | None = None) -> ChunkLayout:
-    """The constraints on the layout together with those that follow from the metadata, whose grid has this rank."""
+    """Merge the constraints on the layout with those that follow from the metadata, whose grid has this rank."""
     found = layout._copy()
     if rank == -1:
         return found

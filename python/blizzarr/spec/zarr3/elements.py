@@ -39,7 +39,7 @@ def of_dtype(dtype: DType) -> ElementType:
 
 
 def element_type(value: Any) -> ElementType:
-    """The type of elements that a document, or a spec, says.
+    """Parse the type of elements from a document or a spec.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def _fields(value: Any, name: str) -> ElementType:
     take = _named if name == "struct" else _listed
     fields = [at_position(position, value, take) for position in range(len(value))]
     told = [{"data_type": said, "name": field.name} for said, field in fields]
-    # What is said in the old way is stored in the new one.
+    # The earlier spelling in a spec is stored in the current one.
     json = {"configuration": {"fields": told}, "name": "struct"}
     return ElementType.of(json, [field for _, field in fields], True, name == "structured")
 
@@ -142,7 +142,7 @@ def _name(value: Any) -> str:
 
 
 def fills_json(value: Any, elements: ElementType, big: bool = False) -> tuple[Element, ...]:
-    """The fill value of each field that JSON says; `big` is the byte order where it is the bytes of an element.
+    """Parse the fill value of each field; `big` is the byte order of fill values that are the bytes of an element.
 
     Examples
     --------

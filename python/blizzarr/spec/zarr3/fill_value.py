@@ -87,7 +87,7 @@ def _from_json(value: Any, dtype: DType) -> Element:
 
 
 def element_json(value: Any, dtype: DType) -> Element:
-    """The element that JSON says.
+    """Parse an element from JSON.
 
     Examples
     --------

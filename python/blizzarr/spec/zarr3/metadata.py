@@ -58,7 +58,7 @@ class Metadata:
         return any(name is not None for name in self.dimension_names or ())
 
     def to_json(self, partial: bool = False, include_defaults: bool = False) -> dict[str, Any]:
-        """The metadata as JSON: a document, or what a spec demands of one (`partial`)."""
+        """Return the metadata as JSON: a document, or the constraints of a spec (`partial`)."""
         found: dict[str, Any] = {"node_type": "array", **self.extra}
         if self.zarr_format is not None:
             found["zarr_format"] = self.zarr_format

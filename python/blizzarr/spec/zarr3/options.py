@@ -49,7 +49,7 @@ def _order(value: Any) -> Any:
 
 
 def same_order(a: Any, b: Any) -> Any:
-    """The order that both mean, the one that says more; `None` if they differ.
+    """Return the more specific of two orders that agree; None if they differ.
 
     Examples
     --------
@@ -107,7 +107,7 @@ CODECS: Final[dict[str, Row]] = {
 
 
 def row_of(name: str) -> Row | None:
-    """The row of a codec; those that only this library has take any options, which are checked when they are used.
+    """Return the row of a codec; codecs that TensorStore lacks take any options, which are checked when they are used.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Decoded:
     itemsize: int
     """Bytes of an element."""
     read_shape: tuple[int, ...] | None = None
-    """The chunks that shall be readable by themselves."""
+    """The chunks that can be read individually."""
     inner_order: tuple[int, ...] | None = None
     """The dimensions from the slowest to the fastest."""
     says_order: bool = False
@@ -196,7 +196,7 @@ def _compressor(codec: Codec, itemsize: int | None) -> Codec:
 
 
 def layout_of(chain: Chain, rank: int, shape: tuple[int, ...] | None = None) -> Layout:
-    """The order of elements in chunks of this shape, and the parts that can be read by themselves.
+    """Return the order of elements in chunks of this shape, and the parts that can be read individually.
 
     Examples
     --------
