@@ -278,11 +278,11 @@ class KvStore:
 
     def __setitem__(self, key: str | bytes, value: str | bytes | None) -> None:
         """Set the value of a key; None deletes it."""
-        self._write(text_of(key), None if value is None else bytes_of(value), None)
+        self._put(text_of(key), None if value is None else bytes_of(value))
 
     def __delitem__(self, key: str | bytes) -> None:
         """Delete a key."""
-        self._write(text_of(key), None, None)
+        self._put(text_of(key), None)
 
     def __contains__(self, key: str | bytes) -> bool:
         """Return whether the key has a value."""
@@ -336,6 +336,14 @@ class KvStore:
         else:
             generation = changes.write(access.path + key, value, known)
         return values.TimestampedStorageGeneration(UNKNOWN if generation is None else generation, time.time())
+
+    def _put(self, key: str, value: bytes | None) -> None:
+        access = self._opened()
+        changes = self._changes(access)
+        if changes is None:
+            access.put(key, value)
+        else:
+            changes.write(access.path + key, value, None)
 
     def _keys(self, least: str, end: str) -> builtins.list[str]:
         access = self._opened()

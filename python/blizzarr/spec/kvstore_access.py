@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from blizzarr.errors import PathError, SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.opened_place import Opened
-from blizzarr.stores.generation import NO_VALUE, UNKNOWN, file_generation, generation_of, read_generation
+from blizzarr.stores.generation import NO_VALUE, UNKNOWN, file_generation, read_generation
+from blizzarr.stores.generation_writes import replace_generation, set_value, write_generation
 from blizzarr.stores.local import LocalStore
-from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 
 __all__ = ["NO_VALUE", "UNKNOWN", "Access", "ByteSlice", "Found", "Named"]
@@ -101,34 +101,29 @@ class Access:
         return None if found[0] == NO_VALUE else found
 
     def write(self, key: str, value: bytes | None, if_equal: bytes | None = None) -> bytes | None:
-        """Replace the value, or delete it; None if it is not of the generation `if_equal` any more."""
+        """Replace the value, or delete it, and return the new generation.
+
+        With `if_equal` return None, and do nothing, if the value is not of that generation any more.
+        """
         with Named(self, key) as full:
             if if_equal is None:
-                self._set(full, value)
-            elif not self._replace(key, full, value, if_equal):
-                return None
-            self._publish()
-        return NO_VALUE if value is None else generation_of(self.store, full)
+                generation: bytes | None = write_generation(self.store, full, value)
+            else:
+                generation = replace_generation(self.store, full, if_equal, value)
+            if generation is not None:
+                self._publish()
+        return generation
 
-    def _replace(self, key: str, full: str, value: bytes | None, if_equal: bytes) -> bool:
-        """Write over the value that was read, and only over that."""
-        found = self.read(key)
-        if found.generation != if_equal:
-            return False
-        if value is None and found.value is None:
-            return True
-        store: Any = self.store
-        if isinstance(store, MemoryStore):
-            expected = None if if_equal == NO_VALUE else if_equal[1:]
-            return store.native.exchange([(full, expected)], [(full, value)]) is None
-        if value is None:
-            return bool(store.discard(full, found.value))
-        return bool(store.replace(full, found.value, value))
+    def put(self, key: str, value: bytes | None) -> None:
+        """Replace the value, or delete it, without asking for its generation."""
+        with Named(self, key) as full:
+            set_value(self.store, full, value)
+            self._publish()
 
     def delete_range(self, least: str, end: str) -> None:
         """Delete the keys from `least` up to, but without, `end`; an empty `end` means no upper bound."""
         for key in list(self.keys(least, end)):
-            self._set(self.path + key, None)
+            self.store.delete(self.path + key)
         self._publish()
 
     def keys(self, least: str, end: str) -> Iterator[str]:
@@ -151,12 +146,6 @@ class Access:
         for prefix in listing.prefixes:
             if prefix.startswith(wanted):
                 yield from self.store.list(prefix)
-
-    def _set(self, full: str, value: bytes | None) -> None:
-        if value is None:
-            self.store.delete(full)
-        else:
-            self.store.set(full, value)
 
     def _publish(self) -> None:
         """Make the changes visible to others, for stores that do not do so at once."""

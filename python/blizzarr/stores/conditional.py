@@ -5,7 +5,7 @@ from __future__ import annotations
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Store, Value
 
-__all__ = ["discard_value", "replace_value"]
+__all__ = ["discard_value", "replace_value", "try_discard", "try_replace"]
 
 # By key alone, since two stores may be handles of one place.
 _locks = NamedLocks()
@@ -43,6 +43,32 @@ def discard_value(store: Store, key: str, expected: Value) -> bool:
             return False
         store.delete(key)
         return True
+
+
+def try_replace(store: Store, key: str, expected: Value | None, value: Value) -> bool:
+    """Call the `replace` of a store, or `replace_value` if it has none.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MemoryStore
+    >>> try_replace(MemoryStore(), "a", None, b"1")
+    True
+    """
+    replace = getattr(store, "replace", None)
+    return replace_value(store, key, expected, value) if replace is None else bool(replace(key, expected, value))
+
+
+def try_discard(store: Store, key: str, expected: Value) -> bool:
+    """Call the `discard` of a store, or `discard_value` if it has none.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MemoryStore
+    >>> try_discard(MemoryStore(), "a", b"1")
+    False
+    """
+    discard = getattr(store, "discard", None)
+    return discard_value(store, key, expected) if discard is None else bool(discard(key, expected))
 
 
 def _is(store: Store, key: str, expected: Value | None) -> bool:

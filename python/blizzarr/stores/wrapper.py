@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.conditional import discard_value, replace_value
+from blizzarr.stores.conditional import try_discard, try_replace
 from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
 
 __all__ = ["StoreWrapper"]
@@ -74,17 +74,11 @@ class StoreWrapper(BaseStore):
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
         """Set the value only if it is still `expected`; return whether it was set. Excludes whom the store excludes."""
-        replace = getattr(self.store, "replace", None)
-        if replace is None:
-            return replace_value(self.store, key, expected, value)
-        return bool(replace(key, expected, value))
+        return try_replace(self.store, key, expected, value)
 
     def discard(self, key: str, expected: Value) -> bool:
         """Delete the value only if it is still `expected`; return whether it was. Excludes whom the store excludes."""
-        discard = getattr(self.store, "discard", None)
-        if discard is None:
-            return discard_value(self.store, key, expected)
-        return bool(discard(key, expected))
+        return try_discard(self.store, key, expected)
 
     def delete(self, key: str) -> object:
         """Remove the value, if there is one."""

@@ -1,0 +1,124 @@
+"""Writes that return the generation of exactly what they have written, so that it can be relied upon later.
+
+A generation that is looked up after a write may be that of somebody else, who has written since. In memory the value
+has its generation before anybody sees it. Elsewhere, where a generation is a hash, it follows from the value. Only that
+of a file has to be looked up: meanwhile the other threads that write through these functions wait, and a file that
+is not what was written gets a generation that no value ever has.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager, nullcontext
+
+from blizzarr import _native
+from blizzarr.stores.conditional import try_discard, try_replace
+from blizzarr.stores.generation import NO_VALUE, file_generation, hash_of, read_generation, unwrapped
+from blizzarr.stores.key_locks import KeyLocks
+from blizzarr.stores.keys import check_key
+from blizzarr.stores.local import LocalStore
+from blizzarr.stores.memory import MemoryStore
+from blizzarr.stores.protocol import Store
+
+__all__ = ["replace_generation", "set_value", "write_generation"]
+
+_files = KeyLocks()
+"""By path."""
+
+
+def set_value(store: Store, key: str, value: bytes | None) -> None:
+    """Set the value, or delete it if it is None, while no other of these functions looks up its generation."""
+    if isinstance(store, MemoryStore):
+        _set(store, key, value)
+        return
+    with _exclusive(store, key):
+        _set(store, key, value)
+
+
+def write_generation(store: Store, key: str, value: bytes | None) -> bytes:
+    """Set the value, or delete it if it is None, and return the generation of what was written.
+
+    Of a file that another process has replaced at the same time by one of the same size, it may be that of the other.
+
+    Examples
+    --------
+    >>> store = MemoryStore()
+    >>> generation = write_generation(store, "a", b"1")
+    >>> read_generation(store, "a") == (b"1", generation)
+    True
+    """
+    if isinstance(store, MemoryStore):
+        return _exchanged(store, key, value, []) or NO_VALUE
+    with _exclusive(store, key):
+        _set(store, key, value)
+        return _written(store, key, value, compares=False)
+
+
+def replace_generation(store: Store, key: str, expected: bytes, value: bytes | None) -> bytes | None:
+    """Set the value, or delete it, only if what is stored is of the generation `expected`.
+
+    Returns
+    -------
+    The generation of what was written; None if nothing was, since what is stored is of another generation.
+
+    Examples
+    --------
+    >>> store = MemoryStore()
+    >>> first = replace_generation(store, "a", NO_VALUE, b"1")
+    >>> second = replace_generation(store, "a", first, b"2")
+    >>> replace_generation(store, "a", first, b"3"), read_generation(store, "a") == (b"2", second)
+    (None, True)
+    """
+    if isinstance(store, MemoryStore):
+        return _exchanged(store, key, value, [(key, None if expected == NO_VALUE else expected[1:])])
+    with _exclusive(store, key):
+        found, generation = read_generation(store, key)
+        if generation != expected:
+            return None
+        if value is not None:
+            done = try_replace(store, key, found, value)
+        else:
+            done = found is None or try_discard(store, key, found)
+        return _written(store, key, value, compares=True) if done else None
+
+
+def _exchanged(
+    store: MemoryStore, key: str, value: bytes | None, expected: list[tuple[str, bytes | None]]
+) -> bytes | None:
+    store._check_writable(check_key(key))
+    if value is None:
+        return NO_VALUE if store.native.exchange(expected, [(key, None)]) is None else None
+    # What is taken from another memory keeps the version that it has there.
+    made = _native.MemoryStore()
+    made.set(key, value)
+    version = made.version(key)
+    assert version is not None, "just set"
+    return b"\0" + version if store.native.exchange(expected, [], made, [key]) is None else None
+
+
+def _exclusive(store: Store, key: str) -> AbstractContextManager[None]:
+    bare = unwrapped(store)
+    return _files.held(os.path.join(str(bare), key)) if isinstance(bare, LocalStore) else nullcontext()
+
+
+def _set(store: Store, key: str, value: bytes | None) -> None:
+    if value is None:
+        store.delete(key)
+    else:
+        store.set(key, value)
+
+
+def _written(store: Store, key: str, value: bytes | None, *, compares: bool) -> bytes:
+    """The generation of a value that was written just now."""
+    if value is None:
+        return NO_VALUE
+    bare = unwrapped(store)
+    if not isinstance(bare, MemoryStore | LocalStore):
+        return hash_of(value)
+    if compares or isinstance(bare, MemoryStore):
+        found, generation = read_generation(store, key)
+        is_ours = found == value
+    else:
+        generation, size = file_generation(bare, key)
+        is_ours = generation != NO_VALUE and size == len(value)
+    return generation if is_ours else b"\0" + os.urandom(32)
