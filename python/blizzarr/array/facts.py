@@ -11,7 +11,7 @@ from blizzarr.array.stored import stored_bytes, stored_chunks
 from blizzarr.codecs import Codec, CodecChain
 from blizzarr.model import ArrayMeta
 from blizzarr.node import Node
-from blizzarr.stores import Store
+from blizzarr.stores import LocalStore, Store
 from blizzarr.transfer import Binding
 
 if TYPE_CHECKING:
@@ -160,10 +160,9 @@ class ArrayFacts(Node):
         return ArrayInfo.of(self._store, self._path, self._metadata, complete=True)
 
     def __repr__(self) -> str:
-        from pathlib import Path
-
-        root = getattr(self._store, "root", None)
-        place = root.joinpath(self._path).as_uri() if isinstance(root, Path) else f"{self.name} in {self._store}"
+        store = self._store
+        local = store.root.joinpath(self._path) if isinstance(store, LocalStore) else None
+        place = f"{self.name} in {store}" if local is None else local.as_uri()
         shards = "" if self.shards is None else f" shards={self.shards}"
         return f"<Array {place!r} shape={self._shape} dtype={self.dtype} chunks={self.chunks}{shards}>"
 

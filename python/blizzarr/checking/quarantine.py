@@ -47,8 +47,9 @@ class Quarantine:
         # A power cut must not lose the kept value while its replacement survives.
         with durable("full"):
             kept.set(f"{self._prefix}/{key}", value)
-        root = getattr(kept, "root", None)
-        return f"{self._prefix}/{key} in {kept}" if root is None else str(Path(root, self._prefix, key))
+        if isinstance(kept, LocalStore):
+            return str(kept.root / self._prefix / key)
+        return f"{self._prefix}/{key} in {kept}"
 
     def check(self) -> None:
         """Raise an error, before anything is changed, if there is no valid place for the quarantine.

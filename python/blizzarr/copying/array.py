@@ -22,7 +22,7 @@ from blizzarr.formats import detect, encode, format_of, translate
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
-from blizzarr.stores.place import place_of
+from blizzarr.stores.place import lasting_place_of
 
 __all__ = ["ArrayCopy", "Source", "Told", "size_of"]
 
@@ -158,7 +158,9 @@ class ArrayCopy:
         source: Any = str(self.source.dtype), self.source.shape
         if isinstance(self.source, Array):
             meta = self.source.metadata
-            source = (*source, place_of(self.source.store), self.source.path, meta.write_shape, meta.codecs.to_json())
+            # Of stores that cannot be known again in another process, the copy must still be possible to finish there.
+            place = lasting_place_of(self.source.store)
+            source = (*source, place, self.source.path, meta.write_shape, meta.codecs.to_json())
         documents = encode(self.metadata, "")
         target = [document.decode() for document in documents.values()]
         return fingerprint(source, target, region_shape if positions is None else positions)

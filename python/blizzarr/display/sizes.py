@@ -17,6 +17,7 @@ from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.size_text import bytes_text
 from blizzarr.stores import LocalStore
+from blizzarr.stores.generation import unwrapped
 from blizzarr.stores.within import entries, opened
 
 __all__ = ["Stored", "bytes_text", "ratio_text", "shape_text", "stored"]
@@ -71,14 +72,13 @@ def stored(store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = mat
         Stop after so many objects, or so much time, and say so: the directory may be huge, or on a network after all.
     """
     # A handle that only reads has the store itself behind it.
-    store = getattr(store, "store", store)
-    root = getattr(store, "root", None)
+    store = unwrapped(store)
     sizes: Iterator[int]
     if isinstance(store, LocalStore) and store.links == "within-root":
         sizes = _sizes_within(store, prefix)
-    elif isinstance(root, Path):
-        sizes = _file_sizes(root / prefix)
-    elif hasattr(store, "size") and hasattr(store, "list"):
+    elif isinstance(store, LocalStore):
+        sizes = _file_sizes(store.root / prefix)
+    elif callable(getattr(store, "size", None)):
         sizes = (store.size(key) or 0 for key in store.list(prefix.rstrip("/")) if not _is_document(key))
     else:
         return None

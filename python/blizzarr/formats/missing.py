@@ -9,6 +9,8 @@ from blizzarr.errors import BlizzarrError
 from blizzarr.formats.format import Format, Node, Store
 from blizzarr.formats.table import FORMATS
 from blizzarr.model import ArrayMeta
+from blizzarr.stores import LocalStore
+from blizzarr.stores.generation import unwrapped
 
 __all__ = ["foreign", "what_is_there", "what_was_sought"]
 
@@ -59,10 +61,10 @@ def foreign(names: Collection[str]) -> str | None:
 
 def _what_is_empty(store: Any) -> str:
     # Read-only stores and stores with a pool wrap the local one.
-    root = getattr(getattr(store, "store", store), "root", None)
-    if root is None:
+    store = unwrapped(store)
+    if not isinstance(store, LocalStore):
         return "the store is empty"
-    return "the directory is empty" if root.is_dir() else "no such file or directory"
+    return "the directory is empty" if store.root.is_dir() else "no such file or directory"
 
 
 def _nearest(store: Store, path: str, detect: Callable[[Any, str], Node | None]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from blizzarr import _native
-from blizzarr.stores.place import place_of
 from blizzarr.stores.protocol import Store
 
 __all__ = ["prefix_changed", "value_changed"]
@@ -16,7 +15,7 @@ def value_changed(store: Store, key: str) -> None:
         if isinstance(locks, _native.NativeStore):
             locks.changed(key)
         else:
-            _native.cache_value_changed(place_of(store), key)
+            _native.cache_value_changed(_place_of(store), key)
 
 
 def prefix_changed(store: Store, prefix: str) -> None:
@@ -26,4 +25,11 @@ def prefix_changed(store: Store, prefix: str) -> None:
         if isinstance(locks, _native.NativeStore):
             locks.changed(prefix, True)
         else:
-            _native.cache_prefix_changed(place_of(store), prefix)
+            _native.cache_prefix_changed(_place_of(store), prefix)
+
+
+def _place_of(store: Store) -> str:
+    # Places are told apart by the classes of stores, which import this module.
+    from blizzarr.stores.place import place_of
+
+    return place_of(store)

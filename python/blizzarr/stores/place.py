@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import os
+import sys
+from typing import Any
 
+from blizzarr.stores.base import BaseStore
+from blizzarr.stores.foreign import ForeignStore
+from blizzarr.stores.local import LocalStore
+from blizzarr.stores.mapping import MappingStore
+from blizzarr.stores.native import NativeStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.wrapper import StoreWrapper
 
-__all__ = ["is_below", "place_of"]
+__all__ = ["is_below", "lasting_place_of", "place_of"]
 
 
 def place_of(store: Store) -> str:
     """Return a text for the place of a store. For directories and files it is the same in other processes.
+
+    Wrappers are at the place of what they wrap. Stores written by users are told apart as objects: nothing is known of
+    their attributes, and two buckets may well have the same `path`.
 
     Examples
     --------
@@ -20,18 +30,61 @@ def place_of(store: Store) -> str:
     >>> place_of(MappingStore(values)) == place_of(read_only(MappingStore(values)))
     True
     """
+    behind = _behind(store)
+    file = _file_of(behind)
+    if file is not None:
+        return f"file:{os.path.realpath(file)}"
+    if _is_mapper(behind):
+        # Each call of fsspec.get_mapper makes a new mapping over the same file system.
+        return f"{type(behind.fs).__name__}:{id(behind.fs)}:{behind.root}"
+    return f"{type(behind).__name__}:{id(behind)}"
+
+
+def lasting_place_of(store: Store) -> str | None:
+    """Return a text for the place of a store that is the same in all processes, as far as it is known.
+
+    None if nothing is known of the place. For fsspec it is the kind of file system and the path there.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MappingStore
+    >>> lasting_place_of(LocalStore("/")), lasting_place_of(MappingStore({}))
+    ('file:/', None)
+    """
+    behind = _behind(store)
+    file = _file_of(behind)
+    if file is not None:
+        return f"file:{os.path.realpath(file)}"
+    return f"{type(behind.fs).__name__}:{behind.root}" if _is_mapper(behind) else None
+
+
+def _behind(store: Store) -> Any:
+    """Return what wrappers and handles are of: there may be several of one mapping or object."""
     while isinstance(store, StoreWrapper):
         store = store.store
-    place = getattr(store, "root", None) or getattr(store, "path", None)
-    if place is not None:
-        return f"file:{os.path.realpath(place)}"
-    # There may be several handles of one mapping or object.
-    behind = getattr(store, "mapping", getattr(store, "target", store))
-    # Each call of fsspec.get_mapper makes a new mapping over the same file system.
-    files, root = getattr(behind, "fs", None), getattr(behind, "root", None)
-    if files is not None and isinstance(root, str):
-        return f"{type(files).__name__}:{id(files)}:{root}"
-    return f"{type(store).__name__}:{id(behind)}"
+    if isinstance(store, MappingStore):
+        return store.mapping
+    return store.target if isinstance(store, ForeignStore) else store
+
+
+def _file_of(behind: Any) -> str | os.PathLike[str] | None:
+    """Return the directory or file of a store on this machine, else None."""
+    if isinstance(behind, LocalStore):
+        return behind.root
+    if _is_mapper(behind):
+        local: Any = sys.modules.get("fsspec.implementations.local")
+        return behind.root if local is not None and isinstance(behind.fs, local.LocalFileSystem) else None
+    if isinstance(behind, NativeStore) or not isinstance(behind, BaseStore):
+        return None
+    from blizzarr.stores.zip import ZipStore
+
+    return behind.path if isinstance(behind, ZipStore) else None
+
+
+def _is_mapper(behind: Any) -> bool:
+    """Return whether this is a mapping made by fsspec, which is not imported for it."""
+    mapping: Any = sys.modules.get("fsspec.mapping")
+    return mapping is not None and isinstance(behind, mapping.FSMap)
 
 
 def is_below(store: Store, path: str, other: Store, above: str) -> bool:
