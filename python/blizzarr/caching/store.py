@@ -7,7 +7,7 @@ from typing import Any
 from blizzarr.caching.pool import CachePool
 from blizzarr.caching.recheck import Recheck, check_recheck
 from blizzarr.stores import Store, Value
-from blizzarr.stores.changed import prefix_changed, value_changed
+from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.handle import StoreHandle
 
 __all__ = ["CachedStore"]

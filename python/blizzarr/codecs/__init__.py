@@ -13,7 +13,7 @@ from blizzarr.codecs.chain import MAX_CODECS, MAX_DEPTH, CodecChain
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step
 from blizzarr.codecs.objects import ObjectCodec
 from blizzarr.codecs.transpose import TransposeCodec
-from blizzarr.late import late_names
+from blizzarr.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from blizzarr.codecs.blosc import BloscCodec
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late_names(
+    __getattr__, __dir__ = lazy_names(
         __name__,
         [
             "blizzarr.codecs.blosc:BloscCodec",

@@ -7,11 +7,11 @@ from typing import Final
 from blizzarr.codecs.codec import Codec
 from blizzarr.codecs.numcodecs import ROWS
 from blizzarr.codecs.objects import NAMED
-from blizzarr.late import LateRows
+from blizzarr.lazy_imports import LazyTable
 
 __all__ = ["CATALOGUE", "supplier"]
 
-CATALOGUE: Final = LateRows[type[Codec]](
+CATALOGUE: Final = LazyTable[type[Codec]](
     {
         "blosc": "blizzarr.codecs.blosc:BloscCodec",
         "bytes": "blizzarr.codecs.bytes:BytesCodec",

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import Problem
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.precomputed_array import KEYS_NAME, array_of, resolved
 from blizzarr.formats.precomputed_info import Triple, Volume, volume_of
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.without_groups import WithoutGroups
-from blizzarr.kept import Kept
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 
@@ -47,8 +47,8 @@ class VolumeSource(Stored):
 
 _LONG: Final = 1 << 16
 """The size in bytes of the largest document that is remembered."""
-_volumes: Final[Kept[bytes, tuple[dict[str, Any], Volume]]] = Kept(64)
-_arrays: Final[Kept[tuple[bytes, Choice, str], ArrayMeta]] = Kept(64)
+_volumes: Final[BoundedCache[bytes, tuple[dict[str, Any], Volume]]] = BoundedCache(64)
+_arrays: Final[BoundedCache[tuple[bytes, Choice, str], ArrayMeta]] = BoundedCache(64)
 
 
 def _read(raw: bytes, key: str) -> tuple[dict[str, Any], Volume]:

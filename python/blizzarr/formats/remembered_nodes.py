@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeVar
 
+from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import LimitError, MetadataError
 from blizzarr.formats.copied_attributes import pack, unpack
-from blizzarr.kept import Kept
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.problems import Notice
 
@@ -44,7 +44,7 @@ class RememberedNodes(Generic[N]):
 
     def __init__(self, decode: Callable[[bytes, str | None, list[Notice]], N | None]) -> None:
         self._decode = decode
-        self._kept: Kept[bytes, tuple[N, bytes | None, Sequence[Notice]] | None] = Kept(_MOST)
+        self._kept: BoundedCache[bytes, tuple[N, bytes | None, Sequence[Notice]] | None] = BoundedCache(_MOST)
 
     def __call__(self, raw: bytes, key: str, notices: list[Notice] | None = None) -> N | None:
         """Return the node of a document; its notices are added to `notices`."""

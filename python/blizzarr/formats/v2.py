@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Final
 from blizzarr.errors import LimitError, MetadataError
 from blizzarr.formats import v2_consolidated, v2_node
 from blizzarr.formats.attributes import dump_attributes, load_attributes
-from blizzarr.formats.beside import Beside, check_names
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.formats.copied_attributes import pack, unpack
 from blizzarr.formats.document import dump, load
+from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, DOCUMENTS, GROUP, name_problem
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
@@ -32,7 +32,7 @@ _REMEMBERED: Final = 512
 _SMALL: Final = 2**14
 
 
-class V2Format(Beside):
+class V2Format(SiblingDocuments):
     """The format of nodes of Zarr v2."""
 
     name: ClassVar[str] = "v2"

@@ -19,7 +19,7 @@ from blizzarr.formats.v2_names import ARRAY
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import join
-from blizzarr.stores.glimpse import glimpse
+from blizzarr.stores.sample_names import sample_names
 from blizzarr.stores.threads import Threads
 
 __all__ = ["as_documented", "is_unsaid", "settled", "settled_many", "warn_of_slashes"]
@@ -29,7 +29,7 @@ Node: TypeAlias = ArrayMeta | GroupMeta
 _MEMBER: Final = "dimension_separator"
 _DOTS: Final = ChunkKeys.v2(".")
 _SLASHES: Final = ChunkKeys.v2("/")
-_GLIMPSE: Final = 64
+_SAMPLE: Final = 64
 """The number of names of a directory that are examined: besides its documents, any chunk suffices."""
 _AT_ONCE: Final = 16
 _INDEX: Final = re.compile(INDEX)
@@ -110,7 +110,7 @@ def _is_near(store: Any) -> bool:
 
 def _shows_slashes(store: Any, prefix: str, rank: int) -> bool:
     """Return whether some names below a prefix include chunks with slashes and none with dots."""
-    names = glimpse(store, prefix, _GLIMPSE) or []
+    names = sample_names(store, prefix, _SAMPLE) or []
     if any(_DOTTED.fullmatch(name) for name, is_prefix in names if not is_prefix):
         return False
     return _leads_to_chunk(store, prefix, rank, names)
@@ -122,4 +122,4 @@ def _leads_to_chunk(store: Any, prefix: str, depth: int, names: list[tuple[str, 
     if depth == 1:
         return bool(inner)
     below = (f"{prefix}{name}/" for name in inner)
-    return any(_leads_to_chunk(store, place, depth - 1, glimpse(store, place, _GLIMPSE) or []) for place in below)
+    return any(_leads_to_chunk(store, place, depth - 1, sample_names(store, place, _SAMPLE) or []) for place in below)

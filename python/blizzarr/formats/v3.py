@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from blizzarr.formats import v3_group
-from blizzarr.formats.beside import Beside, check_names
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft.entry import is_entry
 from blizzarr.formats.remembered_nodes import RememberedNodes
+from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
 from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
@@ -25,7 +25,7 @@ __all__ = ["V3", "V3Format"]
 _DOCUMENT: Final = "zarr.json"
 
 
-class V3Format(Beside):
+class V3Format(SiblingDocuments):
     """The format of nodes of Zarr v3."""
 
     name: ClassVar[str] = "v3"

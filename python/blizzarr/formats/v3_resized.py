@@ -10,10 +10,10 @@ import marshal
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from blizzarr.bounded_cache import BoundedCache
 from blizzarr.formats import v3_array
 from blizzarr.formats.document import dump
 from blizzarr.formats.shapes import array_shape
-from blizzarr.kept import Kept
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, Problems
 
@@ -42,7 +42,7 @@ class _Frame(NamedTuple):
     notices: Sequence[Notice]
 
 
-_frames: Kept[int, _Frame] = Kept(256)
+_frames: BoundedCache[int, _Frame] = BoundedCache(256)
 """Frames by the `id` of the document from which an array came."""
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from json import dumps
 
 from blizzarr.errors import MetadataError, Problem
-from blizzarr.formats.beside import Beside
+from blizzarr.formats.sibling_documents import SiblingDocuments
 from blizzarr.model import ChunkKeys
 from blizzarr.model.names import unusable
 
 __all__ = ["WithoutGroups", "only_keys"]
 
 
-class WithoutGroups(Beside):
+class WithoutGroups(SiblingDocuments):
     """The base class of such formats; see `Format` for the meaning of each member.
 
     Examples

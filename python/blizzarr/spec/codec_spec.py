@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol, Self
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, plain, quote
-from blizzarr.late import LateRows
+from blizzarr.lazy_imports import LazyTable
 from blizzarr.spec.driver_names import DRIVER_ALIASES
 from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.pretty import pretty
@@ -26,7 +26,7 @@ class DriverCodec(Protocol):
         ...
 
 
-_DRIVERS: Final = LateRows[Any](
+_DRIVERS: Final = LazyTable[Any](
     {
         "n5": "blizzarr.spec.n5.codec:N5Codec",
         "neuroglancer_precomputed": "blizzarr.spec.precomputed.codec:PrecomputedCodec",

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Protocol, Self
 
 import numpy as np
 
-from blizzarr.late import LateRows
+from blizzarr.lazy_imports import LazyTable
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -96,7 +96,7 @@ class MetadataConstraints(Protocol):
         ...
 
 
-METADATA: Final = LateRows[type[MetadataConstraints]](
+METADATA: Final = LazyTable[type[MetadataConstraints]](
     {
         "zarr3": "blizzarr.spec.zarr3.driver:Zarr3Constraints",
         "zarr": "blizzarr.spec.zarr.driver:ZarrConstraints",

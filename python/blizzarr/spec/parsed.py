@@ -9,7 +9,7 @@ import marshal
 from collections.abc import Callable
 from typing import Any, Final, Generic, TypeVar
 
-from blizzarr.kept import Kept
+from blizzarr.bounded_cache import BoundedCache
 
 __all__ = ["Parsed"]
 
@@ -36,7 +36,7 @@ class Parsed(Generic[T]):
 
     def __init__(self, parse: Callable[[Any], T]) -> None:
         self._parse = parse
-        self._kept: Kept[bytes, T] = Kept(_MOST)
+        self._kept: BoundedCache[bytes, T] = BoundedCache(_MOST)
 
     def of(self, value: Any) -> T:
         """Return the result for this value; errors are not cached."""

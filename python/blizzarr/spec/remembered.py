@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
-from blizzarr.kept import Kept
+from blizzarr.bounded_cache import BoundedCache
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.stored_document import encoded
 
@@ -26,7 +26,7 @@ class Remembered(Generic[T]):
     def __init__(self, make: Callable[[Mapping[str, Any], tuple[int, ...]], T]) -> None:
         self._make = make
         # With the document, so that no other one gets its identity.
-        self._kept: Kept[tuple[int, tuple[int, ...]], tuple[Mapping[str, Any], T]] = Kept(_MOST)
+        self._kept: BoundedCache[tuple[int, tuple[int, ...]], tuple[Mapping[str, Any], T]] = BoundedCache(_MOST)
 
     def of(self, meta: ArrayMeta) -> T:
         """The result for an array."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blizzarr.late import late_names
+from blizzarr.lazy_imports import lazy_names
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.local import LocalStore
@@ -38,4 +38,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late_names(__name__, ["blizzarr.stores.zip:ZipStore"])
+    __getattr__, __dir__ = lazy_names(__name__, ["blizzarr.stores.zip:ZipStore"])

@@ -9,7 +9,7 @@ from typing import Any
 
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.changed import prefix_changed, value_changed
+from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.listing import list_sorted_dir

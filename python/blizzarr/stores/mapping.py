@@ -8,7 +8,7 @@ from typing import Any
 
 from blizzarr.errors import PathError
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.changed import value_changed
+from blizzarr.stores.cache_invalidation import value_changed
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.listing import list_sorted

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from blizzarr.bounded_cache import BoundedCache
 from blizzarr.json_values import copied
-from blizzarr.kept import Kept
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.document_constraints import DocumentConstraints
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
@@ -17,9 +17,9 @@ from blizzarr.spec.spec_node import SpecNode
 __all__ = ["check", "created", "minimal_of", "nothing", "schema_of"]
 
 _MOST: Final = 256
-_created: Kept[tuple[Any, ...], tuple[MetadataConstraints, ArrayMeta]] = Kept(_MOST)
-_checked: Kept[tuple[Any, ...], tuple[MetadataConstraints, Mapping[str, Any]]] = Kept(_MOST)
-_schemas: Kept[tuple[Any, ...], tuple[Mapping[str, Any], Schema]] = Kept(_MOST)
+_created: BoundedCache[tuple[Any, ...], tuple[MetadataConstraints, ArrayMeta]] = BoundedCache(_MOST)
+_checked: BoundedCache[tuple[Any, ...], tuple[MetadataConstraints, Mapping[str, Any]]] = BoundedCache(_MOST)
+_schemas: BoundedCache[tuple[Any, ...], tuple[Mapping[str, Any], Schema]] = BoundedCache(_MOST)
 """Each entry also holds the object whose `id` is in its key, so that no other object can get that `id`."""
 
 

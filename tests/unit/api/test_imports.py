@@ -14,7 +14,7 @@ import pytest
 import blizzarr
 from blizzarr import codecs, stores
 from blizzarr.codecs import numcodecs, objects
-from blizzarr.late import late_names
+from blizzarr.lazy_imports import lazy_names
 
 RARE = (
     "blizzarr.array.info",
@@ -161,7 +161,7 @@ def test_names_of_packages(package: object) -> None:
 
 def test_a_name_that_is_nowhere() -> None:
     """A place with nothing in it is an error that names it."""
-    get, names = late_names("blizzarr.codecs", ["blizzarr.codecs.zstd:NoCodec"])
+    get, names = lazy_names("blizzarr.codecs", ["blizzarr.codecs.zstd:NoCodec"])
     assert "NoCodec" in names()
     with pytest.raises(AttributeError, match="NoCodec"):
         get("NoCodec")

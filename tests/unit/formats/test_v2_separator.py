@@ -13,7 +13,7 @@ import pytest
 
 import blizzarr
 from blizzarr.stores import ForeignStore, LocalStore, MemoryStore
-from blizzarr.stores.glimpse import glimpse
+from blizzarr.stores.sample_names import sample_names
 
 Values: TypeAlias = dict[str, bytes]
 VALUES = np.arange(1, 61, dtype="<i4").reshape(3, 4, 5)
@@ -290,13 +290,13 @@ def test_a_store_that_fails_is_no_hole() -> None:
         blizzarr.open_array(Failing(old_array()), path="a", mode="r")
 
 
-def test_a_glimpse_is_no_listing(tmp_path: Path) -> None:
+def test_a_sample_of_names_is_no_listing(tmp_path: Path) -> None:
     for number in range(100):
         (tmp_path / str(number)).touch()
     (tmp_path / "file").touch()
-    seen = glimpse(LocalStore(tmp_path), "", 10)
+    seen = sample_names(LocalStore(tmp_path), "", 10)
     assert seen is not None
     assert len(seen) == 10
-    assert glimpse(LocalStore(tmp_path), "nothing/", 10) == []
-    assert glimpse(LocalStore(tmp_path), "file/", 10) == []
-    assert glimpse(ForeignStore(Distant({})), "", 10) is None
+    assert sample_names(LocalStore(tmp_path), "nothing/", 10) == []
+    assert sample_names(LocalStore(tmp_path), "file/", 10) == []
+    assert sample_names(ForeignStore(Distant({})), "", 10) is None

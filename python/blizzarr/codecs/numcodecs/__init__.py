@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec
-from blizzarr.late import LateRows, late_names
+from blizzarr.lazy_imports import LazyTable, lazy_names
 
 if TYPE_CHECKING:
     from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from blizzarr.codecs.numcodecs.zfpy import ZFPYCodec
     from blizzarr.codecs.numcodecs.zlib import ZlibCodec
 
-ROWS: Final = LateRows[type[NumcodecsCodec]](
+ROWS: Final = LazyTable[type[NumcodecsCodec]](
     {
         "numcodecs.adler32": "blizzarr.codecs.numcodecs.checksums:Adler32Codec",
         "numcodecs.astype": "blizzarr.codecs.numcodecs.astype:AsTypeCodec",
@@ -69,7 +69,7 @@ ROWS: Final = LateRows[type[NumcodecsCodec]](
 )
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late_names(
+    __getattr__, __dir__ = lazy_names(
         __name__,
         [
             *ROWS.places.values(),

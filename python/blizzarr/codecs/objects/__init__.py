@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from blizzarr.codecs.numcodecs.row import PREFIX
 from blizzarr.codecs.objects.codec import TOKEN_BYTES, ObjectCodec, Table
-from blizzarr.late import LateRows, late_names
+from blizzarr.lazy_imports import LazyTable, lazy_names
 
 if TYPE_CHECKING:
     from blizzarr.codecs.objects.categorize import CategorizeCodec
@@ -46,8 +46,8 @@ NAMED: Final = {
 }
 """Where they are, by the name that v3 documents have."""
 
-OBJECT_CODECS: Final = LateRows[type[ObjectCodec]]({name.removeprefix(PREFIX): there for name, there in NAMED.items()})
+OBJECT_CODECS: Final = LazyTable[type[ObjectCodec]]({name.removeprefix(PREFIX): there for name, there in NAMED.items()})
 """By the id that they have in numcodecs."""
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late_names(__name__, NAMED.values())
+    __getattr__, __dir__ = lazy_names(__name__, NAMED.values())

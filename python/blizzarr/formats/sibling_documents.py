@@ -12,15 +12,15 @@ from blizzarr.errors import Problem
 from blizzarr.model.names import name_problem
 from blizzarr.problems import Problems
 
-__all__ = ["Beside", "check_names"]
+__all__ = ["SiblingDocuments", "check_names"]
 
 
-class Beside:
+class SiblingDocuments:
     """The base class of such formats; see `Format` for the meaning of each member.
 
     Examples
     --------
-    >>> form = Beside()
+    >>> form = SiblingDocuments()
     >>> form.chunk_prefix("foo"), form.groups_above("foo/bar/baz")
     ('foo/', ('', 'foo', 'foo/bar'))
     >>> form.child_names("foo", [], ["foo/bar/", "foo/__baz/"])

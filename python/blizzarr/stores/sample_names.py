@@ -17,17 +17,17 @@ from blizzarr.stores.within import entries, opened
 if TYPE_CHECKING:
     from blizzarr.stores.zip import ZipStore
 
-__all__ = ["glimpse"]
+__all__ = ["sample_names"]
 
 
-def glimpse(store: Any, prefix: str, most: int) -> list[tuple[str, bool]] | None:
+def sample_names(store: Any, prefix: str, most: int) -> list[tuple[str, bool]] | None:
     """Return up to `most` names below a prefix, in any order, each with whether it is a prefix itself.
 
     Return None for stores that may take long, because they are, or may be, on another machine.
 
     Examples
     --------
-    >>> glimpse(MappingStore({"a/b": b"", "a/c/d": b""}), "a/", 10)
+    >>> sample_names(MappingStore({"a/b": b"", "a/c/d": b""}), "a/", 10)
     [('b', False), ('c', True)]
     """
     while isinstance(store, ReadOnlyStore):

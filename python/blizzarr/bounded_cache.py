@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-__all__ = ["Kept"]
+__all__ = ["BoundedCache"]
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Kept(dict[K, V]):
+class BoundedCache(dict[K, V]):
     """A dictionary of at most `most` results: when it is full, the older half is dropped.
 
     Examples
     --------
-    >>> kept = Kept(most=4)
+    >>> kept = BoundedCache(most=4)
     >>> for number in range(5):
     ...     kept.keep(number, str(number))
     >>> kept

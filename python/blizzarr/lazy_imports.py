@@ -1,0 +1,79 @@
+"""Imports on demand: importing blizzarr costs no more than opening an array needs.
+
+An object is given by its place, ``"module:name"``. Imports may run in any thread; `blizzarr.fork` keeps forked children
+from waiting for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from sys import modules
+from typing import Any, TypeVar
+
+import blizzarr.fork  # noqa: F401  # registers what forks wait for, before anything is imported on demand
+
+__all__ = ["LazyTable", "lazy_names"]
+
+T = TypeVar("T")
+
+
+class LazyTable(Mapping[str, T]):
+    """A read-only mapping whose values are imported on first access.
+
+    Parameters
+    ----------
+    places
+        The places of the values by key.
+
+    Examples
+    --------
+    >>> rows = LazyTable({"whole": "fractions:Fraction", "part": "decimal:Decimal"})
+    >>> list(rows), rows["whole"], rows.get("none")
+    (['whole', 'part'], <class 'fractions.Fraction'>, None)
+    """
+
+    __slots__ = ("_here", "places")
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self.places = dict(places)
+        self._here: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._here[name]
+        except KeyError:
+            found: T = _import(self.places[name])
+            self._here[name] = found
+            return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+def lazy_names(package: str, places: Iterable[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` (PEP 562) for a package whose names are at these places."""
+    found = {place.partition(":")[2]: place for place in places}
+
+    def get(name: str) -> Any:
+        if name not in found:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=modules[package])
+        value = _import(found[name])
+        setattr(modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(modules[package]), *found})
+
+    return get, names
+
+
+def _import(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
