@@ -15,7 +15,7 @@ import blizzarr
 from blizzarr.checking import Severity
 from blizzarr.checking.survey import survey
 from blizzarr.errors import NodeNotFoundError
-from blizzarr.stores import LocalStore
+from blizzarr.stores import LocalStore, MemoryStore
 from blizzarr.transformers import HashedTransformer, ShardingTransformer
 from support.child import answer
 
@@ -321,3 +321,18 @@ def test_the_first_document_may_be_anything(form: str, document: str, make: Any,
         assert ("no-document", "zarr.json") in keys
     else:
         assert keys == {("standalone", None)}
+
+
+def test_names_twice_in_consolidated_metadata_are_a_finding() -> None:
+    """The check lists them; it issues no warning, whatever was opened before."""
+    entries = b'"g/.zgroup": {"zarr_format": 2}, "g/.zattrs": {"a": 1, "a": 4}'
+    memory = MemoryStore()
+    memory.set(".zgroup", b'{"zarr_format": 2}')
+    whole = b'{"zarr_consolidated_format": 1, "metadata": {".zgroup": {"zarr_format": 2}, ' + entries + b"}}"
+    memory.set(".zmetadata", whole)
+    memory.set("g/.zgroup", b'{"zarr_format": 2}')
+    memory.set("g/.zattrs", b'{"a": 4}')
+    for _ in range(2):
+        (finding,) = blizzarr.check(memory).findings
+        assert (finding.kind, finding.path, finding.key) == ("document-warning", "/", ".zmetadata")
+        assert "metadata.g/.zattrs.a is there more than once" in finding.message
