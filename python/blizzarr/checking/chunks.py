@@ -91,7 +91,8 @@ def _finding(meta: ArrayMeta, path: str, error: BaseException) -> Finding:
     said = f"{error.codec}: {error.reason}" if error.codec else error.reason
     kind = _kind(meta, error)
     repairable = KINDS[kind].repairable and (isinstance(error, ChecksumError) or _has_index(meta, error))
-    return Finding(kind, named(path), said, error.key, error.chunk, error.codec, repairable)
+    inner = () if error.chunk is None else error.chunk[len(meta.shape) :]
+    return Finding(kind, named(path), said, error.key, error.chunk, error.codec, repairable, inner)
 
 
 def _kind(meta: ArrayMeta, error: BlizzarrError) -> str:

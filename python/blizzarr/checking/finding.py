@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
@@ -128,6 +127,8 @@ class Finding:
     codec: str | None = None
     repairable: bool = False
     """True if ``repair=True`` acts on it."""
+    inner: tuple[int, ...] = ()
+    """The end of `chunk`: the position of the inner chunk within its shard; empty if it is not about an inner chunk."""
 
     @property
     def severity(self) -> Severity:
@@ -138,15 +139,6 @@ class Finding:
     def advice(self) -> str:
         """Advice for the user."""
         return KINDS[self.kind].advice
-
-    @property
-    def inner(self) -> tuple[int, ...]:
-        """The position of the inner chunk within its shard; empty if the finding is not about an inner chunk."""
-        chunk = self.chunk or ()
-        # The part of `chunk` that the key does not contain.
-        if self.key is None or tuple(map(int, re.findall(r"\d+", self.key)))[-len(chunk) :] == chunk:
-            return ()
-        return chunk[len(chunk) // 2 :]
 
     @property
     def order(self) -> tuple[Any, ...]:

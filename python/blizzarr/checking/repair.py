@@ -97,7 +97,7 @@ def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Findin
         "gone": "it is not there any more",
     }[outcome]
     lost_places = tuple((*place, *inner) for inner in lost)
-    return Repair(finding.kind, path, key, said, outcome != "hopeless", next(iter(kept), None), lost_places)
+    return Repair(finding.kind, path, key, said, outcome != "hopeless", next(iter(kept), None), lost_places, place)
 
 
 def _outside(store: Store, seen: Seen, how: Repairs) -> Iterator[Repair]:

@@ -33,6 +33,8 @@ class Repair:
     """The place in the quarantine where the replaced value is kept."""
     lost: tuple[tuple[int, ...], ...] = ()
     """The chunks that could not be saved, as in `Finding.chunk`; for nested shards, with the position in each level."""
+    chunk: tuple[int, ...] | None = None
+    """The position of the shard in the chunk grid, with which each of `lost` begins."""
 
     def __str__(self) -> str:
         return f"{self.path if self.key is None else self.key}: {self.message}"
@@ -47,6 +49,7 @@ class Repair:
             "done": self.done,
             "kept": self.kept,
             "lost": [list(chunk) for chunk in self.lost],
+            "chunk": None if self.chunk is None else list(self.chunk),
         }
 
 

@@ -73,7 +73,7 @@ def repairs_tree(report: Report, limit: int) -> Tree:
         if repair.kept is not None:
             leaf.add(Text(f"kept: {printable(repair.kept)}", style="italic"))
         for chunk in repair.lost[:limit]:
-            leaf.add(Text(f"lost: inner chunk {_position(chunk[len(chunk) // 2 :])}", style="red"))
+            leaf.add(Text(f"lost: inner chunk {_position(chunk[len(repair.chunk or ()) :])}", style="red"))
         if len(repair.lost) > limit:
             leaf.add(Text(f"lost: {len(repair.lost) - limit:,} more", style="red"))
     if len(report.repairs) > NODES:

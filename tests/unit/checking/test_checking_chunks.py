@@ -11,6 +11,7 @@ import pytest
 
 import blizzarr
 from blizzarr.checking import Finding, Severity
+from blizzarr.display.findings import findings_tree
 from blizzarr.errors import BlizzarrError
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore, ZipStore
 from support import shards
@@ -261,3 +262,19 @@ def test_what_cannot_be_decoded_here_is_no_damage() -> None:
     assert [(finding.kind, finding.severity) for finding in report.findings] == [("not-supported", Severity.WARNING)]
     assert report.ok
     assert "pickle" in report.findings[0].message
+
+
+@pytest.mark.parametrize("name", ["a", "A/1/0/0", "0/0/0/0"])
+def test_inner_chunks_are_named_whatever_digits_the_path_has(name: str) -> None:
+    """The name of an image in a plate of OME-Zarr ends like the position of a chunk."""
+    memory: dict[str, bytes] = {}
+    shards_of = {"shards": (4, 4), "chunks": (2, 2), "compressors": "gzip"}
+    blizzarr.create_group(memory)
+    blizzarr.create_array(memory, name=name, data=np.arange(64).reshape(8, 8), **shards_of)
+    key = f"{name}/c/0/0"
+    memory[key] = memory[key][:10] + b"\0" + memory[key][11:]
+    report = blizzarr.check(memory)
+    (finding,) = report.findings
+    assert (finding.key, finding.chunk, finding.inner) == (key, (0, 0, 0, 0), (0, 0))
+    line = findings_tree(report, 9).children[0].children[0].children[0].label
+    assert str(line).startswith("c/0/0 [0, 0]  gzip: ")

@@ -15,6 +15,7 @@ import pytest
 import blizzarr
 from blizzarr.array.exclusive import exclusive
 from blizzarr.checking import Repair, Report
+from blizzarr.display.findings import repairs_tree
 from blizzarr.errors import PathError, ReadOnlyError
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore, Store
 from support import shards
@@ -364,3 +365,16 @@ def test_a_report_is_plain_data() -> None:
     (repair,) = found["repairs"]
     assert (repair["lost"], repair["done"], repair["key"]) == ([[0, 0, 1, 0]], True, "a/c/0/0")
     assert str(Repair("outside", "/a", "a/c/9", "moved away", True)) == "a/c/9: moved away"
+
+
+@pytest.mark.parametrize("layout", SHARDS)
+def test_lost_inner_chunks_are_shown_without_the_position_of_their_shard(layout: str) -> None:
+    """A shard in a shard has a position of its own."""
+    damaged = Damaged("crc32c", layout)
+    damaged.plant(flip(damaged.encoded, 3))
+    report = blizzarr.check(damaged.store, repair=True, quarantine=MemoryStore())
+    (repair,) = report.repairs
+    shown = [str(leaf.label) for leaf in repairs_tree(report, 9).children[0].children]
+    assert repair.chunk == (0, 0)
+    assert shown[1:] == [f"lost: inner chunk {list(repair.lost[0][2:])}"]
+    assert len(repair.lost[0]) == (6 if layout == "nested" else 4)
