@@ -125,3 +125,40 @@ def test_dask() -> None:
     np.testing.assert_array_equal(array.compute(), elements[:, ::-1])
     assert dask.from_array(z.lazy[1:]).name == dask.from_array(z.lazy[1:]).name
     assert dask.from_array(z.lazy[1:]).name != dask.from_array(z.lazy[2:]).name
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [
+        (),
+        (None,),
+        (1, 0),
+        ((1, 0),),
+        ([-1, 0],),
+        (np.int64(1), np.int8(0)),
+        (np.array([1, 0]),),
+        ((),),
+        (0,),
+        (5, 0),
+        (0, -3),
+        (0, 0),
+        (0, -2),
+        (0, 1, 2),
+        (1.0, 0.0),
+        ("10",),
+        (None, None),
+        ((0, 1), 2),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("shape", [(3, 4), (3,), ()], ids=str)
+def test_transpose_takes_and_refuses_what_numpy_does(shape: tuple[int, ...], axes: tuple[Any, ...]) -> None:
+    elements = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    view = blizzarr.create_array({}, data=elements).lazy
+    try:
+        expected = elements.transpose(*axes)
+    except Exception as error:  # noqa: BLE001  # whatever it is
+        with pytest.raises(type(error)):
+            view.transpose(*axes)
+    else:
+        assert np.array_equal(np.asarray(view.transpose(*axes)), expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -131,16 +132,20 @@ class LazyArray:
     def transpose(self, *axes: int | Sequence[int] | None) -> LazyArray:
         """The view with its axes in this order; reversed if none is given.
 
+        Raises
+        ------
+        numpy.exceptions.AxisError
+            If there is no such axis.
+        ValueError
+            If not every axis is given once.
+
         Examples
         --------
         >>> import blizzarr
         >>> blizzarr.create_array({}, shape=(2, 3, 4), dtype="int8").lazy.transpose(1, 2, 0).shape
         (3, 4, 2)
         """
-        given: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        order = tuple(reversed(range(self.ndim))) if not given else tuple(axis % self.ndim for axis in given)
-        if sorted(order) != list(range(self.ndim)):
-            raise ValueError(f"expected each of the {self.ndim} axes once, found {given}")
+        order = _axis_order(axes, self.ndim)
         places = {axis: place for place, axis in enumerate(order)}
         outputs = tuple(StridedMap(places[axis], 0, 1) for axis in range(self.ndim))
         inner = Selection(tuple(self.shape[axis] for axis in order), outputs)
@@ -201,6 +206,22 @@ class LazyArray:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LazyArray, (self._array, self._selection)
+
+
+def _axis_order(axes: tuple[Any, ...], ndim: int) -> tuple[int, ...]:
+    """Return the axes that are given to `LazyArray.transpose`, none of them negative."""
+    if not axes or (len(axes) == 1 and axes[0] is None):
+        return tuple(reversed(range(ndim)))
+    if len(axes) == 1 and np.ndim(axes[0]):
+        axes = tuple(axes[0])
+    order = []
+    for axis in map(operator.index, axes):
+        if len(axes) == ndim and not -ndim <= axis < ndim:
+            raise np.exceptions.AxisError(axis, ndim)
+        order.append(axis + ndim if axis < 0 else axis)
+    if sorted(order) != list(range(ndim)):
+        raise ValueError(f"expected each of the {ndim} axes once, found {axes}")
+    return tuple(order)
 
 
 class LazySelector:
