@@ -14,7 +14,7 @@ __all__ = ["Attributes", "HasAttributes"]
 
 
 class HasAttributes(Protocol):
-    """What an array or a group lets its attributes do with it."""
+    """The members of arrays and groups that their attributes use."""
 
     @property
     def store(self) -> Store: ...
@@ -29,19 +29,23 @@ class HasAttributes(Protocol):
     _adoptions: int
 
     def _adopt(self, metadata: Any, since: int | None = None) -> bool:
-        """Take over metadata that were just stored, see `Node`."""
+        """Take over metadata that was just stored, see `Node`."""
 
 
 class Attributes(MutableMapping[str, Any]):
     """The attributes of a node: names and JSON values.
 
-    Every change is stored before the call returns, in one atomic step, and starts from what is stored at that moment:
-    if two programs set different attributes, both succeed. For several changes at once use `update` or `put`. Anything
-    that JSON cannot express is refused before anything changes. Lists and objects are returned as copies: changing one
-    has no effect until it is set again.
+    Every change is stored before the call returns, in one atomic step, and starts from the attributes that are stored
+    at that moment: if two programs set different attributes, both succeed. For several changes at once use `update` or
+    `put`. Values that JSON cannot express are refused before anything changes. Lists and objects are returned as
+    copies: changing one has no effect until it is set again.
 
     Reading shows the attributes as they were when the node was opened or last changed through this handle; `refresh`
     reads them again.
+
+    Every change may raise `MetadataError` (JSON cannot express a value), `ReadOnlyError` (the node was opened for
+    reading), `NodeNotFoundError` (the node has been removed), `ConflictError` (other writers keep changing the
+    document) or `StoreError` (the store fails).
 
     Examples
     --------
@@ -59,6 +63,13 @@ class Attributes(MutableMapping[str, Any]):
         self._node = node
 
     def __getitem__(self, name: str) -> Any:
+        """Return a copy of an attribute.
+
+        Raises
+        ------
+        KeyError
+            If there is no such attribute.
+        """
         return deepcopy(self._values()[name])
 
     def __iter__(self) -> Iterator[str]:
@@ -74,9 +85,24 @@ class Attributes(MutableMapping[str, Any]):
         return f"<Attributes of /{self._node.path}: {self._values()!r}>"
 
     def __setitem__(self, name: str, value: Any) -> None:
+        """Set an attribute.
+
+        Raises
+        ------
+        MetadataError
+            If JSON cannot express the value. For other errors see the class.
+        """
         self.update({name: value})
 
     def __delitem__(self, name: str) -> None:
+        """Remove an attribute.
+
+        Raises
+        ------
+        KeyError
+            If there is no such attribute. For other errors see the class.
+        """
+
         def without(attributes: dict[str, Any]) -> dict[str, Any]:
             del attributes[name]
             return attributes
@@ -86,22 +112,40 @@ class Attributes(MutableMapping[str, Any]):
         self._change(without)
 
     def update(self, *others: Any, **more: Any) -> None:
-        """Set several attributes in one step; the others stay."""
+        """Set several attributes in one step; the others stay.
+
+        Raises
+        ------
+        MetadataError
+            If JSON cannot express a value. For other errors see the class.
+        """
         new = check_attributes(dict(*others, **more))
         if new:
             self._change(lambda attributes: attributes | new)
 
     def put(self, attributes: Mapping[str, Any]) -> None:
-        """Replace all attributes with these, in one step."""
+        """Replace all attributes by these, in one step.
+
+        Raises
+        ------
+        MetadataError
+            If JSON cannot express a value. For other errors see the class.
+        """
         new = check_attributes(attributes)
         self._change(lambda _: new)
 
     def clear(self) -> None:
-        """Remove all attributes in one step."""
+        """Remove all attributes in one step; for errors see the class."""
         self.put({})
 
     def pop(self, name: str, *default: Any) -> Any:
-        """Remove an attribute, and return the value that was stored."""
+        """Remove an attribute, and return the value that was stored, or the default if there was none.
+
+        Raises
+        ------
+        KeyError
+            If there is no such attribute, and no default. For other errors see the class.
+        """
         if name not in self:
             if default:
                 return default[0]
@@ -118,18 +162,34 @@ class Attributes(MutableMapping[str, Any]):
         return deepcopy(taken[0])
 
     def setdefault(self, name: str, default: Any = None) -> Any:
-        """Return the attribute; it is set first if there is none, neither here nor in the store."""
+        """Return the attribute; set it to `default` first if there is none, neither here nor in the store.
+
+        Raises
+        ------
+        MetadataError
+            If JSON cannot express the default. For other errors see the class.
+        """
         if name not in self:
             new = check_attributes({name: default})
             self._change(lambda attributes: attributes if name in attributes else attributes | new)
         return self[name]
 
     def asdict(self) -> dict[str, Any]:
-        """Return a copy as a plain dict."""
+        """Return a copy of all attributes as a dict."""
         return deepcopy(dict(self._values()))
 
     def refresh(self) -> None:
-        """Read the attributes again, as they are stored now."""
+        """Read the attributes again, as they are stored now.
+
+        Raises
+        ------
+        NodeNotFoundError
+            If the node has been removed.
+        MetadataError
+            If its document does not conform.
+        StoreError
+            If the store fails.
+        """
         self._node.refresh()
 
     def _values(self) -> dict[str, Any]:

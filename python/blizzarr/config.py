@@ -24,44 +24,45 @@ __all__ = ["Config", "config"]
 
 @dataclass(slots=True)
 class Config:
-    """The settings of this process: change them by assignment, or with `set`, for the length of a ``with`` block too.
+    """The settings of this process. Change them by assignment, or with `set`, also for the length of a ``with`` block.
 
     Raises
     ------
     ValueError
-        When a setting cannot have that value; nothing has changed then.
+        If a setting cannot have that value; no setting has changed then.
     """
 
     threads: int = 0
-    """How many threads read and write chunks; 0 means one per core."""
+    """The number of threads that read and write chunks; 0 means one per core."""
     write_empty_chunks: bool = False
-    """Whether chunks that hold nothing but the fill value are stored."""
+    """Store chunks that hold nothing but the fill value. By default they are deleted, as a missing chunk reads so."""
     chunk_bytes: int = 1 << 20
-    """The chunk size that ``chunks="auto"`` aims at, before compression."""
+    """The size of chunks that ``chunks="auto"`` aims at, in bytes before compression."""
     shard_bytes: int = 64 << 20
-    """The shard size that ``shards="auto"`` aims at, before compression."""
+    """The size of shards that ``shards="auto"`` aims at, in bytes before compression."""
     copy_bytes: int = 128 << 20
-    """How much of an array `copy` holds in memory at a time, at most, unless a single shard is larger. About as much
-    again is needed to encode it."""
+    """The most bytes of an array that `copy` holds in memory at a time, unless a single shard is larger. Encoding needs
+    about as much again."""
     element_bytes: int = 64 << 20
-    """The longest elements of a fixed length that are read or written. Without a limit, a document of a hundred bytes
-    could ask for elements of 2 GiB."""
+    """The size in bytes of the largest elements of fixed length that are read or written. Without a limit, a document
+    of a hundred bytes could ask for elements of 2 GiB."""
     allowed_codecs: tuple[str, ...] = ()
-    """Codecs that are used only if they are named here: ``("pickle",)``, because unpickling runs code of whoever wrote
-    the data."""
+    """The names of codecs that must be allowed before they are used: ``("pickle",)``, because unpickling runs code of
+    whoever wrote the data."""
     locking: Literal["required", "threads"] = "required"
-    """Whom a writer excludes, in directories that are opened without saying: see `blizzarr.stores.LocalStore`."""
+    """The locks of writers, for directories that are opened without naming them: see `blizzarr.stores.LocalStore`."""
     use_fallback_data_types: bool = True
-    """Whether an array of an unknown data type is read as the type that its document offers instead, with a warning
-    (only in the draft of Zarr v3). Otherwise it cannot be opened."""
+    """Read an array of an unknown data type as the fallback type in its document, with a warning (only in the draft of
+    Zarr v3). Otherwise the array cannot be opened."""
     keep_foreign_files: bool = False
-    """Whether arrays and groups may be removed or replaced although files that are not Zarr's lie among theirs. Those
-    files stay in any case; but unless this is set, nothing at all is removed if there are any."""
+    """Allow removing and replacing arrays and groups that have files of other programs among theirs; these files stay.
+    By default nothing at all is removed then."""
     durability: Durability = "none"
-    """What survives a power cut, unless a store or `durable` says otherwise; see `blizzarr.durable`."""
+    """The durability of writes, unless a store or `durable` sets another one; see `blizzarr.durable`."""
     v1_order_as_documented: bool = False
-    """Whether ``"order": "F"`` of Zarr v1 is taken at its word. zarr-python 1, which wrote nearly all v1 data, followed
-    it with Blosc only: with other compressors, its chunks are in C order, whatever the document says."""
+    """Read chunks of Zarr v1 with ``"order": "F"`` in F order for all compressors. zarr-python 1, which wrote nearly
+    all v1 data, did so with Blosc only; with other compressors its chunks are in C order, whatever the document says.
+    """
 
     def __post_init__(self) -> None:
         sizes = ("chunk_bytes", "shard_bytes", "copy_bytes", "element_bytes")
@@ -90,11 +91,16 @@ class Config:
         if hasattr(self, _LAST):
             self.set({name: value})
         else:
-            # It is being made.
+            # `__init__` sets the fields one by one; they are checked after the last.
             object.__setattr__(self, name, value)
 
     def set(self, settings: Mapping[str, Any] | None = None, /, **named: Any) -> _Restore:
-        """Change settings by name, or those of a mapping; at the end of a ``with`` block, these are restored.
+        """Change settings, by name or in a mapping. As the context of a ``with`` block, restore them at its end.
+
+        Raises
+        ------
+        ValueError
+            If there is no such setting, or it cannot have that value; no setting has changed then.
 
         Examples
         --------
@@ -106,7 +112,9 @@ class Config:
         names = [field.name for field in fields(self)]
         for name in values:
             if name not in names:
-                raise ValueError(f"expected one of the settings {', '.join(names)}, found {name!r}")
+                from blizzarr.keywords import what_there_is
+
+                raise ValueError(f"there is no setting {name!r}{what_there_is(name, names)}")
         before = {name: getattr(self, name) for name in values}
         self._take(values)
         return _Restore(self, before)
@@ -121,17 +129,17 @@ class Config:
 
 
 _LAST: Final = fields(Config)[-1].name
-"""The setting that is made last."""
+"""The last setting, after which all of them are set."""
 
 _ENGINE: Final[dict[str, Callable[[Any], None]]] = {
     "threads": _native.threads_set,
     "durability": _native.durability_set,
 }
-"""What tells the engine of a setting that it has, too."""
+"""Functions that pass settings on to the engine."""
 
 
 class _Restore:
-    """Puts back, at the end of a ``with`` block, the settings that were changed for it."""
+    """Restores, at the end of a ``with`` block, the settings that were changed for it."""
 
     def __init__(self, changed: Config, before: Mapping[str, Any]) -> None:
         self._changed = changed

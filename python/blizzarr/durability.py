@@ -44,8 +44,10 @@ def durable(level: Durability = "full") -> Iterator[None]:
 
     Raises
     ------
+    ValueError
+        If there is no such level.
     StoreError
-        At the end of the block, when the device reports a failure: then nothing in the block is promised.
+        At the end of the block, if the device reports a failure; then any write of the block may be lost.
 
     Examples
     --------
@@ -69,7 +71,7 @@ def durable(level: Durability = "full") -> Iterator[None]:
 
 
 def as_durable_as_here(work: Callable[P, R]) -> Callable[P, R]:
-    """The same function for threads that help this one: with what this thread has chosen.
+    """Return the function with the durability that this thread has chosen, to call it in other threads.
 
     Examples
     --------

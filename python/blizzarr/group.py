@@ -66,7 +66,7 @@ class Group(GroupMembers):
 
     @property
     def info(self) -> GroupInfo:
-        """What there is to know about the group; prints as a table."""
+        """The facts about the group, for which its members are listed; prints as a table."""
         children = self._children(0)
         arrays = sum(isinstance(child.meta, ArrayMeta) for child in children)
         groups = sum(isinstance(child.meta, GroupMeta) for child in children)
@@ -98,7 +98,7 @@ class Group(GroupMembers):
         return f"<Group {printable(self.name)} in {self._store}>"
 
     def _repr_html_(self) -> str:
-        # Only a notebook asks, and only then is it loaded.
+        # Imported late, as only notebooks need it.
         from blizzarr.display.html import group_html
 
         return group_html(self._store, self._path, self._metadata)
@@ -123,13 +123,19 @@ class Group(GroupMembers):
         self.close()
 
     def close(self) -> None:
-        """Close the store. Only zip files need this: it is what makes them complete."""
+        """Close the store. Only zip files need this: it completes them.
+
+        Raises
+        ------
+        StoreError
+            If the store cannot write the rest.
+        """
         close = getattr(self._store, "close", None)
         if close is not None:
             close()
 
     def cached(self, pool: CachePool, *, recheck: Recheck = True) -> Self:
-        """The same group, with a pool that keeps the chunks that are read from its arrays: see `blizzarr.Array.cached`.
+        """Return the same group with a pool that keeps the chunks read from its arrays; see `blizzarr.Array.cached`.
 
         Examples
         --------
@@ -142,11 +148,29 @@ class Group(GroupMembers):
         return type(self)(CachedStore(self._store, pool, recheck), self._path, self._metadata)
 
     def refresh(self) -> Self:
-        """Read the metadata again, as it is stored now."""
+        """Read the metadata again, as it is stored now, and return the group.
+
+        Raises
+        ------
+        NodeNotFoundError
+            If there is nothing any more.
+        NodeTypeError
+            If an array is there now.
+        MetadataError
+            If the document does not conform.
+        StoreError
+            If the store fails.
+        """
         return self._renew(lambda: _as_group(read_node(self._store, self._path), self._path))
 
     def update_attributes(self, new_attributes: dict[str, Any]) -> Self:
-        """Set several attributes in one step; the others stay."""
+        """Set several attributes in one step, and return the group; the other attributes stay.
+
+        Raises
+        ------
+        MetadataError
+            If JSON cannot express a value. For other errors see `blizzarr.attributes.Attributes`.
+        """
         self.attrs.update(new_attributes)
         return self
 
@@ -160,7 +184,34 @@ class Group(GroupMembers):
         zarr_format: ZarrFormat = None,
         **unknown: Never,
     ) -> Group:
-        """Create a group, of the same format as this one; groups on the way to it are created, too."""
+        """Create a group, of the same format as this one; missing groups on the path are created, too.
+
+        Parameters
+        ----------
+        name
+            The name of the group, or its path below this one.
+        attributes
+            Anything that JSON can express.
+        overwrite
+            Replace what is there. This is refused if files of other programs are among it.
+        zarr_format
+            Another format, see `blizzarr.create_array`; refused unless it may be inside of this one.
+
+        Raises
+        ------
+        NodeExistsError
+            If there is a node already, or files of other programs.
+        NodeTypeError
+            If an array is on the path, or the group may not have members of this format.
+        PathError
+            If the name may not be used.
+        MetadataError
+            If JSON cannot express the attributes.
+        ReadOnlyError
+            If the group was opened for reading.
+        StoreError
+            If the store fails.
+        """
         if unknown:
             raise unknown_keywords(Group.create_group, unknown)
         path = join(self._path, member_path(name, self._metadata))
@@ -170,7 +221,13 @@ class Group(GroupMembers):
         return Group(self._store, path, metadata)
 
     def require_group(self, name: str, **options: Any) -> Group:
-        """Return the group of this name; it is created if there is none."""
+        """Return the group of this name; create it if there is none, with `options` as for `create_group`.
+
+        Raises
+        ------
+        NodeTypeError
+            If it is an array. For other errors see `create_group`.
+        """
         node = self._found(name)
         if node is None:
             return self.create_group(name, **options)
@@ -179,15 +236,27 @@ class Group(GroupMembers):
         return node
 
     def require_groups(self, *names: str) -> tuple[Group, ...]:
-        """Return the groups of these names; those that do not exist are created."""
+        """Return the groups of these names; create those that do not exist. For errors see `require_group`."""
         return tuple(self.require_group(name) for name in names)
 
     def create_array(
         self, name: str, *, shape: ShapeLike | None = None, dtype: Any = None, data: Any = None, **options: Any
     ) -> Array:
-        """Create an array, filled with `data` if given; groups on the way to it are created, too.
+        """Create an array, filled with `data` if given; missing groups on the path are created, too.
 
-        All other arguments are those of `blizzarr.create_array`.
+        Parameters
+        ----------
+        name
+            The name of the array, or its path below this group.
+        shape, dtype, data
+            As for `blizzarr.create_array`.
+        **options
+            All other options of `blizzarr.create_array`.
+
+        Raises
+        ------
+        NodeExistsError
+            If there is a node already, and not ``overwrite=True``. For other errors see `blizzarr.create_array`.
 
         Examples
         --------
@@ -206,17 +275,25 @@ class Group(GroupMembers):
     def require_array(
         self, name: str, *, shape: ShapeLike, dtype: Any = None, exact: bool = False, **options: Any
     ) -> Array:
-        """Return the array of this name; it is created if there is none.
+        """Return the array of this name; create it if there is none.
 
         Parameters
         ----------
-        name, shape, dtype
-            What is required. If there is an array of another shape, or of a data type that `dtype` cannot be cast to
-            safely, that is a `TypeError`.
+        name
+            The name of the array, or its path below this group.
+        shape, dtype
+            The shape and the data type that the array must have.
         exact
-            The data type must be the same.
+            True: the data type must be `dtype`. False: it must be one that `dtype` can be cast to safely.
         **options
             As for `create_array`; they are ignored if the array is there already.
+
+        Raises
+        ------
+        TypeError
+            If the array has another shape or data type.
+        NodeTypeError
+            If it is a group. For other errors see `blizzarr.create_array`.
         """
         check_option_names(options)
         node = self._found(name)
@@ -234,23 +311,23 @@ class Group(GroupMembers):
         return node
 
     def empty(self, name: str, shape: ShapeLike, **options: Any) -> Array:
-        """Create an array whose elements are not set; they read as the fill value."""
+        """Create an array without setting its elements; `options` as for `create_array`."""
         return self.create_array(name, shape=shape, **{"dtype": "float64", **options})
 
     def zeros(self, name: str, shape: ShapeLike, **options: Any) -> Array:
-        """Create an array of zeros."""
+        """Create an array of zeros; `options` as for `create_array`."""
         return self.full(name, shape, 0, **options)
 
     def ones(self, name: str, shape: ShapeLike, **options: Any) -> Array:
-        """Create an array of ones."""
+        """Create an array of ones; `options` as for `create_array`."""
         return self.full(name, shape, 1, **options)
 
     def full(self, name: str, shape: ShapeLike, fill_value: Any, **options: Any) -> Array:
-        """Create an array in which every element is `fill_value`."""
+        """Create an array in which every element is `fill_value`; `options` as for `create_array`."""
         return self.create_array(name, shape=shape, **{"dtype": "float64", **options, "fill_value": fill_value})
 
     def empty_like(self, name: str, data: Any, **options: Any) -> Array:
-        """Create an array with the shape, data type and layout of another one; its elements are not set."""
+        """Create an array with the shape, data type and layout of another one, without setting its elements."""
         return self.create_array(name, **like(data, options))
 
     def zeros_like(self, name: str, data: Any, **options: Any) -> Array:
@@ -266,7 +343,13 @@ class Group(GroupMembers):
         return self.create_array(name, **like(data, options | {"fill_value": fill_value}))
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Store an array of these values under the name, in place of an array that has it."""
+        """Store an array of these values under the name, replacing an array that has the name.
+
+        Raises
+        ------
+        NodeExistsError
+            If a group has the name. For other errors see `blizzarr.create_array`.
+        """
         if isinstance(self._found(name), Group):
             raise NodeExistsError(
                 "a group is here already; delete it first to put an array in its place",
@@ -276,7 +359,21 @@ class Group(GroupMembers):
         self.create_array(name, data=value, overwrite=True)
 
     def __delitem__(self, name: str) -> None:
-        """Remove a member and everything in it; refused where files that are not ours lie among it."""
+        """Remove a member and everything in it.
+
+        Raises
+        ------
+        NodeNotFoundError
+            If there is no such member.
+        NodeExistsError
+            If files of other programs are in it; then nothing is removed (see `config.keep_foreign_files`).
+        UnsupportedOperationError
+            If the store cannot delete.
+        ReadOnlyError
+            If the group was opened for reading.
+        StoreError
+            If the store fails. Part of the member may have been removed then; removing it again goes on.
+        """
         path = join(self._path, member_path(name, self._metadata))
         if name not in self:
             raise NodeNotFoundError(f"there is no member {name!r} to remove", array=f"/{path}", store=str(self._store))
@@ -287,7 +384,7 @@ class Group(GroupMembers):
         return Group(self._store, path, metadata)
 
     def _found(self, name: str) -> Array | Group | None:
-        """The member as it is stored, whatever consolidated metadata say."""
+        """Return the member as it is stored, ignoring consolidated metadata; None if there is none."""
         path = join(self._path, member_path(name, self._metadata))
         try:
             return node_of(self._store, path, read_node(self._store, path))
@@ -303,18 +400,18 @@ class Group(GroupMembers):
             return True
 
     def _forget(self) -> None:
-        """Look into the store from now on: what was consolidated is no longer what there is."""
+        """Drop the consolidated metadata, which is out of date, so that the store is read from now on."""
         if self._metadata.consolidated is not None:
             self._adopt(self._metadata.with_consolidated(None))
 
 
 def node_of(store: Store, path: str, metadata: ArrayMeta | GroupMeta) -> Array | Group:
-    """The array or group with this metadata."""
+    """Return the array or group with this metadata."""
     return Array(store, path, metadata) if isinstance(metadata, ArrayMeta) else Group(store, path, metadata)
 
 
 def create_root(target: Any, attributes: dict[str, Any] | None = None) -> Group:
-    """A new group at the root of a store, for examples and tests.
+    """Create a group at the root of a store, for examples and tests.
 
     Examples
     --------

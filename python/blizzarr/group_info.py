@@ -1,4 +1,4 @@
-"""What there is to know about a group."""
+"""The facts about a group."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class GroupInfo:
     consolidated: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts by name."""
+        """Return the facts by name."""
         return asdict(self)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What is in a group: the half of it that reads."""
+"""The members of a group, for reading."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ D = TypeVar("D")
 
 
 class GroupMembers(Node, ABC):
-    """A mapping from names to arrays and groups, that can only be read."""
+    """The methods of a group that read: a mapping from names to arrays and groups."""
 
     __slots__ = ("_metadata",)
 
@@ -35,10 +35,24 @@ class GroupMembers(Node, ABC):
 
     @abstractmethod
     def _group(self, path: str, metadata: GroupMeta) -> Group:
-        """A group of the same store."""
+        """Return a group of the same store."""
 
     def __getitem__(self, path: str) -> Array | Group:
-        """The array or group at a path below this group."""
+        """Return the array or group at a path below this group.
+
+        Raises
+        ------
+        NodeNotFoundError
+            If there is none; the text says what is there.
+        MetadataError
+            If its document does not conform.
+        PathError
+            If the path may not be used.
+        TypeError
+            If `path` is not text.
+        StoreError
+            If the store fails.
+        """
         full = join(self._path, member_path(path, self._metadata))
         if self._metadata.consolidated is None:
             return self._node(path, read_node(self._store, full))
@@ -56,93 +70,139 @@ class GroupMembers(Node, ABC):
         return self._node(path, self._metadata.consolidated[path])
 
     def get(self, path: str, default: D | None = None) -> Array | Group | D | None:
-        """The array or group at a path below this group, or `default` when there is none."""
+        """Return the array or group at a path below this group, or `default` if there is none.
+
+        Raises
+        ------
+        MetadataError
+            If its document does not conform.
+        PathError
+            If the path may not be used.
+        StoreError
+            If the store fails.
+        """
         try:
             return self[path]
         except NodeNotFoundError:
             return default
 
     def __contains__(self, path: object) -> bool:
-        """Whether there is an array or group at this path below the group."""
+        """Return whether there is an array or group at this path below the group.
+
+        Raises
+        ------
+        StoreError
+            If the store fails.
+        """
         try:
             full = join(self._path, member_path(path, self._metadata))  # type: ignore[arg-type]  # it is checked there
             if self._metadata.consolidated is not None:
                 return path in self._metadata.consolidated
             return read_many(self._store, [full])[0] is not None
         except (PathError, TypeError):
-            # Also what this store has no name for, like one that is too long for a file.
+            # A name that no node can have, like one that is too long for a file, is not there either.
             return False
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the members, sorted."""
+        """Iterate over the names of the members, sorted."""
         return iter(member_names(self._store, self._path, self._metadata))
 
     def __len__(self) -> int:
-        """The number of members."""
+        """Return the number of members."""
         return len(member_names(self._store, self._path, self._metadata))
 
     def keys(self) -> Iterator[str]:
-        """The names of the members, sorted, including those that cannot be read."""
+        """Iterate over the names of the members, sorted, including members that cannot be read.
+
+        Raises
+        ------
+        StoreError
+            If the store fails, or cannot list.
+        """
         return iter(self)
 
     def items(self) -> Iterator[tuple[str, Array | Group]]:
-        """The members with their names, without those that cannot be read; see `members`."""
+        """Iterate over the members with their names, without those that cannot be read; see `members`."""
         return iter(self.members())
 
     def values(self) -> Iterator[Array | Group]:
-        """The members, without those that cannot be read; see `members`."""
+        """Iterate over the members, without those that cannot be read; see `members`."""
         return (node for _, node in self.members())
 
     def members(self, max_depth: int | None = 0) -> tuple[tuple[str, Array | Group], ...]:
-        """The members with their names; with `max_depth`, also the members of the groups among them, by path.
+        """Return the members with their names; with `max_depth`, also the members of the groups among them, by path.
 
-        Members that cannot be read are left out, with a warning that names them; `unreadable` has the reasons.
+        Members that cannot be read are left out, with a warning that names them; `unreadable` returns the reasons.
 
         Parameters
         ----------
         max_depth
-            How many levels to go below the members; None for all of them.
+            The number of levels to go below the members; None for all levels.
+
+        Raises
+        ------
+        StoreError
+            If the store fails, or cannot list.
         """
         return tuple((name, self._node(name, meta)) for name, meta in self._readable(max_depth))
 
     def nmembers(self, max_depth: int | None = 0) -> int:
-        """The number of members, down to `max_depth` levels below them."""
+        """Return the number of nodes down to `max_depth` levels below the members, including unreadable ones.
+
+        Raises
+        ------
+        StoreError
+            If the store fails, or cannot list.
+        """
         return len(self) if max_depth == 0 else len(self._children(max_depth))
 
     def walk(self) -> Iterator[tuple[str, Array | Group]]:
-        """Everything below the group by path, each group before what is in it."""
+        """Iterate over all nodes below the group by path, each group before its members; see `members`."""
         return iter(self.members(max_depth=None))
 
     def unreadable(self, max_depth: int | None = 0) -> dict[str, BlizzarrError]:
-        """Why members cannot be read, by name."""
+        """Return the errors of members that cannot be read, by name.
+
+        Raises
+        ------
+        StoreError
+            If the store fails, or cannot list.
+        """
         return {child.name: child.error for child in self._children(max_depth) if child.error is not None}
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
-        """The arrays in the group, with their names."""
+        """Iterate over the arrays in the group, with their names; see `members`."""
         return ((name, node) for name, node in self.members() if isinstance(node, Array))
 
     def array_keys(self) -> Iterator[str]:
-        """The names of the arrays in the group."""
+        """Iterate over the names of the arrays in the group; see `members`."""
         return (name for name, meta in self._readable(0) if isinstance(meta, ArrayMeta))
 
     def array_values(self) -> Iterator[Array]:
-        """The arrays in the group."""
+        """Iterate over the arrays in the group; see `members`."""
         return (array for _, array in self.arrays())
 
     def groups(self) -> Iterator[tuple[str, Group]]:
-        """The groups in the group, with their names."""
+        """Iterate over the groups in the group, with their names; see `members`."""
         return ((name, node) for name, node in self.members() if not isinstance(node, Array))
 
     def group_keys(self) -> Iterator[str]:
-        """The names of the groups in the group."""
+        """Iterate over the names of the groups in the group; see `members`."""
         return (name for name, meta in self._readable(0) if isinstance(meta, GroupMeta))
 
     def group_values(self) -> Iterator[Group]:
-        """The groups in the group."""
+        """Iterate over the groups in the group; see `members`."""
         return (group for _, group in self.groups())
 
     def tree(self, level: int | None = None) -> Tree:
-        """Everything below the group as text, `level` levels deep.
+        """Return all nodes below the group, down to `level` levels; it prints as a tree.
+
+        Members that cannot be read are shown with the reason.
+
+        Raises
+        ------
+        StoreError
+            If the store fails, or cannot list.
 
         Examples
         --------
@@ -159,11 +219,11 @@ class GroupMembers(Node, ABC):
         return Tree(f"/{self._path}", tuple(self._children(None if level is None else level - 1)))
 
     def _node(self, name: str, meta: ArrayMeta | GroupMeta) -> Array | Group:
-        """The member with this metadata."""
+        """Return the member with this metadata."""
         path = join(self._path, name)
         if isinstance(meta, ArrayMeta):
             if self._metadata.consolidated is not None:
-                # Copies of documents leave open what the documents do; nobody has looked at the chunks yet.
+                # A copy of a document may leave something open that only the chunks tell, like their separator.
                 meta = settled(self._store, path, meta)
             return Array(self._store, path, meta)
         if self._metadata.consolidated is not None:
@@ -174,7 +234,7 @@ class GroupMembers(Node, ABC):
         return read_members(self._store, self._path, self._metadata, max_depth)
 
     def _readable(self, max_depth: int | None) -> Iterator[tuple[str, ArrayMeta | GroupMeta]]:
-        """The members that can be read; the others are named in a warning."""
+        """Iterate over the members that can be read; warn of the others, by name."""
         children = self._children(max_depth)
         for child in children:
             if child.notices:
@@ -200,7 +260,15 @@ def members_and_errors(
 
 
 def member_path(path: str, group: GroupMeta) -> str:
-    """The path of a member relative to its group, with names that the format of the group allows."""
+    """Return the path of a member relative to its group, if the format of the group allows the names in it.
+
+    Raises
+    ------
+    PathError
+        If the path is empty, or the format does not allow a name.
+    TypeError
+        If the path is not text.
+    """
     if not isinstance(path, str):
         raise TypeError(f"expected the name of a member, found {path!r}; elements are read from arrays")
     if path in ("", "/"):

@@ -31,7 +31,7 @@ class Tree:
     name: str
     """The name of the group."""
     children: tuple[Child, ...]
-    """Its members and theirs, each group right before what is in it, by path."""
+    """The nodes below the group by path, each group right before its members."""
 
     def __str__(self) -> str:
         return "\n".join((printable(self.name), *self._lines()))
@@ -41,7 +41,7 @@ class Tree:
 
     def _lines(self) -> Iterator[str]:
         depths = [child.name.count("/") for child in self.children]
-        # Going backwards tells at each node whether another one follows beside it.
+        # Backwards, it is known at each node whether another one follows at its level.
         last: list[bool] = []
         open_below: set[int] = set()
         bars: list[list[bool]] = []

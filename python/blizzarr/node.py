@@ -1,4 +1,4 @@
-"""What arrays and groups have in common: a place in a store."""
+"""The base class of arrays and groups: a place in a store."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _LOOKS = 10
 
 
 class Node:
-    """Where a node is, and when its metadata were replaced."""
+    """A place in a store, and a count of how often the metadata of the handle was replaced."""
 
     __slots__ = ("_adoptions", "_path", "_store")
 
     _store: Store
     _path: str
     _adoptions: int
-    """How many times this handle has taken over metadata that were read or stored after it was opened."""
+    """The number of times that this handle has taken over metadata since it was opened."""
 
     _adopting: ClassVar[threading.RLock]
     """Held while a handle takes over metadata. Reentrant, since a signal handler may use the handle at that moment."""
 
     @property
     def store(self) -> Store:
-        """The store that the node is in."""
+        """The store of the node."""
         return self._store
 
     @property
@@ -49,19 +49,19 @@ class Node:
 
     @property
     def read_only(self) -> bool:
-        """Whether the node was opened for reading only."""
+        """True if the node was opened for reading only."""
         return bool(getattr(self._store, "read_only", False))
 
     def _adopt(self, metadata: Any, since: int | None = None) -> bool:
-        """Take over metadata that were just read or stored.
+        """Take over metadata that was just read or stored; return whether it was taken over.
 
-        With `since`, the value of `_adoptions` before they were read or changed, only if no others have been taken over
-        in the meantime: those may be newer. Return whether they were taken over.
+        `since` is the value of `_adoptions` before the metadata was read or changed. If other metadata has been taken
+        over in the meantime, which may be newer, nothing happens. None takes it over in any case.
         """
         raise NotImplementedError
 
     def _renew(self, read: Callable[[], Any]) -> Self:
-        """Read the metadata again and take them over; over again if another thread was faster, a few times."""
+        """Read the metadata and take it over; try again, a few times, if another thread took over other metadata."""
         for _ in range(_LOOKS):
             since = self._adoptions
             if self._adopt(read(), since):

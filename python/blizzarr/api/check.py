@@ -36,10 +36,10 @@ def check(
     """Check an array, or a group with everything below it: documents, every chunk, and what should not be there.
 
     Every stored chunk is decoded, on all cores, and dropped again. This takes about as long as reading everything, and
-    changes nothing. If others write meanwhile, the check sees what is there when it looks.
+    changes nothing. If others write at the same time, the check sees each object as it is when it is read.
 
     With `repair`, leftovers of dead writers are removed, chunks outside the shape are moved away, stale consolidated
-    metadata is made again, and the intact inner chunks of a damaged shard are put into a new shard. Before anything is
+    metadata is made anew, and the intact inner chunks of a damaged shard are put into a new shard. Before anything is
     replaced or moved, its bytes are copied to the quarantine. Inner chunks that are lost are listed, and read as the
     fill value from then on. Chunks that cannot be decoded stay as they are, and keep raising errors.
 
@@ -50,13 +50,13 @@ def check(
     path
         The node in it; by default the root.
     fast
-        Look only at sizes and at the indices of shards, not at every byte.
+        Check only sizes and the indexes of shards, not every byte.
     repair
         Repair what can be repaired.
     dry_run
-        With `repair`: only say what would be done.
+        With `repair`: only report what would be done.
     quarantine
-        Where damaged bytes are kept: a directory or store outside the data. For a directory ``data.zarr`` the default
+        The place for damaged bytes: a directory or store outside the data. For a directory ``data.zarr`` the default
         is the directory ``data.zarr.quarantine`` beside it; for other stores it must be given.
     quarantine_damaged
         With `repair`: also move chunks of which nothing can be saved to the quarantine; they then read as the fill
@@ -65,26 +65,29 @@ def check(
         A file outside the data. If nothing is damaged, checksums of everything are written to it: a manifest. If its
         name ends with ``.gz``, it is compressed; otherwise ``sha256sum --check`` can read it, too.
     against
-        A manifest. Anything that is not as it was then is reported, too: `changed`, `missing`, and, as a warning,
-        `new`.
+        A manifest. Differences from it are reported, too: `changed`, `missing`, and, as a warning, `new`.
     progress
         Called with the number of stored objects that are done, and their number in all.
 
     Returns
     -------
-    What was looked at and what was found, worst first: `findings`, each with `kind`, `severity`, `path`, `key`,
-    `chunk`, `codec`, `message` and `advice`; `ok` says whether nothing is damaged, and `repairs` what was done. Print
-    it for a readable version.
+    The report, worst findings first: `findings`, each with `kind`, `severity`, `path`, `key`, `chunk`, `codec`,
+    `message` and `advice`; `ok` is True if nothing is damaged; `repairs` lists the repairs. Print it for a readable
+    version.
 
     Raises
     ------
     NodeNotFoundError
-        When there is nothing to check.
+        If there is nothing to check.
     PathError
-        When something would be replaced but there is no place to keep it, or when the manifest would lie among the
-        data.
+        If something would be replaced but there is no place to keep it, or if the manifest would be among the data.
     ConflictError
-        When the manifest is that of another node.
+        If the manifest is that of another node.
+    ValueError
+        If arguments contradict each other: more than one of `record`, `against` and `repair`, or `dry_run` without
+        `repair`.
+    StoreError
+        If the store fails, or cannot list.
 
     Examples
     --------

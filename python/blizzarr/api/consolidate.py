@@ -18,7 +18,20 @@ def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "", **u
     """Copy the metadata of everything below a group into the group's document, so that it opens with one request.
 
     The copies become stale when something below the group changes. Changes made through this library remove them; other
-    programs may not. If a member cannot be read, that is an error, and nothing is stored.
+    programs may not.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is nothing.
+    NodeTypeError
+        If an array is there.
+    MetadataError
+        If the document of a member does not conform, or the format has no consolidated metadata; nothing is stored.
+    ReadOnlyError
+        If the store was opened for reading.
+    StoreError
+        If the store fails, or cannot list.
 
     Examples
     --------

@@ -57,27 +57,41 @@ def copy(
         A blizzarr array or group, or the path, URL, store or mapping of one; a NumPy array; or the path of a ``.npy``
         or ``.npz`` file.
     dest
-        Where to: a path, URL, store or mapping.
+        The place of the copy: a path, URL, store or mapping.
     path
         The path of the copy in `dest`.
     progress
         Called with the bytes done and the bytes in all, at the beginning and after each part.
     resume
-        Finish an interrupted copy. What is complete is left alone.
+        Finish an interrupted copy. Arrays that are complete are left alone.
     overwrite
         Replace what is there.
     zarr_format
         The format of the copy, see `create_array`; by default that of the groups above it, otherwise that of the
         source.
     **options
-        What is to be different, as for `create_array`: `chunks`, `shards`, `codecs`, `compressors`, `dtype`, ...; for a
-        group, in each of its arrays.
+        Options of `create_array` that the copy has instead of those of the source: `chunks`, `shards`, `codecs`,
+        `compressors`, `dtype`, ...; for a group, in each of its arrays.
 
     Raises
     ------
     MetadataError
-        When the format of the copy cannot express something; the error lists all of it, in every node. Nothing has been
+        If the format of the copy cannot express something; `problems` lists everything, in every node. Nothing has been
         stored then.
+    NodeNotFoundError
+        If the source is not there.
+    NodeExistsError
+        If something is at the destination, and neither `overwrite` nor `resume` is set.
+    ConflictError
+        With `resume`, if the source has changed since the copy began.
+    ValueError
+        If `resume` and `overwrite` are both set, or source and destination overlap.
+    TypeError
+        If an option does not exist.
+    CodecError
+        If a chunk of the source is damaged.
+    StoreError
+        If a store fails.
 
     Examples
     --------
@@ -122,7 +136,7 @@ def copy(
 
 
 class _Meter:
-    """Adds up what is done."""
+    """Adds up the bytes that are done."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress = progress
@@ -137,7 +151,7 @@ class _Meter:
 
 
 def _source(source: Any) -> Array | Group | np.ndarray[Any, Any] | dict[str, np.ndarray[Any, Any]]:
-    """What there is to copy."""
+    """Return the source as an array, a group, or NumPy arrays by name."""
     if isinstance(source, Array | Group | np.ndarray):
         return source
     if isinstance(source, str | os.PathLike):
@@ -154,7 +168,7 @@ def _source(source: Any) -> Array | Group | np.ndarray[Any, Any] | dict[str, np.
 
 
 def _format(source: Any, store: Store, place: str, zarr_format: ZarrFormat) -> Format:
-    """The format of the copy."""
+    """Return the format of the copy."""
     if zarr_format is not None:
         return format_named(zarr_format)
     above = format_above(store, place)
@@ -166,7 +180,13 @@ def _format(source: Any, store: Store, place: str, zarr_format: ZarrFormat) -> F
 def _plan_group(
     source: Group | dict[str, np.ndarray[Any, Any]], store: Store, place: str, form: Format, options: dict[str, Any]
 ) -> tuple[list[ArrayCopy], dict[str, GroupMeta]]:
-    """The copies of all arrays, and the metadata of all groups by path; everything that cannot be in one error."""
+    """Return the copies of all arrays, and the metadata of all groups by path.
+
+    Raises
+    ------
+    MetadataError
+        With all problems of all nodes.
+    """
     from blizzarr.copying.array import ArrayCopy
 
     groups: dict[str, GroupMeta] = {}

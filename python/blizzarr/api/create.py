@@ -62,35 +62,36 @@ def create_array(
 ) -> Array:
     """Create an array, filled with `data` if given.
 
-    All arguments are checked before anything is stored. Groups on the way to `name` are created, too.
+    All arguments are checked before anything is stored. Missing groups on the path to `name` are created, too.
 
     Parameters
     ----------
     store
-        Where to create it: a path, URL, store or mapping, see `open`; None for new memory.
+        The place to create it in: a path, URL, store or mapping, see `open`; None for new memory.
     name
-        The path of the array in the store; by default, the store itself is the array.
+        The path of the array in the store; by default it is at the root.
     shape, dtype
-        Required, unless `data` is given, from which they are then taken. A data type is one of NumPy's, or a name;
-        ``str`` and ``bytes`` are text and byte strings of any length. Other Python objects need a codec that says what
-        they are, like ``filters=[numcodecs.JSON()]`` with ``zarr_format=2``.
+        The shape and the data type, required unless `data` is given, from which they are taken by default. A data type
+        is one of NumPy's, or a name; ``str`` and ``bytes`` are text and byte strings of any length. Other Python
+        objects need a codec for them, like ``filters=[numcodecs.JSON()]`` with ``zarr_format=2``.
     data
         The elements: a NumPy array, anything that can be made into one, or a blizzarr array, which is copied part by
         part. Lists of text become text of any length.
     chunks
-        The shape of a chunk, which is compressed and read as one: ``"auto"`` (about 1 MiB, see
-        `blizzarr.creation.chunking`), a size like ``"8MB"``, one length for all axes, or one length per axis, where -1
-        is the whole axis.
+        The shape of a chunk, which is compressed and read as one: a size like ``"8MB"``, one length for all axes, or
+        one length per axis, where -1 is the whole axis. ``"auto"`` halves the longest axis of the array until a chunk
+        has at most `config.chunk_bytes` (1 MiB).
     shards
         The shape of a shard, which holds whole chunks and is stored and written as one object: None for no shards,
-        otherwise as for `chunks` (``"auto"``: about 64 MiB).
+        otherwise as for `chunks`. ``"auto"`` doubles the shortest axis of a chunk as long as a shard has at most
+        `config.shard_bytes` (64 MiB).
     filters, serializer, compressors
         The codecs before, for, and after turning the array into bytes: codec objects, names, JSON objects as in
         metadata documents, or None. By default there are no filters, the serializer is ``bytes``, and the compressor is
         ``zstd``.
     codecs
-        The whole codec chain, instead of the three above (and of `shards` and `order`); `chunks` is then what is stored
-        as one object.
+        The whole codec chain, instead of the three above (and of `shards` and `order`); `chunks` is then the shape of
+        a stored object.
     fill_value
         The value of elements that were never written; by default zero.
     order
@@ -100,16 +101,36 @@ def create_array(
     dimension_names
         A name, or None, for each dimension.
     storage_transformers
-        What stands between the array and its store: storage transformers, names, or JSON objects as in metadata
-        documents; see `blizzarr.transformers`.
+        Storage transformers between the array and its store: objects, names, or JSON objects as in metadata documents;
+        see `blizzarr.transformers`.
     attributes
         Anything that JSON can express.
     overwrite
-        Replace what is there. This is refused if files that are not Zarr's lie among it.
+        Replace what is there. This is refused if files of other programs are among it.
     zarr_format
         3, 2, 1, or the name of a format: ``"v3"``, ``"v2"``, ``"v1"``, ``"n5"``, and for the draft of December 2022
         ``"v3_draft"`` or, as zarr-python spelled it, ``"v3_draft_zarr_python"``. By default the format of the group
         above, or else 3.
+
+    Raises
+    ------
+    NodeExistsError
+        If something is there, and not ``overwrite=True``; or if files of other programs would be removed.
+    NodeTypeError
+        If an array is above `name`, or a group of another format.
+    MetadataError
+        If the arguments do not make a valid array; `problems` lists everything. It is an `UnknownExtensionError` if a
+        codec or data type is unknown.
+    PathError
+        If `name` may not be used.
+    ReadOnlyError
+        If the store was opened for reading.
+    TypeError
+        If neither `data` nor `shape` and `dtype` are given, an option does not exist, or elements cannot be converted.
+    ValueError
+        If `shape` is not that of `data`, or `codecs` is given along with what it replaces.
+    StoreError
+        If the store fails. `UnsupportedOperationError`: it cannot delete what is to be replaced.
 
     Examples
     --------
@@ -145,7 +166,7 @@ def create_array(
 
 
 def create(shape: ShapeLike, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
-    """Create an array, shape first; `options` as for `create_array`, with float64 as the default data type."""
+    """Create an array, shape first, with float64 as the default data type; options and errors as for `create_array`."""
     return create_array(store, name=path or None, shape=shape, **{"dtype": "float64", **options})
 
 
@@ -159,7 +180,35 @@ def create_group(
     zarr_format: ZarrFormat = None,
     **unknown: Never,
 ) -> Group:
-    """Create a group; groups on the way to it are created, too.
+    """Create a group; missing groups on the path are created, too.
+
+    Parameters
+    ----------
+    store
+        The place to create it in: a path, URL, store or mapping, see `open`; None for new memory.
+    path
+        The path of the group in the store; by default it is at the root.
+    attributes
+        Anything that JSON can express.
+    overwrite
+        Replace what is there. This is refused if files of other programs are among it.
+    zarr_format
+        The format, see `create_array`.
+
+    Raises
+    ------
+    NodeExistsError
+        If something is there, and not ``overwrite=True``; or if files of other programs would be removed.
+    NodeTypeError
+        If an array is on the path, or a group of another format.
+    MetadataError
+        If JSON cannot express the attributes.
+    PathError
+        If the path may not be used.
+    ReadOnlyError
+        If the store was opened for reading.
+    StoreError
+        If the store fails. `UnsupportedOperationError`: it cannot delete what is to be replaced.
 
     Examples
     --------
@@ -184,7 +233,10 @@ def group(
     zarr_format: ZarrFormat = None,
     **unknown: Never,
 ) -> Group:
-    """Open the group that is there, or create one; `options` as for `create_group`."""
+    """Open the group that is there, or create one; parameters and errors as for `create_group`.
+
+    `attributes` and `zarr_format` have no effect on a group that is there.
+    """
     if unknown:
         raise unknown_keywords(group, unknown)
     if not overwrite:
@@ -197,7 +249,7 @@ def group(
 
 
 def array(data: Any, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
-    """Create an array from data; `options` as for `create_array`.
+    """Create an array from data; options and errors as for `create_array`.
 
     Examples
     --------
@@ -208,12 +260,12 @@ def array(data: Any, *, store: StoreLike | None = None, path: str | None = "", *
 
 
 def empty(shape: ShapeLike, **options: Any) -> Array:
-    """Create an array without setting its elements; they read as the fill value."""
+    """Create an array without setting its elements, which read as the fill value; options as for `create`."""
     return create(shape, **options)
 
 
 def zeros(shape: ShapeLike, **options: Any) -> Array:
-    """Create an array of zeros; nothing is stored but its metadata.
+    """Create an array of zeros; only its metadata is stored. Options and errors as for `create`.
 
     Examples
     --------
@@ -224,32 +276,36 @@ def zeros(shape: ShapeLike, **options: Any) -> Array:
 
 
 def ones(shape: ShapeLike, **options: Any) -> Array:
-    """Create an array of ones; nothing is stored but its metadata."""
+    """Create an array of ones; only its metadata is stored. Options and errors as for `create`."""
     return full(shape, 1, **options)
 
 
 def full(shape: ShapeLike, fill_value: Any, **options: Any) -> Array:
-    """Create an array in which every element is `fill_value`; nothing is stored but its metadata."""
+    """Create an array in which every element is `fill_value`; only its metadata is stored. Options as for `create`."""
     return create(shape, **options, fill_value=fill_value)
 
 
 def empty_like(data: Any, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
-    """Create an array with the shape, data type and layout of another one, without setting its elements."""
+    """Create an array with the shape, data type and layout of another one, without setting its elements.
+
+    Options that are given, as for `create_array`, take the place of those of the other array. Attributes are not taken
+    over.
+    """
     return create_array(store, name=path or None, **like(data, options))
 
 
 def zeros_like(data: Any, **options: Any) -> Array:
-    """Create an array of zeros with the shape, data type and layout of another one."""
+    """Create an array of zeros with the shape, data type and layout of another one; see `empty_like`."""
     return full_like(data, 0, **options)
 
 
 def ones_like(data: Any, **options: Any) -> Array:
-    """Create an array of ones with the shape, data type and layout of another one."""
+    """Create an array of ones with the shape, data type and layout of another one; see `empty_like`."""
     return full_like(data, 1, **options)
 
 
 def full_like(data: Any, fill_value: Any, **options: Any) -> Array:
-    """Create an array with the shape, data type and layout of another one, filled with `fill_value`."""
+    """Create an array with the shape, data type and layout of another one, and this fill value; see `empty_like`."""
     return empty_like(data, **options, fill_value=fill_value)
 
 

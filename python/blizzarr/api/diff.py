@@ -31,10 +31,10 @@ def diff(
 ) -> Comparison:
     """Compare two arrays, or two groups with everything below them, whatever their formats and layouts.
 
-    What is compared: which nodes there are, their shapes, data types, fill values, attributes and dimension names, and
-    every element, part by part in bounded memory. Where both have the same layout, chunks with the same bytes are not
-    decoded; where neither has stored anything, there is nothing to look at. Anything that cannot be read is reported,
-    and the rest is still compared. Differences in formats, chunks and codecs are only noted.
+    Nodes, shapes, data types, fill values, attributes, dimension names and all elements are compared, part by part in
+    bounded memory. If both arrays have the same layout, chunks with the same bytes are not decoded; chunks that neither
+    has stored are skipped. Anything that cannot be read is reported, and the rest is still compared. Differences in
+    formats, chunks and codecs are only noted.
 
     Parameters
     ----------
@@ -45,19 +45,23 @@ def diff(
     rtol, atol
         Numbers count as the same if they differ by no more than ``atol + rtol * abs(b)``. NaN equals NaN.
     shown
-        How many of the differing elements to keep for each array, with their indices.
+        The number of differing elements to keep for each array, with their indices.
     progress
         Called with the bytes that are done, and the bytes in all.
 
     Returns
     -------
-    `same` says whether nothing differs, `differences` what does, `unreadable` what could not be compared, and `notes`
-    where the same elements are stored in another way. Print it for a readable version.
+    The comparison: `same` is True if nothing differs, `differences` lists the differences, `unreadable` the nodes that
+    could not be compared, and `notes` the differences in layout. Print it for a readable version.
 
     Raises
     ------
     NodeNotFoundError
-        When one of them is not there.
+        If one of them is not there.
+    ValueError
+        If a tolerance is negative.
+    StoreError
+        If a store fails, or cannot list.
 
     Examples
     --------

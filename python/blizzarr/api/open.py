@@ -1,4 +1,4 @@
-"""Opening nodes, or creating them where the mode says so."""
+"""Opening nodes, or creating them if the mode says so."""
 
 from __future__ import annotations
 
@@ -32,21 +32,33 @@ def open(
         A directory or zip file, by its path or URL; a store; a mutable mapping; an object with the methods of a store;
         or None for new memory.
     mode
-        ``"r"``: read; nothing can be changed through what is returned. ``"r+"``: read and write what is there. ``"a"``:
-        open what is there, or create it if there is nothing. ``"w"``: create it, replacing what is there; refused if
-        files that are not Zarr's lie among that. ``"w-"``: create it; refused if there is something. The default is
-        ``"r+"``, or ``"a"`` if `options` say what to create: so a mistyped path is an error, and creates nothing.
+        ``"r"``: read; the node is read-only. ``"r+"``: read and write a node that is there. ``"a"``: open the node that
+        is there, or create it. ``"w"``: create it, replacing what is there; refused if files of other programs are
+        among that. ``"w-"``: create it; refused if something is there. The default is ``"r+"``, or ``"a"`` with
+        `options` other than `zarr_format`: so a mistyped path is an error, and creates nothing.
     path
         The path of the node in the store, like ``a/b``.
     **options
-        What to create if there is something to create: an array if there is a `shape` or `data` (see `create_array`),
-        otherwise a group (see `create_group`). What is there already is opened as it is, whatever the options say; only
-        `zarr_format` is obeyed then, too: a node of another format is not opened.
+        The options of a node that is created: an array if `shape` or `data` is given (see `create_array`), otherwise a
+        group (see `create_group`). A node that is there is opened as it is, whatever the options say, except that
+        `zarr_format` must be its format.
 
     Raises
     ------
     NodeNotFoundError
-        When there is nothing to open. The text says what was looked for and what is there.
+        If there is nothing to open. The text says what was looked for and what is there.
+    MetadataError
+        If a document does not conform, or the options do not make a valid node; `problems` lists everything.
+    NodeExistsError
+        With ``"w-"``, if something is there; with ``"w"``, if files of other programs would be removed.
+    TypeError
+        If options do not exist, or are given with ``"r"`` or ``"r+"``.
+    ValueError
+        If there is no such mode.
+    PathError
+        If the path may not be used.
+    StoreError
+        If the store fails.
 
     Examples
     --------
@@ -73,6 +85,15 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
 
     With mode ``"a"`` (the default) and no options, the array must be there. An array that is there is opened as it is,
     even if its shape or data type differs from the options.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is nothing to open.
+    NodeTypeError
+        If a group is there.
+    MetadataError, NodeExistsError, TypeError, ValueError, PathError, StoreError
+        As for `open`.
 
     Examples
     --------
@@ -105,16 +126,29 @@ def open_group(
     """Open a group, or create one; see `open` for the modes.
 
     The default mode is ``"a"``: unlike with `open`, a group that is not there is created. Pass ``"r"`` or ``"r+"`` to
-    open only what is there.
+    open only a group that is there.
 
     Parameters
     ----------
+    store, mode, path
+        As for `open`.
     use_consolidated
         True: the group must have consolidated metadata. False: do not use it. None: use it if there is any.
     attributes
         The attributes, if the group is created.
     zarr_format
         Open or create only a group of this format; see `create_array`.
+
+    Raises
+    ------
+    NodeNotFoundError
+        With ``"r"`` or ``"r+"``, if there is nothing.
+    NodeTypeError
+        If an array is there.
+    MetadataError
+        If a document does not conform, or the group has no consolidated metadata although it must.
+    NodeExistsError, ValueError, PathError, StoreError
+        As for `open`.
 
     Examples
     --------
@@ -139,7 +173,7 @@ def open_group(
 
 @exact_keywords
 def open_consolidated(store: StoreLike, *, mode: Mode = "r+", path: str | None = "", **unknown: Never) -> Group:
-    """Open a group that must have consolidated metadata."""
+    """Open a group that must have consolidated metadata; for errors see `open_group`."""
     if unknown:
         raise unknown_keywords(open_consolidated, unknown)
     return open_group(store, mode=mode, path=path, use_consolidated=True)
@@ -148,7 +182,7 @@ def open_consolidated(store: StoreLike, *, mode: Mode = "r+", path: str | None =
 def _existing(
     store: Store, path: str, mode: Mode, zarr_format: ZarrFormat
 ) -> tuple[Store, str, ArrayMeta | GroupMeta | None]:
-    """What is there to be opened, and where; None when something is to be made."""
+    """Return store, path and metadata of the node to open; the metadata is None if one is to be created."""
     form = None if zarr_format is None else format_named(zarr_format)
     if mode not in ("r", "r+"):
         return store, path, detect(store, path, form) if mode == "a" else None
@@ -186,11 +220,11 @@ def _make_group(
 
 
 def _refuse_options(mode: Mode, options: dict[str, Any]) -> None:
-    """Options say what to make, and nothing is made; but the format of what is there may be said.
+    """Check the options for a node that is there: modes ``"r"`` and ``"r+"`` take none but the format.
 
-    In mode ``"a"`` they are for the next time, when nothing may be there: then they must be options.
+    In mode ``"a"`` they have no effect, but must exist: the next time, the node may have to be created.
     """
     given = sorted(options.keys() - {"zarr_format"})
     if given and mode in ("r", "r+"):
-        raise TypeError(f"mode {mode!r} opens what is there; {', '.join(given)} would be for making something new")
+        raise TypeError(f"mode {mode!r} opens a node that is there; {', '.join(given)} would be for creating one")
     check_option_names(given)

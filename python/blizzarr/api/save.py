@@ -28,7 +28,7 @@ def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: Zar
     Parameters
     ----------
     store
-        Where: a path, URL, store or mapping.
+        A path, URL, store or mapping.
     *arrays
         A single array is stored by itself; several are stored in a group, with the names ``arr_0``, ``arr_1``, ...
     path
@@ -37,6 +37,17 @@ def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: Zar
         As for `create_array`.
     **named
         Arrays for a group, by name.
+
+    Raises
+    ------
+    TypeError
+        If there are no arrays, or elements cannot be stored.
+    ValueError
+        If two arrays have one name, or an array is in the place that would be replaced.
+    NodeExistsError
+        If files of other programs would be removed.
+    NodeTypeError, MetadataError, PathError, ReadOnlyError, StoreError
+        As for `create_array`.
 
     Examples
     --------
@@ -55,7 +66,7 @@ def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: Zar
 
 
 def save_array(store: StoreLike, data: Any, *, path: str | None = "", **options: Any) -> None:
-    """Store one array, replacing what is there; `options` as for `create_array`."""
+    """Store one array, replacing what is there; options and errors as for `create_array`."""
     values = as_data(data, options.get("dtype"))
     found, place = resolve(store, "w", path)
     make_array(found, place, data=values, overwrite=True, **options)
@@ -65,7 +76,17 @@ def save_array(store: StoreLike, data: Any, *, path: str | None = "", **options:
 def save_group(
     store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: ZarrFormat = None, **named: Any
 ) -> None:
-    """Store arrays in a group, replacing what is there; see `save`."""
+    """Store arrays in a group, replacing what is there; see `save` for the parameters.
+
+    Raises
+    ------
+    TypeError
+        If there are no arrays, or elements cannot be stored.
+    ValueError
+        If two arrays have one name, or an array is in the place that would be replaced.
+    NodeExistsError, NodeTypeError, MetadataError, PathError, ReadOnlyError, StoreError
+        As for `create_array`.
+    """
     if not arrays and not named:
         raise TypeError("expected at least one array to save, found none")
     members = {f"arr_{number}": data for number, data in enumerate(arrays)}
@@ -73,7 +94,7 @@ def save_group(
         if name in members:
             raise ValueError(f"expected names other than those of the unnamed arrays, found {name!r}")
         check_path(name)
-    # Whatever cannot become an array is found out before anything is replaced.
+    # All arrays are checked before anything is replaced.
     values = {name: as_data(data) for name, data in (members | named).items()}
     for data in values.values():
         metadata = describe_array(shape=data.shape, dtype=type_of(data), zarr_format=zarr_format)
@@ -96,6 +117,19 @@ def load(
 ) -> npt.NDArray[Any] | dict[str, npt.NDArray[Any]]:
     """Read a whole array into memory, or all arrays directly in a group, by name.
 
+    Raises
+    ------
+    NodeNotFoundError
+        If there is nothing.
+    MetadataError
+        If a document does not conform.
+    CodecError
+        If a chunk is damaged.
+    LimitError
+        If there is not enough memory.
+    StoreError
+        If the store fails.
+
     Examples
     --------
     >>> memory = {}
@@ -115,7 +149,7 @@ def load(
 
 
 def _finish(given: StoreLike, store: Store) -> None:
-    """Complete what was written; close what was opened here."""
+    """Flush the store, or close it if it was opened here."""
     if getattr(store, "shows_at_once", False):
         return
     method = getattr(store, "close" if given is not store and isinstance(given, str | os.PathLike) else "flush", None)

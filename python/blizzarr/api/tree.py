@@ -14,7 +14,17 @@ __all__ = ["tree"]
 
 @exact_keywords
 def tree(group: Group | StoreLike, level: int | None = None, **unknown: Never) -> object:
-    """Show everything below a group as text, `level` levels deep; see `Group.tree`."""
+    """Return all nodes below a group, down to `level` levels; it prints as a tree. See `Group.tree`.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is nothing.
+    NodeTypeError
+        If an array is there.
+    StoreError
+        If the store fails, or cannot list.
+    """
     if unknown:
         raise unknown_keywords(tree, unknown)
     node = group if isinstance(group, Group) else open_group(group, mode="r")

@@ -1,4 +1,4 @@
-"""Giving stored data the metadata of a newer format."""
+"""Upgrading stored data to a newer format."""
 
 from __future__ import annotations
 
@@ -36,19 +36,29 @@ def upgrade(
     to
         The format, see `create_array`.
     dry_run
-        Only find out what would happen, and change nothing.
+        Change nothing, and return what would be done.
     progress
         Called with the number of steps done and of steps in all.
 
     Returns
     -------
-    What was done, or with `dry_run`, what would be: `nodes`, `problems`. Print it to see what will not be the same.
+    The upgrade that was done or, with `dry_run`, would be done: `nodes`, `problems`. Print it for the differences.
 
     Raises
     ------
     MetadataError
-        When the format cannot express something, or something cannot be read; the error lists all obstacles, in every
+        If the format cannot express something, or something cannot be read; the error lists all obstacles, in every
         node. Nothing has been changed then. Not raised with `dry_run`.
+    NodeNotFoundError
+        If there is nothing.
+    PathError
+        If `store` is not the root of a hierarchy.
+    UnsupportedOperationError
+        If the store cannot delete, or an upgrade to another format was interrupted.
+    ReadOnlyError
+        If the store was opened for reading.
+    StoreError
+        If the store fails; call again to go on.
 
     Examples
     --------
@@ -75,7 +85,7 @@ def upgrade(
     record = Record.read(found)
     old = format_of(read_node(found, "")) if record is None else format_named(record.old)
     new = format_named(to)
-    # All other new documents were there before that of the root was stored.
+    # The new document of the root is stored last: if it is there, all others are.
     root = find_many(found, [""], [new])[0]
     switched = record is not None and record.switching and isinstance(root, Found)
     if record is not None and record.new != new.name:

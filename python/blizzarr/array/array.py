@@ -1,4 +1,4 @@
-"""Arrays in a store, as easy as NumPy's in memory."""
+"""Arrays in a store."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Array"]
 
 _ITERATED_BYTES = 1 << 20
-"""How much is read ahead, at least a row of chunks, when an array is iterated over."""
+"""The bytes that are read ahead, at least a row of chunks, when an array is iterated over."""
 
 
 class Array(ArrayFacts):
@@ -43,12 +43,12 @@ class Array(ArrayFacts):
 
     Created by `create_array` and `open_array`. ``array[key]`` reads and ``array[key] = value`` writes, with everything
     that NumPy allows as a key: integers, slices with any step, `...`, `newaxis`, masks and arrays of indices. Nothing
-    is kept in memory, unless the array is given a pool (`cached`): each read returns what is stored at that moment.
+    is kept in memory, unless the array has a pool (`cached`): each read returns what is stored at that moment.
 
     Parameters
     ----------
     store, path
-        Where it is.
+        The store, and the path of the array in it.
     metadata
         The content of its metadata document.
 
@@ -69,6 +69,21 @@ class Array(ArrayFacts):
     # Reading and writing
 
     def __getitem__(self, key: Any) -> Any:
+        """Read the elements that `key` selects, as NumPy would.
+
+        Raises
+        ------
+        OutOfBoundsError
+            If an index is outside the array.
+        SelectionError
+            If the key is not one that NumPy allows.
+        CodecError
+            If a chunk is damaged; `key`, `chunk` and `codec` say which.
+        StoreError
+            If the store fails. A missing chunk is not an error: it reads as the fill value.
+        LimitError
+            If there is no memory for the result.
+        """
         binding = self._binding
         if binding is not None and binding.element is not None and (found := binding.element(key)) is not None:
             return found
@@ -81,6 +96,28 @@ class Array(ArrayFacts):
         return read(self._bind() if binding is None else binding, lowered)
 
     def __setitem__(self, key: Any, value: npt.ArrayLike) -> None:
+        """Write to the elements that `key` selects, as NumPy would; the value is broadcast to them.
+
+        Chunks of which only a part is written are read first. If an element is selected twice, the last value counts.
+        An error may leave some of the chunks written and others not, but never half a chunk.
+
+        Raises
+        ------
+        OutOfBoundsError
+            If an index is outside the array.
+        SelectionError
+            If the key is not one that NumPy allows.
+        ValueError
+            If the value cannot be broadcast to the selection, or cannot be converted.
+        TypeError
+            If the value has elements that the data type cannot hold.
+        ReadOnlyError
+            If the array was opened for reading.
+        CodecError
+            If a chunk of which a part is written is damaged.
+        StoreError
+            If the store fails.
+        """
         lowered = lower_basic(key, self._shape)
         if lowered is None:
             if is_large_mask(key, self._shape):
@@ -95,7 +132,7 @@ class Array(ArrayFacts):
 
     @property
     def oindex(self) -> Selector:
-        """Orthogonal selection: arrays and masks each select along their own axis, like an outer product.
+        """Select orthogonally: arrays and masks each select along their own axis, like an outer product.
 
         Examples
         --------
@@ -122,7 +159,7 @@ class Array(ArrayFacts):
 
     @property
     def lazy(self) -> LazyArray:
-        """A view of the array. Indexing it reads nothing and gives another view; ``np.asarray`` or ``read()`` reads.
+        """A view of the array. Indexing it reads nothing and returns another view; ``np.asarray`` or ``read()`` reads.
 
         Examples
         --------
@@ -149,55 +186,94 @@ class Array(ArrayFacts):
         return Selector(self, partial(indexing.block, block_shape=self._metadata.write_shape))
 
     def get_basic_selection(self, selection: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any:
-        """Read what integers, slices, `...` and `newaxis` select, into `out` if it is given.
+        """Read the elements that integers, slices, `...` and `newaxis` select.
 
         Parameters
         ----------
         selection
             As in ``array[selection]``.
         out
-            An array that the elements are decoded into; it is also what is returned. It may be a view with any strides,
-            and must have the shape of the result and the data type of the array.
+            An array that the elements are decoded into, and that is returned. It may have any strides, and must have
+            the shape of the result and the data type of the array. With None, a new array is made.
+
+        Raises
+        ------
+        SelectionError
+            If the selection has arrays or masks.
+        ValueError, TypeError
+            If `out` has another shape or data type, or is read-only.
+        OutOfBoundsError, CodecError, StoreError, LimitError
+            As for ``array[selection]``.
         """
         return self._get(indexing.basic, selection, out)
 
     def set_basic_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """Write to what integers, slices, `...` and `newaxis` select."""
+        """Write to the elements that integers, slices, `...` and `newaxis` select.
+
+        Raises
+        ------
+        SelectionError
+            If the selection has arrays or masks. For other errors see `__setitem__`.
+        """
         self._set(indexing.basic, selection, value)
 
     def get_orthogonal_selection(self, selection: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
-        """Read as `oindex` does, into `out` if that is given."""
+        """Read as `oindex` does, into `out` if it is given; for `out` and errors see `get_basic_selection`."""
         return self._get(indexing.orthogonal, selection, out)
 
     def set_orthogonal_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """Write as `oindex` does."""
+        """Write as `oindex` does; for errors see `__setitem__`."""
         self._set(indexing.orthogonal, selection, value)
 
     def get_coordinate_selection(self, selection: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
-        """Read the points at these coordinates, one array of indices for each axis, into `out` if that is given."""
+        """Read points, by one array of indices for each axis, into `out` if it is given; see `get_basic_selection`.
+
+        Raises
+        ------
+        SelectionError
+            If there are not as many arrays of integers as axes, or they do not broadcast together.
+        """
         return self._get(indexing.coordinate, selection, out)
 
     def set_coordinate_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """Write to the points at these coordinates; if a point is named twice, the last value wins."""
+        """Write to points, by one array of indices for each axis; if a point is selected twice, the last value counts.
+
+        Raises
+        ------
+        SelectionError
+            If there are not as many arrays of integers as axes. For other errors see `__setitem__`.
+        """
         self._set(indexing.coordinate, selection, value)
 
     def get_mask_selection(self, mask: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
-        """Read where a mask of the shape of the array is true, into `out` if that is given."""
+        """Read the elements where a mask is true, into `out` if it is given; see `get_basic_selection`.
+
+        Raises
+        ------
+        SelectionError
+            If the mask is not an array of booleans with the shape of the array.
+        """
         return self[mask] if out is None and is_large_mask(mask, self._shape) else self._get(indexing.mask, mask, out)
 
     def set_mask_selection(self, mask: Any, value: npt.ArrayLike) -> None:
-        """Write where a mask of the shape of the array is true."""
+        """Write to the elements where a mask is true.
+
+        Raises
+        ------
+        SelectionError
+            If the mask is not an array of booleans with the shape of the array. For other errors see `__setitem__`.
+        """
         if is_large_mask(mask, self._shape):
             self[mask] = value
         else:
             self._set(indexing.mask, mask, value)
 
     def get_block_selection(self, selection: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
-        """Read as `blocks` does, into `out` if that is given."""
+        """Read as `blocks` does, into `out` if it is given; for `out` and errors see `get_basic_selection`."""
         return self._get(partial(indexing.block, block_shape=self._metadata.write_shape), selection, out)
 
     def set_block_selection(self, selection: Any, value: npt.ArrayLike) -> None:
-        """Write as `blocks` does."""
+        """Write as `blocks` does; for errors see `__setitem__`."""
         self._set(partial(indexing.block, block_shape=self._metadata.write_shape), selection, value)
 
     def _get(
@@ -220,7 +296,7 @@ class Array(ArrayFacts):
         metadata = self._metadata
         binding = self._binding = bind(self._store, self._path, metadata)
         if self._metadata is not metadata:
-            # Another thread has adopted others in the meantime, for which this one must not stay.
+            # Another thread has adopted other metadata meanwhile, which this binding does not fit.
             self._binding = None
         return binding
 
@@ -229,13 +305,13 @@ class Array(ArrayFacts):
     @property
     def attrs(self) -> Attributes:
         """The attributes of the array; changes are stored at once."""
-        # Attributes are changed through the hierarchy, whose modules know arrays.
+        # Imported late, because attributes are changed through the hierarchy, whose modules import arrays.
         from blizzarr.attributes import Attributes
 
         return Attributes(self)
 
     def resize(self, new_shape: Any, *more: int) -> None:
-        """Change the length of the axes. New elements read as the fill value; those that are cut off are erased.
+        """Change the lengths of the axes. New elements read as the fill value; elements that are cut off are erased.
 
         Parameters
         ----------
@@ -245,7 +321,13 @@ class Array(ArrayFacts):
         Raises
         ------
         ConflictError
-            If somebody else has changed the shape since it was read here.
+            If the stored shape changed since this handle read it. Call `refresh`, and decide again.
+        ReadOnlyError
+            If the array was opened for reading.
+        ValueError, TypeError
+            If there is another number of lengths than axes, or one is not an integer of 0 or more.
+        StoreError
+            If the store fails. The array then has the old shape or the new one.
 
         Examples
         --------
@@ -263,8 +345,8 @@ class Array(ArrayFacts):
     def append(self, data: npt.ArrayLike, axis: int = 0, *, at: int | None = None) -> tuple[int, ...]:
         """Append elements at the end of an axis, and return the new shape.
 
-        The end is that of the array as it is stored now. Nobody sees the array grow before the elements are there.
-        Several threads and, on local directories, several processes can append to one array at the same time.
+        The end is that of the array as it is stored now, and nobody sees the array grow before the elements are there.
+        Several threads and, in local directories, several processes can append to one array at the same time.
 
         Parameters
         ----------
@@ -274,13 +356,22 @@ class Array(ArrayFacts):
             The axis along which the array grows.
         at
             The index along `axis` where the elements belong, which is the length of the array before the append. With
-            it, you can repeat an append that may or may not have been completed before it was interrupted: if these
-            elements are there already, nothing happens.
+            it, you can repeat an append that was interrupted at an unknown point: if these elements are there already,
+            nothing happens.
 
         Raises
         ------
         ConflictError
-            With `at`, if the array has another length, or ends with other elements.
+            If another array is stored there now; with `at`, if the array has another length, or ends with other
+            elements.
+        ValueError
+            If the shape of the data does not fit, or there is no such axis.
+        ReadOnlyError
+            If the array was opened for reading.
+        CodecError
+            If a chunk at the end of the array is damaged.
+        StoreError
+            If the store fails. The array then has the old length or the new one.
 
         Examples
         --------
@@ -296,23 +387,28 @@ class Array(ArrayFacts):
         return append(self._store, self._path, self._metadata, binding, data, axis, at, adopt=adopt).shape
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
-        """Set several attributes in one step; the others stay."""
+        """Set several attributes in one step, and return the array; the other attributes stay.
+
+        Raises
+        ------
+        MetadataError
+            If JSON cannot express a value. For other errors see `blizzarr.attributes.Attributes`.
+        """
         self.attrs.update(new_attributes)
         return self
 
     def cached(self, pool: CachePool, *, recheck: Recheck = True) -> Self:
-        """The same array, with a pool that keeps the chunks that are read.
+        """Return the same array with a pool that keeps the chunks that are read.
 
         Parameters
         ----------
         pool
             The pool. Arrays that share a pool share its limit, and two handles of one array share their chunks.
         recheck
-            When a chunk in the pool must be checked again before it is used. True: before each read; the check is a
-            look at the file, which is read again only if it has changed. False: never. ``"open"``: once after the array
-            was opened. A number: when the last check is longer ago than that many seconds. See
-            `blizzarr.caching.Recheck`. What this process writes is seen at once in any case, and writes never build on
-            the pool.
+            When to check again whether a chunk in the pool is up to date. True: before each read; a look at the file
+            says whether it has changed. False: never. ``"open"``: once after the array was opened. A number: if the
+            last check is that many seconds ago. See `blizzarr.caching.Recheck`. Writes of this process are seen at once
+            in any case, and writes never take chunks from the pool.
 
         Examples
         --------
@@ -325,11 +421,23 @@ class Array(ArrayFacts):
         return self._in(CachedStore(self._store, pool, recheck))
 
     def _in(self, store: Store) -> Self:
-        """The same array, reached through another store."""
+        """Return the same array, reached through another store."""
         return type(self)(store, self._path, self._metadata)
 
     def refresh(self) -> Self:
-        """Read the metadata again, as it is stored now: somebody else may have appended."""
+        """Read the metadata again, as it is stored now, and return the array: somebody else may have appended.
+
+        Raises
+        ------
+        NodeNotFoundError
+            If there is nothing any more.
+        NodeTypeError
+            If a group is there now.
+        MetadataError
+            If the document does not conform.
+        StoreError
+            If the store fails.
+        """
         return self._renew(lambda: as_array_meta(read_node(self._store, self._path), self._path))
 
     def _adopt(self, metadata: ArrayMeta, since: int | None = None) -> bool:
@@ -347,9 +455,9 @@ class Array(ArrayFacts):
             return True
 
     def _adopt_shape(self, since: int, metadata: ArrayMeta) -> None:
-        """Take over a shape that was just published, by whoever still keeps all others from changing it.
+        """Take over a shape that was just published, while the caller still holds the lock on the array's shape.
 
-        If others have been taken over `since`, what else they say may be newer, but not their shape.
+        If other metadata was taken over `since`, the rest of it may be newer than this, but not its shape.
         """
         with self._adopting:
             if not self._adopt(metadata, since) and same_chunks(metadata, self._metadata):
@@ -374,11 +482,11 @@ class Array(ArrayFacts):
         return self._rows()
 
     def _rows(self) -> Iterator[Any]:
-        """Along the first axis; whole chunks are read at a time, and not each of them again for each row."""
+        """Iterate along the first axis; whole chunks are read at a time, and each of them once."""
         row = prod(self._shape[1:]) * self.itemsize
         step = self.chunks[0] * max(1, _ITERATED_BYTES // max(1, row * self.chunks[0]))
         if step * row > config.copy_bytes:
-            # A row of chunks of a wide array may be more than there is memory.
+            # A row of chunks of a wide array may be larger than the memory.
             step = max(1, config.copy_bytes // row)
         for start in range(0, self._shape[0], step):
             yield from self[start : start + step]

@@ -1,4 +1,4 @@
-"""From what an array is to what the engine needs: one handle, made when an array is first read or written."""
+"""The engine's handle of an array, made from its metadata when the array is first read or written."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from blizzarr.transfer import Binding
 __all__ = ["bind", "same_chunks"]
 
 _REMEMBERED = 256
-"""How many layouts are kept prepared."""
+"""The number of layouts whose codec chains are kept."""
 
 
 def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False) -> Binding:
-    """The array as the engine knows it; with the stored bytes of its elements as a last axis if `by_bytes`.
+    """Make the engine's handle of an array; with `by_bytes`, the stored bytes of its elements are a last axis.
 
     Raises
     ------
     LimitError
-        When its elements are longer than `config.element_bytes`.
+        If its elements are longer than `config.element_bytes`.
     """
     try:
         return _bound(store, path, metadata, by_bytes)
@@ -49,7 +49,7 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool) -> Bind
     outside, store = store, chunk_store(store, path, metadata)
     native = getattr(store, "native", None)
     if store is not outside and native is None:
-        # What a transformer written in Python stores, and where, the store underneath does not tell by these keys.
+        # A transformer in Python stores chunks under other keys, whose versions the store underneath cannot tell.
         keeping = None
     found, place = (store, place_of(store)) if native is None else (native, "")
     locks = store.locks if isinstance(store, StoreWrapper) else None
@@ -76,20 +76,20 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool) -> Bind
     prepare = _chain if len(fill) < LONG_FILL else _chain.__wrapped__
     first = metadata.chunk_grid.inside(metadata.shape)
     handle = open(prepare(first, metadata.dtype, fill, metadata.codecs), metadata.shape)
-    # What is checked before each read is never a matter of copying alone.
+    # With a check before each read, elements cannot simply be copied out of the pool.
     at_hand = handle.caches and keeping is not None and keeping.recheck is not True
     return Binding(handle, dtype, metadata.fill_undefined, handle.element if at_hand else None, lifetime)
 
 
 def _places(places: Intervals | Shards | None) -> dict[str, Any]:
-    """What stands in keys in place of indices, as the engine takes it."""
+    """Return the arguments of the engine for chunk keys that are not made of indices."""
     if isinstance(places, Intervals):
         return {"intervals": places.native}
     return {} if places is None else {"morton": places.bits, "shards": places.native}
 
 
 def _edges(metadata: ArrayMeta) -> list[_native.Chain]:
-    """What the engine knows of chunks that end with the array, and are shorter for it."""
+    """Return the engine's codec chains for chunks that end with the array, and so have other shapes."""
     shapes = metadata.chunk_grid.at_ends(metadata.shape)
     if not shapes:
         return []
@@ -99,12 +99,12 @@ def _edges(metadata: ArrayMeta) -> list[_native.Chain]:
 
 @lru_cache(_REMEMBERED)
 def _chain(shape: tuple[int, ...], dtype: DataType, fill: bytes, codecs: CodecChain) -> _native.Chain:
-    """What the engine knows of a chunk, which arrays of one layout share."""
+    """Return the engine's codec chain for chunks, which arrays of one layout share."""
     return _native.Chain(shape, dtype.itemsize, fill, dtype.boolean, codecs.steps(dtype, shape))
 
 
 def same_chunks(one: ArrayMeta, other: ArrayMeta) -> bool:
-    """Whether the same stored bytes mean the same elements in both, so that only the shape need be changed."""
+    """Return whether stored chunks have the same keys and meaning in both, so that at most the shape differs."""
     return (
         (one.chunk_grid is other.chunk_grid or one.chunk_grid == other.chunk_grid)
         and (one.chunk_keys is other.chunk_keys or one.chunk_keys == other.chunk_keys)

@@ -1,8 +1,7 @@
-"""The stored bytes of elements as an axis of their own, behind those of the array.
+"""Arrays whose last axis is the stored bytes of each element.
 
-What is written through it is merged into the chunks as every other part of them, and leaves the rest of each element
-as it is: so a field of a struct is written. Nothing is turned around: the bytes are in the order in which they are
-stored.
+Writing to a part of that axis is merged into chunks like any other partial write, and leaves the other bytes of each
+element unchanged; this is how a field of a struct is written. The bytes are in stored order, without swapping.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from blizzarr.model import ArrayMeta
 __all__ = ["chain_of_bytes"]
 
 LONG_FILL = 4096
-"""Layouts with fill values of so many bytes are not kept prepared."""
+"""Codec chains with fill values of this many bytes or more are not kept."""
 _REMEMBERED = 64
 
 
 def chain_of_bytes(metadata: ArrayMeta) -> _native.Chain:
-    """What the engine knows of a chunk of bytes.
+    """Return the engine's codec chain for chunks of bytes.
 
     Examples
     --------
@@ -45,7 +44,7 @@ def _chain(shape: tuple[int, ...], dtype: DataType, fill: bytes, codecs: CodecCh
 
 
 def _of_bytes(steps: list[Any], rank: int, itemsize: int) -> tuple[list[Any], Swap]:
-    """The steps for chunks with an axis more, and what they turned around."""
+    """Return the steps for chunks with one more axis, and the byte swapping that was taken out of them."""
     found: list[Any] = []
     swap: Swap = 0
     for step in steps:
@@ -65,7 +64,7 @@ def _of_bytes(steps: list[Any], rank: int, itemsize: int) -> tuple[list[Any], Sw
 
 
 def _of_grid(steps: list[Any], rank: int) -> list[Any]:
-    """The steps of an index whose grid has an axis more, of length 1, before the last, which has offset and length."""
+    """Return the steps of a shard index whose grid has one more axis, of length 1, before that of offset and length."""
     return [
         (step[0], (*(axis + (axis == rank) for axis in step[1]), rank)) if step[0] == "transpose" else step
         for step in steps
@@ -73,7 +72,7 @@ def _of_grid(steps: list[Any], rank: int) -> list[Any]:
 
 
 def _swapped(element: bytes, swap: Swap) -> bytes:
-    """An element as it is stored.
+    """Return the bytes of an element in stored order.
 
     Examples
     --------
@@ -93,5 +92,5 @@ def _swapped(element: bytes, swap: Swap) -> bytes:
 
 
 def _unit(swap: Swap) -> int:
-    """The bytes after which it begins anew; 0 if nothing is turned around."""
+    """Return the number of bytes after which the swapping pattern repeats; 0 if nothing is swapped."""
     return sum(length for length, _ in swap) if isinstance(swap, tuple) else swap

@@ -1,13 +1,13 @@
-"""Making a part of an array's grid read as fill value again, for when the shape of the array changes.
+"""Erasing elements outside of a shape, so that they read as the fill value when the array grows.
 
-Chunks outside the array cannot be read, but may be there: the array was larger, an append was interrupted, or another
-program left data in the overhang of an edge chunk when it shrank the array. Before a change of shape shows such
-elements, they are erased: otherwise old values would come back when an array shrinks and grows again.
+Stored data may lie outside of an array: the array was larger, an append was interrupted, or another program left
+elements in the part of an edge chunk that is outside when it shrank the array. They are erased before a change of the
+shape would show them; otherwise old values would come back when an array shrinks and grows again.
 
-A grid cell (shard, or chunk where there are no shards) is *inside* what is kept, *outside* of it, or it *straddles* the
-border. Outside: its key is deleted. Straddling: its outer elements are overwritten with the fill value, if there are
-any others. A grid may have vastly more cells than are stored; when there are many to look at, the keys that are
-there are listed instead.
+A grid cell (a shard, or a chunk if there are no shards) is *inside* the part that is kept, *outside* of it, or it
+*straddles* the border. The keys of cells outside are deleted. In cells that straddle the border, the elements outside
+are overwritten with the fill value, unless they all have it. As a grid may have many more cells than are stored, the
+keys are listed if there are many cells outside.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from blizzarr.transfer import Binding, read
 __all__ = ["erase_outside"]
 
 ENUMERATED = 1000
-"""Up to so many cells are visited by their positions; beyond that the stored keys are listed."""
+"""The most cells that are visited by their positions; if there are more, the stored keys are listed."""
 
 COMPARED_BYTES = 32 << 20
-"""How much is read at a time to look for elements other than fill."""
+"""The bytes that are read at a time to look for elements other than the fill value."""
 
 
 def erase_outside(
     store: Store, path: str, metadata: ArrayMeta, binding: Binding, keep: tuple[int, ...], reach: tuple[int, ...]
 ) -> None:
-    """Make all elements below `reach` that are not below `keep` read as fill value; those below `keep` stay.
+    """Make the elements within the shape `reach` but outside of the shape `keep` read as the fill value.
 
-    Both are shapes that begin at the origin. More than what is below `reach` may be erased.
+    Both shapes begin at the origin. Elements within `keep` stay; elements outside of `reach` may be erased, too.
     """
     grid = metadata.write_shape
-    # A store that cannot delete is not asked to: what is there is overwritten, what is not is not touched.
+    # Without delete, overwrite stored chunks with the fill value and skip missing ones.
     deletes = getattr(store, "supports_delete", True)
     chunks = chunk_store(store, path, metadata)
     inside = [size // length for size, length in zip(keep, grid, strict=True)]
@@ -70,12 +70,12 @@ def erase_outside(
 
 
 def _present(chunks: Any, cells: dict[str, tuple[int, ...]]) -> Iterable[tuple[str, tuple[int, ...]]]:
-    """Those of the cells that are stored, looked for all at once."""
+    """Return the keys and positions of the cells that are stored, found in one request."""
     return [(key, cells[key]) for key in chunks.present(list(cells))]
 
 
 def _cells_outside(inside: Sequence[int], cells: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """The positions in a grid of shape `cells` that are not all below `inside`, without visiting those that are."""
+    """Iterate over the positions in a grid of shape `cells` outside of the shape `inside`, never visiting others."""
     for axis, (first, stop) in enumerate(zip(inside, cells, strict=True)):
         before = [range(min(whole, count)) for whole, count in zip(inside[:axis], cells[:axis], strict=True)]
         yield from product(*before, range(first, stop), *map(range, cells[axis + 1 :]))
@@ -90,18 +90,18 @@ def _fill_outside(
     *,
     write_empty: bool,
 ) -> None:
-    """Overwrite the elements of one cell that are not below `keep`, if any of them is not the fill value."""
+    """Overwrite the elements of one cell outside of `keep` with the fill value, unless they all have it."""
     low = [index * length for index, length in zip(cell, grid, strict=True)]
     high = [start + length for start, length in zip(low, grid, strict=True)]
     border = [min(max(size, start), stop) for size, start, stop in zip(keep, low, high, strict=True)]
     whole = binding.resized(tuple(high))
     if isinstance(whole.handle, ObjectHandle):
-        # What the objects are does not matter here.
+        # The tokens are enough: the objects that they stand for do not matter here.
         whole, fill = whole.handle.tokens(), FILL_TOKEN
-    # Scalars of text are as long as the text is, elements always as long as the data type says.
+    # A scalar of text is as long as the text; elements have the length of the data type.
     element = np.asarray(fill, whole.dtype)
     for axis in range(len(cell)):
-        # Kept along the axes before this one, outside along this one, anywhere along the axes after it.
+        # The box is inside along the axes before this one, outside along this one, and unbounded along those after it.
         start = [*low[:axis], border[axis], *low[axis + 1 :]]
         stop = [*border[:axis], *high[axis:]]
         shape = tuple(map(int, np.subtract(stop, start)))
@@ -115,7 +115,7 @@ def _box(start: Sequence[int], shape: tuple[int, ...]) -> Lowered:
 
 
 def _is_fill(binding: Binding, fill: npt.NDArray[Any], start: Sequence[int], shape: tuple[int, ...]) -> bool:
-    """Whether a box holds nothing but the fill value, bit by bit; read in slabs along its first axis."""
+    """Return whether a box has the bits of the fill value everywhere; it is read in slabs along its first axis."""
     expected = np.frombuffer(fill.tobytes(), np.uint8)
     rows = max(1, COMPARED_BYTES // (prod(shape[1:]) * binding.dtype.itemsize))
     for row in range(0, shape[0], rows):

@@ -1,9 +1,9 @@
-"""One change of an array's shape at a time, so that two appends do not write their rows to the same place.
+"""Locks for changing the shape of an array, so that two appends do not write to the same place.
 
-Threads of this process exclude each other for every store. Processes exclude each other on local directories, by a
-lock on the directory of the array's document that the system drops when its holder dies; nothing is left behind. Where
-a format keeps the documents of several arrays in one directory, processes change one of them at a time. For other
-stores the change of the document is conditional, so that of two processes one gets a `ConflictError`.
+Threads of this process exclude each other for every store. Processes exclude each other in local directories, by a
+lock on the directory of the array's document, which the system releases when its holder dies; nothing is left behind.
+If a format keeps the documents of several arrays in one directory, processes change one of them at a time. For other
+stores the change of the document is conditional, so that one of two processes gets a `ConflictError`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ __all__ = ["exclusive"]
 _locks = NamedLocks()
 
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EBADF)
-"""What file systems say that cannot lock a directory. The last one: NFS, where only files open for writing can be."""
+"""The errors of file systems that cannot lock a directory. EBADF is that of NFS, which only locks writable files."""
 
 
 def exclusive(store: Store, path: str, key: str) -> AbstractContextManager[object]:
-    """Wait until nobody else changes the shape of the array at `path`, and keep others waiting.
+    """Return a context manager that holds the lock for changing the shape of the array at `path`.
 
-    `key` is that of its document.
+    `key` is the key of the array's document. Entering it waits until no other thread or process holds the lock.
     """
     while isinstance(store, StoreWrapper):
         store = store.store
@@ -44,13 +44,13 @@ def exclusive(store: Store, path: str, key: str) -> AbstractContextManager[objec
 
 
 class _Directory:
-    """A directory that is locked for a while, among threads and processes."""
+    """Holds the lock of a directory among threads and processes."""
 
     __slots__ = ("_descriptor", "_lock", "_path", "_prefix", "_store")
 
     _descriptor: int | None
     _lock: threading.RLock | None
-    """The lock among threads, while this has it."""
+    """The lock among threads, while it is held."""
 
     def __init__(self, store: LocalStore, path: str, prefix: str) -> None:
         self._store, self._path, self._prefix = store, path, prefix
@@ -61,12 +61,12 @@ class _Directory:
             while not self._take():
                 self._release()
         except BaseException:
-            # At once, not when the error goes, whose traceback has this: others wait.
+            # Now, not when the error is collected, whose traceback refers to this object: others wait.
             self._release()
             raise
 
     def _take(self) -> bool:
-        """Whether it is locked now; whoever waited may have waited for a directory that is in no place any more."""
+        """Lock the directory; return False if it was replaced in the meantime, and the new one must be locked."""
         descriptor = self._descriptor = _open(self._store, self._path, self._prefix)
         identity = _named(os.fstat(descriptor))
         lock = _locks[identity]
@@ -88,19 +88,19 @@ class _Directory:
             if descriptor is not None:
                 _unlock(descriptor)
 
-    # What was interrupted between being entered and the block is not left.
+    # An interrupt between `__enter__` and the block would leave the directory locked.
     __del__ = _release
 
 
 def _identity(store: LocalStore, prefix: str) -> tuple[int, int] | str:
-    """Which directory it is, however it is reached."""
+    """Return device and inode of a directory, which are the same for all paths to it."""
     try:
         if store.links == "follow":
             return _named(os.stat(f"{store}/{prefix}"))
         with opened(store, prefix) as descriptor:
             return _named(os.fstat(descriptor))
     except FileNotFoundError:
-        return f"{store}/{prefix}"  # which fails when its document is to be read
+        return f"{store}/{prefix}"  # reading the document in it will fail
 
 
 def _named(directory: os.stat_result) -> tuple[int, int]:
@@ -108,11 +108,11 @@ def _named(directory: os.stat_result) -> tuple[int, int]:
 
 
 class _Held:
-    """Directories that are locked, or about to be. A forked child has them open, too, and would keep them locked."""
+    """Descriptors of directories that are locked, or about to be; a forked child must close them to unlock them."""
 
     def __init__(self) -> None:
         self.descriptors: set[int] = set()
-        # Reentrant, as what handles a signal, or is collected, may fork or append while this thread has it.
+        # Reentrant, because a signal handler or finalizer may fork or append while this thread holds it.
         self.changing = threading.RLock()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
@@ -132,7 +132,13 @@ _held = _Held()
 
 
 def _open(store: LocalStore, path: str, prefix: str) -> int:
-    """The directory, open to be locked; for `_unlock` to close."""
+    """Open the directory, and return its descriptor, which `_unlock` closes.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be opened.
+    """
     try:
         with _held.changing:
             follows = store.links == "follow"
@@ -149,7 +155,13 @@ def _open(store: LocalStore, path: str, prefix: str) -> int:
 
 
 def _lock(descriptor: int, store: LocalStore, path: str) -> None:
-    """Wait until no other process has the directory locked."""
+    """Lock the directory, waiting for other processes.
+
+    Raises
+    ------
+    StoreError
+        If the file system cannot lock it.
+    """
     import fcntl
 
     try:
@@ -179,7 +191,7 @@ def _unlock(descriptor: int) -> None:
             return
         _held.descriptors.remove(descriptor)
         try:
-            # Closing alone would not unlock what a child has open, too, until it has forgotten it.
+            # Closing alone would leave it locked as long as a child has it open, too.
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_UN)
         finally:

@@ -1,4 +1,4 @@
-"""What an array says about itself, under the names that users of NumPy and zarr-python know."""
+"""The properties of arrays, under the names that users of NumPy and zarr-python know."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["ArrayFacts"]
 
 
 class ArrayFacts(Node):
-    """An array in a store, without its elements."""
+    """An array in a store, without access to its elements."""
 
     __slots__ = ("__weakref__", "_binding", "_metadata", "_shape")
 
@@ -73,12 +73,12 @@ class ArrayFacts(Node):
 
     @property
     def fill_value(self) -> np.generic | None:
-        """The value of elements that were never written; None if the format leaves it open (they read as zeros)."""
+        """The value of elements that were never written; None if the document leaves it open (they read as zeros)."""
         return None if self._metadata.fill_undefined else self._metadata.fill_value
 
     @property
     def order(self) -> str:
-        """``"F"`` if chunks are stored first axis fastest, else ``"C"``. What is read is always in ``"C"`` order."""
+        """``"F"`` if chunks are stored with the first axis varying fastest, otherwise ``"C"``. Reads return ``"C"``."""
         return self._metadata.order
 
     @property
@@ -90,7 +90,7 @@ class ArrayFacts(Node):
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """The shape of a chunk: the smallest part that can be read by itself. With shards, that of an inner chunk."""
+        """The shape of a chunk, the smallest part that can be read by itself; with shards, that of an inner chunk."""
         return self._metadata.chunk_shape
 
     @property
@@ -115,7 +115,7 @@ class ArrayFacts(Node):
 
     @property
     def compressors(self) -> tuple[Codec, ...]:
-        """The codecs that the bytes of a chunk go through, in this order."""
+        """The codecs that the bytes of a chunk go through when it is written, in order."""
         return self._chunk_codecs.compressors
 
     @property
@@ -134,7 +134,13 @@ class ArrayFacts(Node):
 
     @property
     def nchunks_initialized(self) -> int:
-        """The number of chunks that are stored, found by listing. A stored shard counts for all of its chunks."""
+        """The number of chunks that are stored, found by listing. A stored shard counts as all of its chunks.
+
+        Raises
+        ------
+        StoreError
+            If the store fails, or cannot list.
+        """
         grid = self._metadata.chunk_grid.shape(self._shape)
         found = sum(
             all(index < count for index, count in zip(position, grid, strict=True))
@@ -143,18 +149,30 @@ class ArrayFacts(Node):
         return found * (prod(self.shards) // prod(self.chunks) if self.shards is not None else 1)
 
     def nbytes_stored(self) -> int:
-        """The number of bytes that the array takes up in its store, documents included, found by listing."""
+        """Return the number of bytes that the array takes up in its store, with its documents, found by listing.
+
+        Raises
+        ------
+        StoreError
+            If the store fails, or cannot list.
+        """
         return stored_bytes(self._store, self._path, self._metadata)
 
     @property
     def info(self) -> ArrayInfo:
-        """What the metadata says about the array; prints as a table."""
+        """The facts in the metadata of the array; prints as a table."""
         from blizzarr.array.info import ArrayInfo
 
         return ArrayInfo.of(self._store, self._path, self._metadata)
 
     def info_complete(self) -> ArrayInfo:
-        """As `info`, plus what is stored, for which all chunks are listed."""
+        """Return the facts of `info` and how much is stored, for which all chunks are listed.
+
+        Raises
+        ------
+        StoreError
+            If the store fails, or cannot list.
+        """
         from blizzarr.array.info import ArrayInfo
 
         return ArrayInfo.of(self._store, self._path, self._metadata, complete=True)
@@ -166,7 +184,7 @@ class ArrayFacts(Node):
         shards = "" if self.shards is None else f" shards={self.shards}"
         return f"<Array {place!r} shape={self._shape} dtype={self.dtype} chunks={self.chunks}{shards}>"
 
-    if not TYPE_CHECKING:  # where names that are not there are found without running anything
+    if not TYPE_CHECKING:  # type checkers find missing names themselves
 
         def __getattr__(self, name: str) -> Any:
             shown = f"{type(self).__name__!r} object"
@@ -180,7 +198,7 @@ class ArrayFacts(Node):
             raise no_attribute(self, shown, name, instead)
 
     def _repr_html_(self) -> str:
-        # Only a notebook asks, and only then is it loaded.
+        # Imported late, as only notebooks need it.
         from blizzarr.display.html import array_html
 
         return array_html(self._store, self._path, self._metadata)

@@ -1,4 +1,4 @@
-"""Views of an array that read nothing: ``array.lazy[10:20][::-1]`` is read when its elements are asked for."""
+"""Lazy views of arrays: ``array.lazy[10:20][::-1]`` reads nothing until its elements are asked for."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["LazyArray", "LazySelector"]
 
 
 class LazyArray:
-    """A view of an array in a store, like NumPy's views of arrays in memory: indexing it gives another view.
+    """A view of an array in a store, like NumPy's views of arrays in memory: indexing it returns another view.
 
-    Made by `Array.lazy`. Every key that NumPy allows is allowed, at each step for the shape that the view has then.
-    Views of views are combined into one selection, so that only the elements wanted in the end are read. NumPy
-    functions and Dask accept a view as an array.
+    Made by `Array.lazy`. Each step takes every key that NumPy allows for the shape of the view. Views of views are
+    combined into one selection, so that only the elements wanted in the end are read. NumPy functions and Dask accept a
+    view as an array.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class LazyArray:
 
     @property
     def array(self) -> Array:
-        """The array that it is a view of."""
+        """The array that this is a view of."""
         return self._array
 
     @property
@@ -77,12 +77,12 @@ class LazyArray:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements in memory."""
+        """The size of all elements in memory, in bytes."""
         return self.size * self.dtype.itemsize
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """Lengths in which it is best read, by the chunks of the array.
+        """The lengths in which the view is best read, derived from the chunks of the array.
 
         Examples
         --------
@@ -108,17 +108,25 @@ class LazyArray:
     # Views
 
     def __getitem__(self, key: Any) -> LazyArray:
-        """A view of what ``array[key]`` picks in NumPy."""
+        """Return a view of the elements that `key` selects, as NumPy would. Nothing is read.
+
+        Raises
+        ------
+        OutOfBoundsError
+            If an index is outside the view.
+        SelectionError
+            If the key is not one that NumPy allows.
+        """
         return self._picked(key, Dialect.NUMPY)
 
     @property
     def oindex(self) -> LazySelector:
-        """Views where arrays and masks pick along their own axes, like an outer product."""
+        """Select orthogonally: arrays and masks each select along their own axis, like an outer product."""
         return LazySelector(self, Dialect.ORTHOGONAL)
 
     @property
     def vindex(self) -> LazySelector:
-        """Views of points: arrays and masks are broadcast together, and their dimensions come first."""
+        """Select points: arrays and masks are broadcast together, and their dimensions come first."""
         return LazySelector(self, Dialect.VECTORISED)
 
     def _picked(self, key: Any, dialect: Dialect) -> LazyArray:
@@ -130,7 +138,12 @@ class LazyArray:
         return LazyArray(self._array, self._selection.compose(inner))
 
     def transpose(self, *axes: int | Sequence[int] | None) -> LazyArray:
-        """The view with its axes in this order; reversed if none is given.
+        """Return the view with its axes in this order; reversed if no order is given.
+
+        Raises
+        ------
+        ValueError
+            If the order is not a permutation of the axes.
 
         Raises
         ------
@@ -166,7 +179,19 @@ class LazyArray:
     # Elements
 
     def read(self, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
-        """The elements, as a new array or in `out`, which has the shape and data type of the view."""
+        """Read the elements, as a new array or into `out`, which must have the shape and data type of the view.
+
+        Raises
+        ------
+        CodecError
+            If a chunk is damaged.
+        StoreError
+            If the store fails.
+        LimitError
+            If there is no memory for the result.
+        ValueError, TypeError
+            If `out` has another shape or data type, or is read-only.
+        """
         array = self._array
         found: npt.NDArray[Any] = read(
             array._binding or array._bind(), (self.shape, self._selection.axes(), False), out
@@ -180,7 +205,17 @@ class LazyArray:
         return found if dtype is None else found.astype(dtype, copy=False)
 
     def __setitem__(self, key: Any, value: npt.ArrayLike) -> None:
-        """Write to what ``array[key]`` picks in NumPy; where an element is picked twice, the last value counts."""
+        """Write to the elements that `key` selects; if an element is selected twice, the last value counts.
+
+        Raises
+        ------
+        SelectionError, OutOfBoundsError
+            If the key is not one that NumPy allows, or an index is outside the view.
+        ReadOnlyError
+            If the array was opened for reading.
+        ValueError, TypeError, CodecError, StoreError
+            As for `Array.__setitem__`.
+        """
         self[key]._write(value)
 
     def _write(self, value: npt.ArrayLike) -> None:
@@ -225,7 +260,7 @@ def _axis_order(axes: tuple[Any, ...], ndim: int) -> tuple[int, ...]:
 
 
 class LazySelector:
-    """A view seen through one way to select: index it for another view, or assign to what it picks."""
+    """A lazy view with one way to select: index it for another view, or assign to the elements that a key selects."""
 
     __slots__ = ("_dialect", "_view")
 

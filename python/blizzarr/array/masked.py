@@ -1,8 +1,8 @@
-"""Masks of the shape of a whole array, a slab at a time.
+"""Reading and writing with masks of the shape of a whole array, one slab along the first axis at a time.
 
-A mask stands for the coordinates of its true elements; for a large one their list would need many times the memory of
-the result. In the order of a mask, slabs along the first axis follow each other, so each is done by itself. Where a
-slab is dense enough, its box is read and picked from in memory.
+A mask stands for the coordinates of its true elements. For a large mask, a list of these would need many times the
+memory of the result. Slabs can be read one after the other, because elements are selected in C order. If many elements
+of a slab are selected, the whole slab is read, and the elements are selected in memory.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from blizzarr.transfer import Binding, as_source, read, write
 __all__ = ["is_large_mask", "read_mask", "write_mask"]
 
 LARGE = 1 << 18
-"""Elements from which on a mask is taken apart."""
+"""The number of elements from which on a mask is divided into slabs."""
 SLAB = 1 << 22
-"""Elements of a slab, at most, unless a row of chunks has more."""
+"""The largest number of elements in a slab, unless a row of chunks has more."""
 DENSE = 32
-"""A box is read when one in this many of its elements is wanted."""
+"""A slab is read as a whole if at least one in this many of its elements is selected."""
 BOX_BYTES = 64 << 20
-"""No larger boxes are read."""
+"""The largest number of bytes of a slab that is read as a whole."""
 
 Mask = npt.NDArray[np.bool_]
 
 
 def is_large_mask(key: Any, shape: tuple[int, ...]) -> TypeGuard[Mask]:
-    """Whether this is a mask of the whole array that should be taken apart."""
+    """Return whether a key is a mask of the whole array that should be divided into slabs."""
     return isinstance(key, np.ndarray) and key.dtype == bool and key.shape == shape and key.size >= LARGE
 
 
 def read_mask(binding: Binding, mask: Mask, chunk_shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """The elements where the mask is true, in C order."""
+    """Read the elements where the mask is true, in C order."""
     found = np.empty(np.count_nonzero(mask), binding.dtype)
     for start, part, where in _slabs(mask, chunk_shape):
         count = where.stop - where.start
@@ -50,14 +50,14 @@ def read_mask(binding: Binding, mask: Mask, chunk_shape: tuple[int, ...]) -> npt
 
 
 def write_mask(binding: Binding, mask: Mask, chunk_shape: tuple[int, ...], value: npt.ArrayLike) -> None:
-    """Write to where the mask is true; only those elements are touched, whatever else is written meanwhile."""
+    """Write to the elements where the mask is true; no other elements are written."""
     source = as_source(value, (int(np.count_nonzero(mask)),), binding.dtype)
     for start, part, where in _slabs(mask, chunk_shape):
         write(binding, indexing.coordinate(_coordinates(part, start), mask.shape), source[where])
 
 
 def _slabs(mask: Mask, chunk_shape: tuple[int, ...]) -> Iterator[tuple[int, Mask, slice]]:
-    """Where slabs begin that have true elements, their masks, and the places of those elements in the result."""
+    """Iterate over slabs with true elements: the index where each begins, its mask, and its place in the result."""
     row = chunk_shape[0] * prod(mask.shape[1:])
     length = chunk_shape[0] * max(1, SLAB // max(row, 1))
     done = 0

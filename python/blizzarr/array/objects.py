@@ -1,8 +1,8 @@
-"""`ObjectHandle`: what the engine's handle is for numbers, for elements that are objects of Python.
+"""`ObjectHandle`: the handle of arrays whose elements are Python objects, in place of the engine's.
 
-The engine has tokens in place of objects (see `blizzarr.codecs.objects`). What they stand for is a matter of one
-operation: each has a table of its own, and with it a chain and a handle of its own, which take a few microseconds to
-make.
+The engine has tokens in place of objects (see `blizzarr.codecs.objects`). Their meaning is limited to one operation,
+which has a table of its own, and so a codec chain and an engine's handle of its own; making them takes a few
+microseconds.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from blizzarr.transfer import Binding, Handle
 __all__ = ["FILL_TOKEN", "ObjectHandle", "check_objects"]
 
 FILL_TOKEN = np.int64(0)
-"""What stands for the fill value."""
+"""The token of the fill value."""
 
 Open = Callable[[_native.Chain, tuple[int, ...]], Handle]
-"""Makes the engine's handle for an array with these chunks and this shape."""
+"""Makes the engine's handle for an array with this codec chain and shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +38,23 @@ class ObjectHandle:
 
     shape: tuple[int, ...]
     chunk_shape: tuple[int, ...]
-    """Of what is stored as one object."""
+    """The shape of a stored object: of a shard, or of a chunk if there are no shards."""
     codec: ObjectCodec
     fill: Any
     steps: tuple[Step, ...]
     open: Open
     path: str
-    """Of the array, for errors."""
+    """The path of the array, for errors."""
 
     @classmethod
     def of(cls, metadata: ArrayMeta, open: Open, path: str) -> Self:
-        """The handle for the array at a path; `open` makes those of the engine."""
+        """Return the handle of the array at a path; `open` makes handles of the engine."""
         shape = metadata.write_shape
         steps = tuple(metadata.codecs.steps(metadata.dtype, shape))
         return cls(metadata.shape, shape, _object_codec(metadata), metadata.fill_value, steps, open, path)
 
     def read(self, out: npt.NDArray[Any], axes: Axes, /) -> None:
-        """Fill `out` with what the axes pick."""
+        """Read the elements that the axes select into `out`."""
         table = self._table()
         tokens = np.empty(out.shape, FILL_TOKEN.dtype)
         self._handle(table).read(tokens, axes)
@@ -64,29 +64,29 @@ class ObjectHandle:
             out[...] = elements
 
     def write(self, source: npt.NDArray[Any], axes: Axes, write_empty: bool = False, /) -> None:
-        """Put `source` where the axes point; chunks of nothing but fill are stored if `write_empty`."""
+        """Write `source` to the elements that the axes select; with `write_empty`, chunks of fill values are stored."""
         table = self._table()
         tokens = _tokens(self.codec, table, source)
         self._handle(table).write(tokens, axes, write_empty)
 
     def write_parts(self, parts: Sequence[tuple[npt.NDArray[Any], Axes]], write_empty: bool = False, /) -> None:
-        """Put each of them where the axes beside it point."""
+        """Write each source to the elements that its axes select."""
         for source, axes in parts:
             self.write(source, axes, write_empty)
 
     def tokens(self) -> Binding:
-        """The same array as the engine has it: one of numbers, whose fill value is `FILL_TOKEN`.
+        """Return the array as the engine has it: an array of tokens with the fill value `FILL_TOKEN`.
 
-        The numbers mean nothing outside of it.
+        Tokens other than that have no meaning to anybody else.
         """
         return Binding(self._handle(self._table()), FILL_TOKEN.dtype)
 
     def resized(self, shape: tuple[int, ...], /) -> ObjectHandle:
-        """The same chunks under another shape."""
+        """Return the handle for another shape of the array."""
         return replace(self, shape=shape)
 
     def without_pool(self) -> ObjectHandle:
-        """The same: pools have nothing of arrays of objects, whose tokens mean nothing a moment later."""
+        """Return the handle itself: pools keep nothing of arrays of objects, whose tokens are only valid once."""
         return self
 
     def _table(self) -> Table:
@@ -103,12 +103,12 @@ class ObjectHandle:
 
 
 def check_objects(metadata: ArrayMeta, source: npt.NDArray[Any]) -> None:
-    """Refuse elements that the array cannot hold, if its elements are objects.
+    """Check that an array of objects can hold these elements; arrays of other data types are not checked.
 
     Raises
     ------
     TypeError
-        Naming the first of them.
+        If it cannot hold one; the text names the first.
     """
     if metadata.dtype.kind is Kind.OBJECT:
         codec = _object_codec(metadata)
@@ -122,7 +122,7 @@ def _object_codec(metadata: ArrayMeta) -> ObjectCodec:
 
 
 def _tokens(codec: ObjectCodec, table: Table, source: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """The tokens of elements; one for those that are repeated by strides of 0."""
+    """Return the tokens of elements; those that are repeated by strides of 0 get one token."""
     once = source[(..., *(slice(1) if stride == 0 else slice(None) for stride in source.strides))]
     elements = once.ravel().tolist()
     try:
@@ -138,7 +138,7 @@ def _tokens(codec: ObjectCodec, table: Table, source: npt.NDArray[Any]) -> npt.N
 
 
 def _over(table: Table, steps: Iterable[Step]) -> list[Step]:
-    """The steps of a chain with this table where its codec of objects stands."""
+    """Return the steps of a chain with the codec of objects replaced by this table."""
     return [_placed(table, step) for step in steps]
 
 

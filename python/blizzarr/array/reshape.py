@@ -1,11 +1,11 @@
-"""Changing the shape of an array, so that whenever it is interrupted the array is what it was or what it shall be.
+"""Changing the shape of an array; whenever this is interrupted, the array has the old shape or the new one.
 
-The document is the only thing that says what can be seen, and it is replaced in one step:
+Readers only see what is within the shape in the document, which is replaced atomically:
 
-- *Growing* first erases what is stored where the array will be and is not yet, then publishes the new shape.
-- *Shrinking* first publishes the new shape, then erases what can no longer be seen. If that is interrupted, growing
-  does it later.
-- *Appending* first writes the new elements, where nobody sees them, then publishes the new shape.
+- *Growing* first erases elements that are stored outside of the array, then publishes the new shape.
+- *Shrinking* first publishes the new shape, then erases the elements outside of it. If that is interrupted, the next
+  growth erases them.
+- *Appending* first writes the new elements outside of the array, then publishes the new shape.
 """
 
 from __future__ import annotations
@@ -31,11 +31,17 @@ from blizzarr.transfer import Binding, as_source, read, write
 __all__ = ["append", "as_array_meta", "reshape", "resize"]
 
 Adopt: TypeAlias = Callable[[ArrayMeta], object]
-"""Called with metadata that were just stored."""
+"""Called with metadata that was just stored."""
 
 
 def as_array_meta(metadata: object, path: str) -> ArrayMeta:
-    """The metadata, if they are those of an array."""
+    """Return the metadata, if it is that of an array.
+
+    Raises
+    ------
+    NodeTypeError
+        If it is that of a group.
+    """
     if isinstance(metadata, ArrayMeta):
         return metadata
     raise NodeTypeError("expected an array, found a group", array="/" + path)
@@ -51,15 +57,15 @@ def resize(
     adopt: Adopt | None = None,
     metadata_only: bool = False,
 ) -> ArrayMeta:
-    """Change the shape; what is new reads as fill value, and what is cut off is erased.
+    """Change the shape, and return the new metadata. New elements read as the fill value; others are erased.
 
-    With `metadata_only` nothing is erased: what is cut off, now or before, is there again when the array grows. `adopt`
-    is as for `reshape`.
+    With `metadata_only`, nothing is erased: elements that are cut off, now or earlier, come back when the array grows.
+    `adopt` is as for `reshape`.
 
     Raises
     ------
     ConflictError
-        When the stored shape is not the one in `metadata`: somebody else has changed it.
+        If the stored shape changed since `metadata` was read.
     """
     check_writable(store, path)
     old = metadata.shape
@@ -68,7 +74,7 @@ def resize(
         return metadata
 
     def decide(stored: ArrayMeta) -> tuple[int, ...]:
-        return _with_shape(stored, old, new, path).shape
+        return _with_shape(stored, old, new, store, path).shape
 
     look = partial(_stored, store, path, metadata)
     return reshape(store, path, metadata, binding, look, decide, adopt=adopt, metadata_only=metadata_only)
@@ -85,10 +91,10 @@ def reshape(
     adopt: Adopt | None = None,
     metadata_only: bool = False,
 ) -> ArrayMeta:
-    """Change the shape to what `decide` makes of the one that is stored, while nobody else changes it.
+    """Change the shape to the one that `decide` returns for the stored metadata, while nobody else changes it.
 
-    `look` reads the document; both may raise, and then nothing changes. `adopt` is given the metadata as they are
-    stored as soon as they are, before anybody else can change the shape: called later, it could undo what another
+    `look` reads the document. If it or `decide` raises an error, nothing changes. `adopt` is called with the new
+    metadata as soon as it is stored, before anybody else can change the shape; called later, it could undo what another
     thread has adopted.
     """
     adopt = adopt or _nobody
@@ -118,10 +124,17 @@ def append(
     *,
     adopt: Adopt | None = None,
 ) -> ArrayMeta:
-    """Write elements behind the last along `axis`, as it is stored now, and make the array that much longer.
+    """Write elements at the end of `axis`, as it is stored now, and make the array that much longer.
 
-    With `at` they begin there or not at all: if the array ends with them already, it stays as it is. `adopt` is as for
-    `reshape`.
+    With `at`, they must begin there: if the array ends with these elements already, it is left as it is. `adopt` is as
+    for `reshape`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such axis, or the shape of the data does not fit.
+    ConflictError
+        If another array is stored there, or one that contradicts `at`.
     """
     adopt = adopt or _nobody
     check_writable(store, path)
@@ -132,14 +145,14 @@ def append(
     axis %= rank
     added = np.asarray(data, binding.dtype)
     if binding.dtype.hasobject and added.ndim > rank and not isinstance(data, np.ndarray):
-        # Elements that are lists of one length.
+        # Elements that are lists of equal length were taken for an axis.
         added = as_source(data, added.shape[:rank], binding.dtype)
     with exclusive(store, path, lock_key(path, metadata)):
         stored, found = _stored(store, path, metadata)
         old = stored.shape
         _check_added(added.shape, old, axis)
         if at is not None and operator.index(at) != old[axis]:
-            _check_appended(binding.without_pool().resized(old), old, added, axis, operator.index(at), path)
+            _check_appended(binding.without_pool().resized(old), old, added, axis, operator.index(at), store, path)
             adopt(stored)
             return stored
         new = (*old[:axis], old[axis] + added.shape[axis], *old[axis + 1 :])
@@ -176,28 +189,30 @@ def _check_added(added: tuple[int, ...], shape: tuple[int, ...], axis: int) -> N
 
 
 def _check_appended(
-    binding: Binding, shape: tuple[int, ...], added: npt.NDArray[Any], axis: int, at: int, path: str
+    binding: Binding, shape: tuple[int, ...], added: npt.NDArray[Any], axis: int, at: int, store: Store, path: str
 ) -> None:
-    """The array ends with these elements, which begin at this index."""
+    """Raise an error unless the array ends with these elements, which begin at this index."""
     length = shape[axis]
     if at < 0 or at + added.shape[axis] != length:
         raise ConflictError(
-            f"expected it to be {at} long along axis {axis}, or {at + added.shape[axis]} if these elements have been "
-            f"appended before, found {length}: somebody else has changed it; decide again where they belong",
+            f"expected length {at} (or {at + added.shape[axis]}, if this append was already done) along axis {axis}, "
+            f"found {length}: another writer changed it; recompute at=",
             array="/" + path,
+            store=str(store),
         )
     region = tuple((dim, at if dim == axis else 0, 1) for dim in range(len(shape)))
     found = read(binding, (added.shape, region, False))
     if not _same(found, added):
         raise ConflictError(
-            f"expected these elements at {at} along axis {axis}, where an append has put some, found others: "
-            "somebody else has appended; decide again where these belong",
+            f"expected these elements at index {at} along axis {axis}, or none there, found others: another writer "
+            "appended; recompute at=",
             array="/" + path,
+            store=str(store),
         )
 
 
 def _same(found: npt.NDArray[Any], added: npt.NDArray[Any]) -> bool:
-    """Whether all elements are equal; NaN is itself."""
+    """Return whether all elements are equal; NaN equals NaN."""
     if found.dtype.hasobject or found.dtype.names is not None:
         return bool(found.tolist() == added.tolist())
     return found.tobytes() == added.tobytes() or bool(
@@ -206,30 +221,31 @@ def _same(found: npt.NDArray[Any], added: npt.NDArray[Any]) -> bool:
 
 
 def _stored(store: Store, path: str, metadata: ArrayMeta) -> tuple[ArrayMeta, Found]:
-    """The metadata as they are stored now; those known here must be good enough to write chunks by."""
+    """Read the metadata as it is stored now; chunks must have the same layout as in the known metadata."""
     found = find_again(store, path) or Found(read_node(store, path), {})
     stored = as_array_meta(found.meta, path)
     if not same_chunks(stored, metadata):
         raise ConflictError(
-            "expected the array that was opened, found another one, with other chunks or another data type: somebody "
-            "has replaced it; open it again",
+            "expected the array that was opened, found one with other chunks or another data type: another writer "
+            "replaced it; open it again",
             array="/" + path,
+            store=str(store),
         )
     return stored, found
 
 
 def _publish(store: Store, path: str, old: tuple[int, ...], new: tuple[int, ...], known: Found) -> ArrayMeta:
     def change(found: ArrayMeta) -> ArrayMeta:
-        return _with_shape(as_array_meta(found, path), old, new, path)
+        return _with_shape(as_array_meta(found, path), old, new, store, path)
 
     return revise(store, path, change, known)
 
 
-def _with_shape(found: ArrayMeta, old: tuple[int, ...], new: tuple[int, ...], path: str) -> ArrayMeta:
+def _with_shape(found: ArrayMeta, old: tuple[int, ...], new: tuple[int, ...], store: Store, path: str) -> ArrayMeta:
     if found.shape != old:
         raise ConflictError(
-            f"expected its shape to be still {old}, found {found.shape}: somebody else has changed it; "
-            "call refresh() and decide again",
+            f"expected the shape {old}, found {found.shape}: another writer changed it; refresh() and decide again",
             array="/" + path,
+            store=str(store),
         )
     return found.with_shape(new)

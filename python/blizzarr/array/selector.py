@@ -16,7 +16,7 @@ __all__ = ["Selector"]
 
 
 class Selector:
-    """An array seen through one way to select: index it, or assign to what it picks."""
+    """An array with one way to select: index it to read, or assign to write."""
 
     __slots__ = ("_array", "_lower")
 
@@ -27,7 +27,9 @@ class Selector:
         self._lower = lower
 
     def __getitem__(self, key: Any) -> Any:
+        """Read the elements that `key` selects; for errors see `Array.__getitem__`."""
         return self._array._get(self._lower, key)
 
     def __setitem__(self, key: Any, value: npt.ArrayLike) -> None:
+        """Write to the elements that `key` selects; for errors see `Array.__setitem__`."""
         self._array._set(self._lower, key, value)

@@ -1,4 +1,4 @@
-"""What of an array is stored."""
+"""The stored chunks of an array, and the bytes that it takes up."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ __all__ = ["stored_bytes", "stored_chunks"]
 
 
 def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The keys of an array's chunks (shards, where there are) that are stored, with their positions in the grid.
+    """Iterate over the stored chunks (or shards) of an array: their keys in `chunk_store`, and positions in the grid.
 
-    The keys are those in `chunk_store`. Those outside the array's shape too: an interrupted change of shape may have
-    left some.
+    Chunks outside of the array's shape are included; an interrupted change of the shape may have left some.
     """
     prefix = chunk_prefix(path, metadata)
     keys = metadata.chunk_keys
     head = prefix + (keys.head if metadata.shape else keys.scalar)
     pattern = _indices(keys.separator, len(metadata.shape))
-    # The narrowest prefix that all of them have, so that documents and nodes beside them are not listed.
+    # The longest prefix that all of them have, so that documents and nodes beside them are not listed.
     below = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
     kept = kept_within(store)
     for key in chunk_store(store, path, metadata).list(below.rstrip("/")):
@@ -39,7 +38,7 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
         if found is not None and key.startswith(head):
             yield key, tuple(map(int, found.groups()))
         elif kept is not None:
-            refuse_out(kept, key)  # chunks behind it are not missing
+            refuse_out(kept, key)  # chunks behind such a link are not missing
 
 
 @cache
@@ -48,7 +47,7 @@ def _indices(separator: str, rank: int) -> re.Pattern[str]:
 
 
 def stored_bytes(store: Store, path: str, metadata: ArrayMeta) -> int:
-    """The bytes of everything that is stored for an array: its documents and its chunks."""
+    """Return the number of bytes that an array takes up in its store: its documents and its chunks."""
     size = getattr(store, "size", None)
     total = 0
     prefixes = node_prefixes(path, metadata)

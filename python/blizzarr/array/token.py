@@ -1,4 +1,4 @@
-"""What tells an array from all others, for who keeps results by what they were made from (dask)."""
+"""Dask tokens: equal for handles of the same array."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from blizzarr.stores.readonly import ReadOnlyStore
 __all__ = ["token_of"]
 
 _KNOWN: dict[int, tuple[weakref.ref[object], str]] = {}
-"""By the number of an object that has a name, which it keeps for its life; numbers are used again."""
+"""A weak reference and a random name for each store without a place, by `id`, which later objects may reuse."""
 
 
 def token_of(store: Store, path: str, metadata: ArrayMeta) -> tuple[object, ...]:
-    """The same for the same array of a directory or zip file, in any process; elsewhere, of the same store object.
+    """Return a token that is equal for the same array with the same metadata.
 
-    Elements have no part in it: what is kept by it is out of date when the array is written to.
+    For directories and zip files it is equal in all processes, for other stores only for the same store object. It does
+    not depend on the elements, so results that are cached by it are out of date when the array is written to.
     """
     from blizzarr.stores.zip import ZipStore
 
@@ -29,7 +30,7 @@ def token_of(store: Store, path: str, metadata: ArrayMeta) -> tuple[object, ...]
     if isinstance(store, LocalStore | ZipStore):
         place = os.path.realpath(store.root if isinstance(store, LocalStore) else store.path)
     else:
-        # Never the contents, nor where they are in memory: another store may be there tomorrow.
+        # Not the contents, which change, nor the address in memory, which later objects may reuse.
         place = _name(store)
     return ("blizzarr.Array", type(store).__qualname__, place, path, sorted(encode(metadata, path).items()))
 
@@ -40,7 +41,7 @@ def _name(store: object) -> str:
     if known is not None and known[0]() is store:
         return known[1]
     name = os.urandom(16).hex()
-    # What cannot be referred to cannot be known again: it has another name each time.
+    # A store without weak references cannot be recognised: it gets another name each time.
     with suppress(TypeError):
         _KNOWN[number] = weakref.ref(store, lambda _: _KNOWN.pop(number, None)), name
     return name

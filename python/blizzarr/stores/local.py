@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Links", "LocalStore"]
 
 Links = Literal["follow", "within-root"]
-"""Where symbolic links below the root of a directory may lead."""
+"""The rule for symbolic links below the root of a directory."""
 
 
 class LocalStore(NativeStore):
@@ -105,7 +105,7 @@ class LocalStore(NativeStore):
 
     @property
     def links(self) -> Links:
-        """Where links may lead: ``"follow"`` or ``"within-root"``."""
+        """The rule for symbolic links: ``"follow"`` or ``"within-root"``."""
         return self._links
 
     def link_many(self, pairs: Sequence[tuple[str, str]]) -> builtins.list[bool]:
