@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from blizzarr import indexing
+from blizzarr.array.as_numpy import AsNumpy
 from blizzarr.array.binding import bind, same_chunks
-from blizzarr.array.facts import ArrayFacts
 from blizzarr.array.lazy import LazyArray
 from blizzarr.array.masked import is_large_mask, read_mask, write_mask
 from blizzarr.array.reshape import append, as_array_meta, resize
 from blizzarr.array.selector import Selector
 from blizzarr.array.token import token_of
 from blizzarr.caching import CachedStore, CachePool, Recheck
-from blizzarr.config import config
 from blizzarr.errors import SelectionError
 from blizzarr.formats import read_node
 from blizzarr.indexing import Lowered, Selection, lower_basic
@@ -34,11 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Array"]
 
-_ITERATED_BYTES = 1 << 20
-"""The bytes that are read ahead, at least a row of chunks, when an array is iterated over."""
 
-
-class Array(ArrayFacts):
+class Array(AsNumpy):
     """An array in a store, divided into chunks; index it like a NumPy array.
 
     Created by `create_array` and `open_array`. ``array[key]`` reads and ``array[key] = value`` writes, with everything
@@ -55,6 +48,7 @@ class Array(ArrayFacts):
     Examples
     --------
     >>> import blizzarr
+    >>> import numpy as np
     >>> z = blizzarr.create_array({}, shape=(4, 6), chunks=(2, 3), dtype="int16")
     >>> z[...] = np.arange(24).reshape(4, 6)
     >>> z[1, ::-2]
@@ -137,6 +131,7 @@ class Array(ArrayFacts):
         Examples
         --------
         >>> import blizzarr
+        >>> import numpy as np
         >>> z = blizzarr.create_array({}, data=np.arange(24).reshape(4, 6))
         >>> z.oindex[[3, 0], [1, 1, 2]]
         array([[19, 19, 20],
@@ -151,6 +146,7 @@ class Array(ArrayFacts):
         Examples
         --------
         >>> import blizzarr
+        >>> import numpy as np
         >>> z = blizzarr.create_array({}, data=np.arange(24).reshape(4, 6))
         >>> z.vindex[[3, 0], [1, 2]]
         array([19,  2])
@@ -164,6 +160,7 @@ class Array(ArrayFacts):
         Examples
         --------
         >>> import blizzarr
+        >>> import numpy as np
         >>> z = blizzarr.create_array({}, data=np.arange(24).reshape(4, 6))
         >>> view = z.lazy[1:][:, ::-1]
         >>> np.asarray(view[0, :3])
@@ -178,6 +175,7 @@ class Array(ArrayFacts):
         Examples
         --------
         >>> import blizzarr
+        >>> import numpy as np
         >>> z = blizzarr.create_array({}, data=np.arange(24).reshape(4, 6), chunks=(2, 4))
         >>> z.blocks[1, 1]
         array([[16, 17],
@@ -332,6 +330,7 @@ class Array(ArrayFacts):
         Examples
         --------
         >>> import blizzarr
+        >>> import numpy as np
         >>> z = blizzarr.create_array({}, data=np.arange(5), chunks=3)
         >>> z.resize(2)
         >>> z.resize(4)
@@ -376,6 +375,7 @@ class Array(ArrayFacts):
         Examples
         --------
         >>> import blizzarr
+        >>> import numpy as np
         >>> z = blizzarr.create_array({}, data=np.arange(5), chunks=3)
         >>> z.append([7, 8])
         (7,)
@@ -413,6 +413,7 @@ class Array(ArrayFacts):
         Examples
         --------
         >>> import blizzarr
+        >>> import numpy as np
         >>> pool = blizzarr.CachePool(1 << 20)
         >>> z = blizzarr.create_array({}, data=np.arange(5), chunks=3).cached(pool, recheck=False)
         >>> z[1], z[2], pool.info().hits
@@ -463,60 +464,7 @@ class Array(ArrayFacts):
             if not self._adopt(metadata, since) and same_chunks(metadata, self._metadata):
                 self._adopt(self._metadata.with_shape(metadata.shape))
 
-    # As NumPy sees it
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        if copy is False:
-            raise ValueError("expected copy=None or copy=True, found copy=False: reading makes a copy")
-        found: npt.NDArray[Any] = self[...]
-        return found if dtype is None else found.astype(dtype, copy=False)
-
-    def __len__(self) -> int:
-        if not self._shape:
-            raise TypeError("expected an array with an axis, found one without any, which has no len()")
-        return self._shape[0]
-
-    def __iter__(self) -> Iterator[Any]:
-        if not self._shape:
-            raise TypeError("expected an array with an axis to iterate over, found one without any; use array[()]")
-        return self._rows()
-
-    def _rows(self) -> Iterator[Any]:
-        """Iterate along the first axis; whole chunks are read at a time, and each of them once."""
-        row = prod(self._shape[1:]) * self.itemsize
-        step = self.chunks[0] * max(1, _ITERATED_BYTES // max(1, row * self.chunks[0]))
-        if step * row > config.copy_bytes:
-            # A row of chunks of a wide array may be larger than the memory.
-            step = max(1, config.copy_bytes // row)
-        for start in range(0, self._shape[0], step):
-            yield from self[start : start + step]
-
-    def __contains__(self, value: object) -> bool:
-        return value in np.asarray(self)
-
-    def __bool__(self) -> bool:
-        if self.size != 1:
-            raise ValueError(f"expected one element, found {self.size}: use array[...].any() or array[...].all()")
-        return bool(self._item())
-
-    def __int__(self) -> int:
-        return int(self._item())
-
-    def __float__(self) -> float:
-        return float(self._item())
-
-    def __complex__(self) -> complex:
-        return complex(self._item())
-
-    def __index__(self) -> int:
-        if self._shape:
-            raise TypeError(f"expected an array without axes to use as an index, found one of shape {self._shape}")
-        return operator.index(self[()])
-
-    def _item(self) -> Any:
-        if self.size != 1:
-            raise TypeError(f"expected one element to convert, found {self.size}")
-        return self[...].item()
+    # As Dask and pickle see it
 
     def __dask_tokenize__(self) -> tuple[object, ...]:
         return token_of(self._store, self._path, self._metadata)

@@ -1,0 +1,82 @@
+"""Arrays where Python or NumPy expects a number, a sequence, or an array in memory."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.array.facts import ArrayFacts
+from blizzarr.config import config
+
+__all__ = ["AsNumpy"]
+
+_ITERATED_BYTES = 1 << 20
+"""The bytes that are read ahead, at least a row of chunks, when an array is iterated over."""
+
+
+class AsNumpy(ArrayFacts):
+    """Conversions and iteration, as of NumPy's arrays; they read elements by `__getitem__` of the subclass."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, key: Any) -> Any: ...
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("expected copy=None or copy=True, found copy=False: reading makes a copy")
+        found: npt.NDArray[Any] = self[...]
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("expected an array with an axis, found one without any, which has no len()")
+        return self._shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._shape:
+            raise TypeError("expected an array with an axis to iterate over, found one without any; use array[()]")
+        return self._rows()
+
+    def _rows(self) -> Iterator[Any]:
+        """Iterate along the first axis; whole chunks are read at a time, and each of them once."""
+        row = prod(self._shape[1:]) * self.itemsize
+        step = self.chunks[0] * max(1, _ITERATED_BYTES // max(1, row * self.chunks[0]))
+        if step * row > config.copy_bytes:
+            # A row of chunks of a wide array may be larger than the memory.
+            step = max(1, config.copy_bytes // row)
+        for start in range(0, self._shape[0], step):
+            yield from self[start : start + step]
+
+    def __contains__(self, value: object) -> bool:
+        return value in np.asarray(self)
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(f"expected one element, found {self.size}: use array[...].any() or array[...].all()")
+        return bool(self._item())
+
+    def __int__(self) -> int:
+        return int(self._item())
+
+    def __float__(self) -> float:
+        return float(self._item())
+
+    def __complex__(self) -> complex:
+        return complex(self._item())
+
+    def __index__(self) -> int:
+        if self._shape:
+            raise TypeError(f"expected an array without axes to use as an index, found one of shape {self._shape}")
+        return operator.index(self[()])
+
+    def _item(self) -> Any:
+        if self.size != 1:
+            raise TypeError(f"expected one element to convert, found {self.size}")
+        return self[...].item()
