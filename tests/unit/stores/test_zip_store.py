@@ -385,3 +385,12 @@ def test_closing_goes_on_when_the_name_was_not_made_sure_of(tmp_path: Path, monk
     assert [path.name for path in tmp_path.iterdir()] == ["a.zip"]
     with ZipStore(tmp_path / "a.zip", mode="r") as read:
         assert [bytes(read.get(key) or b"") for key in ("a", "b")] == [b"value", b"more"]
+
+
+def test_pickling_keeps_the_arguments(tmp_path: Path) -> None:
+    """A limit against archives that are bombs is to hold in the workers, too."""
+    path = foreign(tmp_path / "a.zip", {"a": bytes(6)}, zipfile.ZIP_DEFLATED)
+    store = pickle.loads(pickle.dumps(ZipStore(path, limit=5, compression="deflated")))
+    assert (store.limit, store.compression, store.read_only, str(store)) == (5, "deflated", True, str(path))
+    with pytest.raises(LimitError):
+        store.get("a")

@@ -212,13 +212,17 @@ class ZipStore(BaseStore):
     def __reduce__(self) -> tuple[object, ...]:
         if not self.read_only and self._archive.is_open:
             raise StoreError("a zip file that is being written cannot be pickled; close it first", store=str(self))
-        return ZipStore, (str(self.path),)
+        return _open_zip, (str(self.path), self.compression, self.limit)
 
     def _keys(self) -> builtins.list[str]:
         with self._lock:
             if self._sorted is None:
                 self._sorted = sorted(self._archive.entries)
             return self._sorted
+
+
+def _open_zip(path: str, compression: Literal["stored", "deflated"], limit: int) -> ZipStore:
+    return ZipStore(path, compression=compression, limit=limit)
 
 
 _open: weakref.WeakSet[ZipStore] = weakref.WeakSet()
