@@ -12,16 +12,18 @@ import errno
 import os
 import sys
 import threading
+from collections.abc import Generator
 from contextlib import AbstractContextManager, suppress
 
 from blizzarr.errors import StoreError
 from blizzarr.stores import LocalStore, Store, StoreWrapper
 from blizzarr.stores.locks import NamedLocks
+from blizzarr.stores.place import place_of
 from blizzarr.stores.within import open_directory, opened
 
 __all__ = ["exclusive"]
 
-_locks = NamedLocks()
+_locks = NamedLocks("changing the shape of an array")
 
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EBADF)
 """The errors of file systems that cannot lock a directory. EBADF is that of NFS, which only locks writable files."""
@@ -31,15 +33,21 @@ def exclusive(store: Store, path: str, key: str) -> AbstractContextManager[objec
     """Return a context manager that holds the lock for changing the shape of the array at `path`.
 
     `key` is the key of the array's document. Entering it waits until no other thread or process holds the lock.
+
+    Raises
+    ------
+    ConflictError
+        On entering, if this thread holds the lock already: it would wait for itself.
     """
     while isinstance(store, StoreWrapper):
         store = store.store
     if not isinstance(store, LocalStore):
         # By path alone, since two stores may be handles of one place.
-        return _locks[path]
+        return _locks.sole(path).held((place_of(store), path), array=f"/{path}", store=store)
     prefix = key.rpartition("/")[0]
     if store.locking != "required" or sys.platform == "win32":
-        return _locks[_identity(store, prefix)]
+        identity = _identity(store, prefix)
+        return _locks.sole(identity).held((identity, key), array=f"/{path}", store=store)
     return _Directory(store, path, prefix)
 
 
@@ -49,8 +57,8 @@ class _Directory:
     __slots__ = ("_descriptor", "_lock", "_path", "_prefix", "_store")
 
     _descriptor: int | None
-    _lock: threading.RLock | None
-    """The lock among threads, while it is held."""
+    _lock: Generator[None, None, None] | None
+    """The lock among threads, from right before it is taken; see `SoleLock.hold`."""
 
     def __init__(self, store: LocalStore, path: str, prefix: str) -> None:
         self._store, self._path, self._prefix = store, path, prefix
@@ -69,9 +77,9 @@ class _Directory:
         """Lock the directory; return False if it was replaced in the meantime, and the new one must be locked."""
         descriptor = self._descriptor = _open(self._store, self._path, self._prefix)
         identity = _named(os.fstat(descriptor))
-        lock = _locks[identity]
-        lock.acquire()
-        self._lock = lock
+        # For whatever array: a thread cannot have one directory locked twice.
+        self._lock = _locks.sole(identity).hold(identity, array=f"/{self._path}", store=self._store)
+        next(self._lock)
         _lock(descriptor, self._store, self._path)
         return _identity(self._store, self._prefix) == identity
 
@@ -83,7 +91,7 @@ class _Directory:
         descriptor, self._descriptor = self._descriptor, None
         try:
             if lock is not None:
-                lock.release()
+                lock.close()
         finally:
             if descriptor is not None:
                 _unlock(descriptor)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Store, Value
 
 __all__ = ["discard_value", "replace_value", "try_discard", "try_replace"]
 
 # By key alone, since two stores may be handles of one place.
-_locks = NamedLocks()
+_locks = NamedLocks("changing this value")
 
 
 def replace_value(store: Store, key: str, expected: Value | None, value: Value) -> bool:
     """Set the value only if it is still `expected`; return whether it was set. Excludes the threads of this process.
+
+    Raises
+    ------
+    ConflictError
+        If this thread is changing the value conditionally already, and a signal handler or the store came back here.
 
     Examples
     --------
@@ -21,7 +28,7 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value) 
     >>> replace_value(store, "a", b"1", b"2"), replace_value(store, "a", b"1", b"3"), store.get("a")
     (True, False, b'2')
     """
-    with _locks[key]:
+    with _changing(store, key):
         if not _is(store, key, expected):
             return False
         store.set(key, value)
@@ -31,6 +38,11 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value) 
 def discard_value(store: Store, key: str, expected: Value) -> bool:
     """Delete the value only if it is still `expected`; return whether it was. Excludes the threads of this process.
 
+    Raises
+    ------
+    ConflictError
+        If this thread is changing the value conditionally already, and a signal handler or the store came back here.
+
     Examples
     --------
     >>> from blizzarr.stores import MappingStore
@@ -38,7 +50,7 @@ def discard_value(store: Store, key: str, expected: Value) -> bool:
     >>> discard_value(store, "a", b"2"), discard_value(store, "a", b"1"), store.get("a")
     (False, True, None)
     """
-    with _locks[key]:
+    with _changing(store, key):
         if not _is(store, key, expected):
             return False
         store.delete(key)
@@ -69,6 +81,12 @@ def try_discard(store: Store, key: str, expected: Value) -> bool:
     """
     discard = getattr(store, "discard", None)
     return discard_value(store, key, expected) if discard is None else bool(discard(key, expected))
+
+
+def _changing(store: Store, key: str) -> AbstractContextManager[None]:
+    from blizzarr.stores.place import place_of
+
+    return _locks.sole(key).held((place_of(store), key), key=key, store=store)
 
 
 def _is(store: Store, key: str, expected: Value | None) -> bool:

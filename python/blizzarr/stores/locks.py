@@ -1,20 +1,90 @@
-"""Locks of this process by name, of a fixed number."""
+"""Locks of this process: by name, of a fixed number, and such that refuse a thread that would wait for itself."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable
+from collections.abc import Generator, Hashable
+from contextlib import contextmanager
 
-__all__ = ["NamedLocks"]
+from blizzarr.errors import ConflictError
+
+__all__ = ["NamedLocks", "SoleLock"]
 
 _COUNT = 64
+
+
+class SoleLock:
+    """A lock for what a thread may not begin again before it has ended, such as reading a value and replacing it.
+
+    A thread comes back in the middle of its work when a signal arrives, a finalizer runs, or a store written in Python
+    is called. With a plain lock it would wait for itself; a reentrant one would let it destroy its own work.
+
+    Examples
+    --------
+    >>> lock = SoleLock("counting")
+    >>> with lock.held("a"), lock.held("b"), lock.held("a", array="/x"):
+    ...     pass
+    Traceback (most recent call last):
+    blizzarr.errors.ConflictError: /x: this thread is already counting, and a signal handler, finalizer or store that \
+was called meanwhile does so, too; let it do so afterwards
+    """
+
+    __slots__ = ("_doing", "_purposes", "lock")
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+        self._purposes: set[Hashable] = set()
+        self.lock = threading.RLock()
+        """The lock without purposes: the thread that holds it may take it again."""
+
+    def hold(
+        self, purpose: Hashable = None, *, array: str | None = None, key: str | None = None, store: object = None
+    ) -> Generator[None, None, None]:
+        """Return a generator that takes the lock when it begins, and releases it when it is closed.
+
+        It can be closed at any time, also after an interruption of its beginning. For a `with` statement use `held`.
+
+        Parameters
+        ----------
+        purpose
+            What the lock is held for: the same thread may hold it for several purposes.
+        array, key, store
+            The place, for the error.
+
+        Raises
+        ------
+        ConflictError
+            From the beginning, if this thread holds the lock for the same purpose.
+        """
+        with self.lock:
+            if purpose in self._purposes:
+                raise ConflictError(
+                    f"this thread is already {self._doing}, and a signal handler, finalizer or store that was called "
+                    "meanwhile does so, too; let it do so afterwards",
+                    array=array,
+                    key=key,
+                    store=None if store is None else str(store),
+                )
+            # Nothing can interrupt between a `try` and what precedes it, so no purpose is ever left behind.
+            try:
+                self._purposes.add(purpose)
+                yield
+            finally:
+                self._purposes.discard(purpose)
+
+    held = contextmanager(hold)
 
 
 class NamedLocks:
     """A lock for each name. Two names may share a lock, which only costs time.
 
     Code that takes locks of two sets must always take them in the same order of the sets.
+
+    Parameters
+    ----------
+    doing
+        The work that the locks exclude, for errors: "changing this".
 
     Examples
     --------
@@ -24,14 +94,19 @@ class NamedLocks:
     True
     """
 
-    def __init__(self) -> None:
+    def __init__(self, doing: str = "working") -> None:
+        self._doing = doing
         self._renew()
         if hasattr(os, "register_at_fork"):
             # A thread that held a lock when the process was forked does not exist in the child.
             os.register_at_fork(after_in_child=self._renew)
 
     def __getitem__(self, name: Hashable) -> threading.RLock:
+        return self.sole(name).lock
+
+    def sole(self, name: Hashable) -> SoleLock:
+        """Return the lock of a name, to be held for a purpose."""
         return self._locks[hash(name) % _COUNT]
 
     def _renew(self) -> None:
-        self._locks = [threading.RLock() for _ in range(_COUNT)]
+        self._locks = [SoleLock(self._doing) for _ in range(_COUNT)]

@@ -10,9 +10,11 @@ from typing import Any, Literal
 
 import pytest
 
+from blizzarr.api import create_array, open_array
 from blizzarr.array import exclusive as exclusion
+from blizzarr.array import reshape
 from blizzarr.array.exclusive import exclusive
-from blizzarr.errors import StoreError
+from blizzarr.errors import ConflictError, StoreError
 from blizzarr.stores import LocalStore, MemoryStore
 
 
@@ -112,3 +114,64 @@ def test_a_directory_is_the_same_by_whatever_name(locking: Literal["threads", "r
     (tmp_path / "b").symlink_to("a")
     first, second = LocalStore(tmp_path, locking=locking), LocalStore(tmp_path, locking="threads")
     assert order_of((first, "a"), (second, "b")) == ["first", "second"]
+
+
+@pytest.mark.parametrize("locking", ["required", "threads", None])
+@pytest.mark.parametrize("again", ["append", "resize"])
+def test_an_append_within_an_append_is_refused_and_loses_nothing(
+    locking: Literal["required", "threads"] | None, again: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a signal handler appends: on a directory it waited for itself, elsewhere its rows were overwritten."""
+    store = MemoryStore() if locking is None else LocalStore(tmp_path, locking=locking)
+    array, handle = create_array(store, data=[0, 1, 2], chunks=2), open_array(store)
+    refusals: list[str] = []
+    write = reshape.write
+
+    def interrupted(*args: Any) -> None:
+        if not refusals:
+            with pytest.raises(ConflictError) as caught:
+                handle.append([77]) if again == "append" else handle.resize(2)
+            refusals.append(str(caught.value))
+        write(*args)
+
+    monkeypatch.setattr(reshape, "write", interrupted)
+    monkeypatch.setattr(exclusion, "_lock", not_waiting)
+    assert array.append([5]) == (4,)
+    assert "this thread is already changing the shape of an array" in refusals[0]
+    assert handle.append([77]) == (5,)
+    assert handle[:].tolist() == [0, 1, 2, 5, 77]
+    assert not exclusion._held.descriptors
+
+
+def not_waiting(descriptor: int, *_: Any) -> None:
+    import fcntl
+
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_another_array_may_be_appended_to_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store may keep a log of what is done, in an array of its own at the same path."""
+    array, log = create_array({}, data=[0], chunks=2), create_array({}, data=[0], chunks=2)
+    write, logs = reshape.write, [log]
+
+    def logged(*args: Any) -> None:
+        if logs:
+            logs.pop().append([1])
+        write(*args)
+
+    monkeypatch.setattr(reshape, "write", logged)
+    assert array.append([5]) == (2,)
+    assert (array[:].tolist(), log[:].tolist()) == ([0, 5], [0, 1])
+
+
+def test_what_was_interrupted_can_be_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    array = create_array({}, data=[0], chunks=2)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(reshape, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            array.append([5])
+    assert array.append([5]) == (2,)

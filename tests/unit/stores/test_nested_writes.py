@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import StoreError
-from blizzarr.stores import MappingStore
+from blizzarr.errors import ConflictError, StoreError
+from blizzarr.stores import MappingStore, ZipStore
 
 
 class CallsBack(dict[str, bytes]):
@@ -85,3 +86,74 @@ def test_the_handler_of_a_signal_that_writes_to_the_chunk_being_written_does_not
     found = z[...]
     np.testing.assert_array_equal(found[1:], data[1:])
     assert found[0] in (data[0], 99)
+
+
+class Interrupted(dict[str, bytes]):
+    """A mapping in which something happens, once, right before a document is stored or removed."""
+
+    handler: Any = None
+
+    def _interrupt(self) -> None:
+        if self.handler is not None:
+            handler, self.handler = self.handler, None
+            handler()
+
+    def __setitem__(self, key: str, value: bytes) -> None:
+        self._interrupt()
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        self._interrupt()
+        super().__delitem__(key)
+
+
+def test_an_attribute_that_is_set_while_another_one_is_stored_is_refused_rather_than_lost() -> None:
+    values = Interrupted()
+    z, other = blizzarr.create_array(values, data=[1]), blizzarr.open(values, mode="r+")
+
+    def handler() -> None:
+        with pytest.raises(ConflictError, match=r"zarr\.json.* this thread is already changing this value"):
+            other.attrs["handler"] = 1
+
+    values.handler = handler
+    z.attrs["main"] = 1
+    other.attrs["later"] = 1
+    assert blizzarr.open(values).attrs.asdict() == {"main": 1, "later": 1}
+
+
+def test_a_value_is_not_discarded_within_its_own_replacement() -> None:
+    values = Interrupted(a=b"1")
+    store, other = MappingStore(values), MappingStore(values)
+
+    def handler() -> None:
+        with pytest.raises(ConflictError, match="key a in"):
+            other.discard("a", b"1")
+        assert other.replace("b", None, b"3")
+
+    values.handler = handler
+    assert store.replace("a", b"1", b"2")
+    assert values == {"a": b"2", "b": b"3"}
+
+
+def test_a_zip_file_can_be_read_and_listed_but_not_written_within_a_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The handler of a signal that listed it waited for ever."""
+    store = ZipStore(tmp_path / "a.zip", "w")
+    store.set("a", b"1")
+    append, handled = store._archive.append, list[Any]()
+
+    def interrupted(*args: Any) -> None:
+        monkeypatch.undo()
+        handled.extend([store.list(), store.list_dir("").keys, store.get("a"), store.get("b")])
+        for write in (lambda: store.set("c", b"3"), store.flush, store.close):
+            with pytest.raises(ConflictError, match="this thread is already writing"):
+                write()
+        append(*args)
+
+    monkeypatch.setattr(store._archive, "append", interrupted)
+    store.set("b", b"2")
+    assert handled == [["a"], ("a",), b"1", None]
+    assert store.list() == ["a", "b"]
+    store.set("c", b"3")
+    assert store.list() == ["a", "b", "c"]

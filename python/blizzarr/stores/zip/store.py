@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import errno
 import os
-import threading
 import warnings
 import weakref
 import zlib
@@ -19,6 +18,7 @@ from blizzarr.stores.base import BaseStore
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.listing import list_sorted, list_sorted_dir
+from blizzarr.stores.locks import SoleLock
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.zip.archive import Archive
 
@@ -90,8 +90,8 @@ class ZipStore(BaseStore):
         self.read_only = mode == "r"
         self.compression = compression
         self.limit = limit
-        self._lock = threading.Lock()
-        self._sorted: builtins.list[str] | None = None
+        self._lock = SoleLock("writing")
+        self._sorted: builtins.list[str] = []
         self._number = next(_numbers)
         if self.path.is_dir():
             raise ArchiveError(
@@ -158,9 +158,8 @@ class ZipStore(BaseStore):
         if self.compression == "deflated":
             stream = zlib.compressobj(wbits=-zlib.MAX_WBITS)
             packed = stream.compress(plain) + stream.flush()
-        with failures("write", key, self), self._lock:
+        with failures("write", key, self), self._lock.held(key=key, store=self):
             self._archive.append(key, plain, crc, packed)
-            self._sorted = None
 
     def delete(self, key: str) -> bool:
         """Return False if there is no such key; otherwise raise an error, as a zip file cannot delete.
@@ -195,7 +194,7 @@ class ZipStore(BaseStore):
         StoreError
             If the file cannot be written.
         """
-        with failures("write", "", self), self._lock:
+        with failures("write", "", self), self._lock.held(store=self):
             self._archive.flush()
 
     def close(self) -> None:
@@ -206,7 +205,7 @@ class ZipStore(BaseStore):
         StoreError
             If the file cannot be written.
         """
-        with failures("close", "", self), self._lock:
+        with failures("close", "", self), self._lock.held(store=self):
             self._archive.close()
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -215,10 +214,12 @@ class ZipStore(BaseStore):
         return _open_zip, (str(self.path), self.compression, self.limit)
 
     def _keys(self) -> builtins.list[str]:
-        with self._lock:
-            if self._sorted is None:
-                self._sorted = sorted(self._archive.entries)
-            return self._sorted
+        found = self._sorted
+        # Entries are only ever added, so that as many as before are the same. Without the lock: a signal handler may
+        # list while this thread writes.
+        if len(found) != len(self._archive.entries):
+            found = self._sorted = sorted(self._archive.entries)
+        return found
 
 
 def _open_zip(path: str, compression: Literal["stored", "deflated"], limit: int) -> ZipStore:
@@ -231,7 +232,7 @@ _open: weakref.WeakSet[ZipStore] = weakref.WeakSet()
 def _renew_locks() -> None:
     """Make new locks in a forked child, where no thread would release those that were held."""
     for store in _open:
-        store._lock = threading.Lock()
+        store._lock = SoleLock("writing")
 
 
 if hasattr(os, "register_at_fork"):
