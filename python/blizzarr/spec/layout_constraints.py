@@ -228,7 +228,7 @@ class LayoutConstraints:
             self._finalize()
 
     def _finalize(self) -> None:
-        """Complete the layout: soft constraints and aspect ratios are dropped; read chunks default to the write chunks."""
+        """Complete the layout: drop soft constraints and aspect ratios; read chunks default to the write chunks."""
         if self._rank == -1:
             raise SpecError("rank must be specified")
         for dim in range(self._rank):

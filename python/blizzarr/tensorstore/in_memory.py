@@ -31,10 +31,10 @@ def array(
     context
         What is shared with others.
     copy
-        Whether the store gets a copy of the elements. None copies only what must be converted; False fails in that
+        Give the store a copy of the elements. None copies only what must be converted; False fails in that
         case.
     write
-        Whether the store can be written. None allows what the array allows; with True, a copy is made if necessary.
+        Allow writing. None allows it if the array does; with True, a copy is made if necessary.
 
     Examples
     --------

@@ -59,7 +59,7 @@ def open(
     spec
         A `Spec`, its JSON, or a URL.
     read, write
-        Whether reading, and writing, must be possible. If only one of them is given, the other is not possible.
+        Require that reading, or writing, is possible. If only one of them is given, the other is not possible.
     context
         The context, which is shared with other stores that are opened with it.
     transaction

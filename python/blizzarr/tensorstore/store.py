@@ -251,7 +251,7 @@ class TensorStore(StoreFacts):
         Parameters
         ----------
         fix_resizable_bounds
-            Whether bounds are explicit from now on, so that later changes of the stored shape have no effect.
+            Make the bounds explicit, so that later changes of the stored shape have no effect.
         batch
             As for `read`.
         """

@@ -91,7 +91,7 @@ def domain_of(metadata: Metadata, schema: Schema, field: Field | None = None) ->
 
 
 def _usual(said: IndexDomain, shape: tuple[int, ...] | None) -> IndexDomain | None:
-    """Return the domain in the frequent case that a schema has only a shape, which is the stored one if that is known."""
+    """Return the domain in the frequent case of a schema with only a shape that agrees with the stored one."""
     form = said._form
     if any(form.lower) or True in form.implicit_lower or True in form.implicit_upper:
         return None
