@@ -30,7 +30,7 @@ class CacheInfo(NamedTuple):
     """
 
     limit: int
-    """Bytes that it may hold."""
+    """The limit, in bytes."""
     used: int
     """Bytes that it does hold."""
     entries: int
@@ -96,7 +96,7 @@ class CachePool:
 
     @property
     def used(self) -> int:
-        """Bytes that it holds."""
+        """The size of the entries, in bytes."""
         return self.info().used
 
     def info(self) -> CacheInfo:
@@ -104,7 +104,7 @@ class CachePool:
         return CacheInfo(*([0] * 7 if self.native is None else self.native.info()))
 
     def clear(self) -> None:
-        """Drop everything."""
+        """Drop all entries."""
         if self.native is not None:
             self.native.clear()
 

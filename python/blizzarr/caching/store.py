@@ -14,7 +14,7 @@ __all__ = ["CachedStore"]
 
 
 class CachedStore(StoreHandle):
-    """Passes everything on; arrays and groups that are opened from it use the pool.
+    """A wrapper of a store; arrays and groups that are opened from it use the pool.
 
     Parameters
     ----------

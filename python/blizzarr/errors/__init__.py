@@ -17,7 +17,7 @@
     │       └── ShardIndexError                 the index of a shard points nowhere
     ├── StoreError (OSError)                    the store failed; `errno` says how
     │   ├── ArchiveError (ValueError)           the file that holds the store is no zip file, or a damaged one
-    │   ├── ReadOnlyError (PermissionError)     this store, or this handle of it, may not be written
+    │   ├── ReadOnlyError (PermissionError)     the store, or this handle of it, is read-only
     │   └── UnsupportedOperationError (NotImplementedError)  this kind of store cannot do that
     ├── LimitError (MemoryError)                it would need more memory than the cap
     ├── ConflictError                           somebody else changed it in the meantime

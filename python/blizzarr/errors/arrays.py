@@ -109,20 +109,20 @@ class ArchiveError(StoreError, ValueError):
 
 
 class ReadOnlyError(StoreError, PermissionError):
-    """This store, or this handle of it, may not be written."""
+    """The store, or this handle of it, is read-only."""
 
     usual = errno.EROFS
 
 
 class UnsupportedOperationError(StoreError, NotImplementedError):
-    """This kind of store cannot do that, like deleting from a zip file."""
+    """This kind of store does not have this operation, such as deleting from a zip file."""
 
     usual = errno.ENOTSUP
 
 
 class LimitError(BlizzarrError, MemoryError):
-    """It would need more memory than the cap, or than there is; nothing was allocated."""
+    """The operation needs more memory than the limit, or than there is; nothing was allocated."""
 
 
 class ConflictError(BlizzarrError):
-    """Somebody else changed it in the meantime; read it again and repeat the change."""
+    """Somebody else changed the same data in the meantime; read it again and repeat the change."""

@@ -14,7 +14,7 @@ class BlizzarrError(Exception):
     Parameters
     ----------
     reason
-        What was expected, what was found, what to do; without the place.
+        The text without the place: what was expected, what was found, and what to do.
     store
         The store, as text.
     array
@@ -46,7 +46,7 @@ class BlizzarrError(Exception):
     fields: ClassVar[tuple[str, ...]] = ("store", "array", "key", "chunk", "codec", "direction")
     """The names of the keyword arguments, each also an attribute."""
     thing: ClassVar[str] = "key"
-    """What the key of this error holds, for the text."""
+    """The word for the value under `key` in the text."""
 
     def __init__(
         self,
@@ -106,10 +106,10 @@ class BlizzarrError(Exception):
         return " ".join(parts)
 
     def _within_shard(self, key: str) -> str:
-        """The position of an inner chunk: what `chunk` says and the key does not."""
+        """Return the position of an inner chunk, which `chunk` has and the key has not; empty if there is none."""
         chunk = self.chunk or ()
         told, half = tuple(map(int, re.findall(r"\d+", key))), len(chunk) // 2
-        # Keys that tell other numbers, as those of volumes, where chunks begin and end, are of no shard.
+        # Keys with other numbers, such as the bounds in those of volumes, do not belong to a shard.
         if not half or len(chunk) % 2 or told[-len(chunk) :] == chunk or told[-half:] != chunk[:half]:
             return ""
         return "/".join(map(str, chunk[half:]))

@@ -10,7 +10,7 @@ __all__ = ["InternalError"]
 
 
 class InternalError(BlizzarrError, RuntimeError):
-    """A bug of this library: the engine met something that cannot be. The text is what a report of it needs.
+    """A bug of this library: the engine is in a state that should be impossible. The text has what a report needs.
 
     The operation has ended, its locks are released, and each chunk is what it was or what it was to become; the process
     can go on. `operation` says what was asked for, `location` where in the engine it happened, `version` in which

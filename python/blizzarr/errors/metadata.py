@@ -14,7 +14,7 @@ class Problem(NamedTuple):
     """One thing that is wrong with a document."""
 
     path: str
-    """Where, like ``codecs[1].configuration.level``; empty for the document as a whole."""
+    """The place in the document, like ``codecs[1].configuration.level``; empty for the document as a whole."""
     expected: str
     found: str
 
@@ -22,7 +22,7 @@ class Problem(NamedTuple):
         return f"{self.path or 'the document'}: expected {self.expected}, found {self.found}"
 
     def of_node(self, path: str) -> Problem:
-        """The same problem in a list of those of several nodes.
+        """Return the problem with the path of its node, for lists of problems of several nodes.
 
         Examples
         --------
@@ -50,7 +50,7 @@ class MetadataError(BlizzarrError, ValueError):
 
     fields = (*BlizzarrError.fields, "problems", "document", "wanted_format")
     verdict: ClassVar[str] = "does not conform"
-    """What is said of the document."""
+    """The verdict about the document, for the text."""
 
     def __init__(
         self,

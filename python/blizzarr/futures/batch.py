@@ -49,7 +49,7 @@ class Batch:
         return future
 
     def _check(self) -> None:
-        """Refuse to add to a batch that was submitted."""
+        """Raise `FutureError` if the batch was submitted."""
         if self._futures is None:
             raise FutureError("batch was already submitted")
 

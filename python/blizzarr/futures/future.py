@@ -369,7 +369,7 @@ def run(future: Future[Any]) -> bool:
 
 
 def _report(error: Exception) -> None:
-    """Report that a callback has failed as Python reports the failure of a thread: nobody can catch it."""
+    """Report the error of a callback as Python reports that of a thread, as nobody can catch it."""
     told = threading.ExceptHookArgs((type(error), error, error.__traceback__, threading.current_thread()))
     threading.excepthook(told)
 

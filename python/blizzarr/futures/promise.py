@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Promise(Generic[T]):
-    """Sets the result of the future that belongs to it.
+    """The side of a future that sets its result.
 
     Made by `Promise.new`. If a promise is dropped without a result, its future fails.
 

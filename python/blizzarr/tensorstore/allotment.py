@@ -75,7 +75,7 @@ class Allotment:
         return list(self._of_boxes(form))
 
     def _in_row(self, form: Form, axis: int) -> list[Share] | None:
-        """The short way; None where it is not one, as there may be positions that no layer has."""
+        """Return the shares on the fast path: layers in a row; None unless every position surely has a layer."""
         map_ = form.maps[axis]
         starts, ends = self._starts, self._ends
         if isinstance(map_, int):
@@ -155,7 +155,7 @@ class Allotment:
         return shares
 
     def _near(self, form: Form) -> Sequence[int]:
-        """The layers that may have positions of a view, in their order."""
+        """Return the layers whose boxes overlap the view, in their order."""
         if len(self._boxes) <= _FEW:
             return range(len(self._boxes))
         if self._lows is None or self._highs is None:
@@ -168,7 +168,7 @@ class Allotment:
 
 
 def _reach(map_: Map, form: Form) -> tuple[int, int]:
-    """The smallest and the largest index of a view that is not empty."""
+    """Return the smallest and the largest index of a view that is not empty."""
     if isinstance(map_, int):
         return map_, map_
     if isinstance(map_, ArrayMap):
@@ -181,7 +181,7 @@ def _reach(map_: Map, form: Form) -> tuple[int, int]:
 
 
 def _row_of(boxes: Sequence[Box], domain: Box) -> int | None:
-    """The dimension along which boxes lie one after the other, while each is all of the domain in the others."""
+    """Return the dimension along which boxes lie in a row, if each spans the whole domain in the others."""
     if not boxes:
         return None
     first = boxes[0]

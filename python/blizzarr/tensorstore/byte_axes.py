@@ -67,7 +67,9 @@ def _run(moving: list[tuple[Any, int]], shape: tuple[int, ...], size: int) -> in
 def _listed(
     outer: tuple[Axis, ...], moving: list[tuple[Any, int]], offset: int, shape: tuple[int, ...], size: int
 ) -> tuple[Axis, ...]:
-    """All bytes one by one; axes of the grid that are indexed together with one of the elements move with them."""
+    """Return axes that list all bytes; axes of the grid that share index arrays with one of the elements are listed,
+    too.
+    """
     dims = {dim for axis, _ in moving for dim in (axis[0] if len(axis) == 2 else axis[:1])}
     together = [axis for axis in outer if not isinstance(axis, int) and len(axis) == 2 and not dims.isdisjoint(axis[0])]
     while more := {dim for axis in together for dim in axis[0]} - dims:
@@ -79,7 +81,7 @@ def _listed(
     lengths = [shape[dim] for dim in order]
 
     def spread(axis: Any) -> Any:
-        """The indices of an axis over all these dimensions, and the bytes behind them."""
+        """Return the indices of an axis over all these dimensions, with a last one for the bytes."""
         if len(axis) == 3:
             indices, own = axis[1] + axis[2] * np.arange(shape[axis[0]]), axis[:1]
         else:

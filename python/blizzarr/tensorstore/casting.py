@@ -87,14 +87,14 @@ class CastDriver(Driver):
         return self._below.kvstore
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """The view below, and this data type."""
+        """Return the spec of the view below, cast to this data type."""
         below = self._below.said(view, minimal)
         # The transform is written once, for the cast.
         base = replace(below, schema=Schema(dtype=self._below.dtype), transform=None)
         return SpecNode("cast", Schema(dtype=self.dtype), below.transform, bases=(base,))
 
     def base(self, view: View) -> tuple[Driver, View] | None:
-        """The elements below."""
+        """Return the driver below and the view of it."""
         return self._below, view
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
@@ -126,7 +126,7 @@ class CastDriver(Driver):
         return self._below.current(form)
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
-        """The bounds that are below now."""
+        """Return the driver with the current bounds of the driver below."""
         return self._over(self._below.resolve(fix_resizable_bounds))
 
     def resize(self, view: View, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:

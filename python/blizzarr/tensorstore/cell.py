@@ -19,13 +19,13 @@ Where: TypeAlias = tuple[Picked, ...]
 
 
 class Listed(tuple[Picked, ...]):
-    """All combinations, with indices that are listed along some axes."""
+    """All combinations of indices that are listed along some axes."""
 
     __slots__ = ()
 
 
 class Points(tuple[npt.NDArray[np.int64], ...]):
-    """Places one by one: an index of each axis for each of them."""
+    """Single positions: an index array for each axis."""
 
     __slots__ = ()
 
@@ -108,7 +108,7 @@ class Cell:
         return tuple([(low, low + length) for low, length in zip(self.lower, self.data.shape, strict=True)])
 
     def _spread(self) -> npt.NDArray[Any]:
-        """Make room for all of the chunk."""
+        """Make room for the whole chunk."""
         before, lower = self.data, self.lower
         if before is not None and self._is_full:
             return before
@@ -125,7 +125,7 @@ class Cell:
         return mask
 
     def written(self, where: Where) -> npt.NDArray[np.bool_] | bool:
-        """Which of some elements were written; True for all of them, False for none."""
+        """Return a mask of the elements that were written; True for all of them, False for none."""
         if self.mask is None:
             box = _box_of(where)
             if box is not None:
@@ -163,7 +163,7 @@ class Cell:
         return all(low < high for low, high in self.box)
 
     def first_outside(self, shape: Sequence[int]) -> tuple[int, ...] | None:
-        """The first place that was written and that a shape leaves out."""
+        """Return the first written position outside of a shape, or None."""
         if all(high <= length for (_, high), length in zip(self.box, shape, strict=True)) and self.mask is None:
             return None
         outside = self._masked() if self.mask is None else self.mask.copy()
@@ -174,7 +174,9 @@ class Cell:
         return tuple(map(int, np.unravel_index(place, outside.shape)))
 
     def picked(self) -> tuple[list[npt.NDArray[np.intp] | range], bool]:
-        """The places that were written: lines of each axis, all combinations of them; else one index array for each."""
+        """Return the written positions: an index array or range for each axis, whose product they are; or else one
+        index array for each axis, listing them.
+        """
         if self.mask is None:
             return [range(low, high) for low, high in self.box], True
         axes = range(self.mask.ndim)
@@ -217,7 +219,7 @@ def _at(where: Where, lower: tuple[int, ...] | None = None) -> Any:
 
 
 def _box_of(where: Where) -> _Box | None:
-    """The box that these places are, if they are one."""
+    """Return the box that these positions are, or None."""
     if type(where) is not tuple:
         return None
     found: list[tuple[int, int]] = []
@@ -234,7 +236,7 @@ def _contains(one: _Box, other: _Box) -> bool:
 
 
 def _union(one: _Box, other: _Box) -> _Box | None:
-    """The box that two of them are together, if they are one."""
+    """Return the box that is the union of two, or None."""
     grown: list[tuple[int, int]] = []
     unlike = 0
     for mine, his in zip(one, other, strict=True):

@@ -133,7 +133,7 @@ def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDA
 def _one_by_one(
     elements: npt.NDArray[Any], one: Callable[[Any], Any], source: DType, target: DType
 ) -> npt.NDArray[Any]:
-    """Elements that Python converts."""
+    """Convert elements one by one in Python."""
     # As a list they are Python's own numbers, which it knows best.
     listed = elements.reshape(-1).tolist()
     made = np.empty(len(listed), target._element_dtype)
@@ -155,7 +155,7 @@ def _is_native(dtype: DType) -> bool:
 
 
 def _integers(elements: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
-    """Floats as integers: what a 64-bit integer cannot hold is one with only its highest bit set, or none."""
+    """Convert floats to integers; values outside of 64 bits become the integer with only the highest bit set, or 0."""
     wide = elements.astype(np.float64)
     if target.name == "uint64":
         high = wide >= 2.0**63
@@ -168,7 +168,7 @@ def _integers(elements: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
 
 
 def _narrow(elements: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
-    """Integers with fewer bits, of which NumPy has no types of their own for the smallest."""
+    """Convert to integers with fewer bits, the smallest of which NumPy lacks."""
     bits = _BITS.get(target.name)
     if bits is None:
         return elements.astype(target.numpy_dtype)

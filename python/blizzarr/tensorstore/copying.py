@@ -39,7 +39,7 @@ def as_source(value: Any, target: TensorStore) -> Elements:
 
 
 def fitted(found: Elements, target: TensorStore) -> Elements:
-    """Elements in the shape of a view.
+    """Broadcast elements to the shape of a view.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def fitted(found: Elements, target: TensorStore) -> Elements:
 
 
 def check_source(source: TensorStore, target: TensorStore) -> TensorStore:
-    """The view of the source that is written to a target of its domain.
+    """Check that a source can be written to a target, and return the view of it with the target's domain.
 
     Raises
     ------

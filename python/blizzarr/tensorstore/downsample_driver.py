@@ -115,7 +115,7 @@ class DownsampleDriver(Driver):
         return self._store.kvstore
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """The store, the factors and the method."""
+        """Return the spec of the store, with the factors and the method."""
         base = self._store._driver.said(self._store, minimal)
         return SpecNode(
             "downsample",
@@ -192,7 +192,7 @@ class DownsampleDriver(Driver):
         return known[1] if known is not None and known[0] is form else self._needed(form)
 
     def _needed(self, form: Form) -> _Needed:
-        """The elements of which a view is made, block by block."""
+        """Return the elements that a view is computed from, block by block."""
         store = self._store._now()
         whole = store._form
         if self._method == "stride":
@@ -237,11 +237,11 @@ class DownsampleDriver(Driver):
         return _Needed(store._with_form(within(whole, part)), edges, None if as_is else tuple(axes))
 
     def write(self, view: View, source: Elements) -> None:
-        """Cannot be done."""
+        """Raise: a downsampled view cannot be written."""
         raise NotWritableError("Destination does not support writing.")
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
-        """The bounds that the store has now."""
+        """Return the driver with the current bounds of the store."""
         return DownsampleDriver(self._store._resolved(fix_resizable_bounds), self._factors, self._method)
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
@@ -261,7 +261,7 @@ class DownsampleDriver(Driver):
         return self._store.transaction
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """The store with a transaction."""
+        """Return the driver on the store with a transaction."""
         return DownsampleDriver(self._store.with_transaction(transaction), self._factors, self._method)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ __all__ = ["as_elements", "as_text_elements"]
 
 
 def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.NDArray[Any]:
-    """The value as an array of this data type.
+    """Convert a value to an array of this data type.
 
     Arrays must convert without loss, whatever their elements are; other values are taken element by element, as NumPy
     takes them.
@@ -76,7 +76,7 @@ def _converted(value: Any, dtype: DType, max_rank: int | None) -> npt.NDArray[An
 
 
 def as_text_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.NDArray[Any]:
-    """The value as an array of objects: texts, byte strings or JSON."""
+    """Convert a value to an array of objects: texts, byte strings or JSON."""
     found = _json(value, max_rank) if dtype.name == "json" else np.array(value, object)
     made = np.empty(found.shape, object)
     for position, element in np.ndenumerate(found):

@@ -86,7 +86,7 @@ class StoreFacts(Indexable):
 
     @property
     def mode(self) -> str:
-        """``"r"``, ``"w"`` or ``"rw"``."""
+        """The access: ``"r"``, ``"w"`` or ``"rw"``."""
         return "r" * self._driver.readable + "w" * self._driver.writable
 
     @property
@@ -154,7 +154,7 @@ class StoreFacts(Indexable):
         unbind_context: bool | None = None,
         **changes: Any,
     ) -> Spec:
-        """The spec that opens this view again, or creates it afresh.
+        """Return the spec that opens this view again, or creates it afresh.
 
         Parameters
         ----------

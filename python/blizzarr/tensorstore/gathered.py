@@ -44,7 +44,7 @@ class Gathered:
         self._lock = RLock()
 
     def write(self, lowered: Lowered, source: npt.ArrayLike) -> None:
-        """Keep a copy of elements; of several for the same place the last counts."""
+        """Keep a copy of elements; a later one for the same position replaces an earlier one."""
         pieces = Pieces(lowered, self.chunks)
         elements = as_source(source, lowered[0], self.dtype)
         if not lowered[1] and elements.size:

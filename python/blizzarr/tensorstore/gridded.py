@@ -22,7 +22,7 @@ _Positions: TypeAlias = tuple[tuple[int, int], int, int, int]
 def parts_in_chunks(
     view: Form, chunks: Sequence[int], origin: Sequence[int], bounds: Box
 ) -> Iterator[tuple[Part, Box]]:
-    """The parts of a view in each chunk that it needs, and the chunk, cut off where the domain ends.
+    """Return the part of a view in each chunk that it needs, and the bounds of the chunk within the domain.
 
     Parameters
     ----------

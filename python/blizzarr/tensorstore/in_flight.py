@@ -116,7 +116,7 @@ class InFlight:
 
 
 def _chunks(boxes: Sequence[tuple[Any, ...]], sources: Sequence[Source]) -> set[Any]:
-    """The chunks of a read; none if they are too many to be kept."""
+    """Return the chunks of a read; none if there are too many to be kept."""
     room, most = KEPT_BYTES, _MOST
     for (_, *ranges), source in zip(boxes, sources, strict=True):
         count = prod(map(len, ranges))

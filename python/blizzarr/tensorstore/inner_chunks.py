@@ -101,7 +101,7 @@ def _expanded(
     look: Callable[[_Bytes], npt.NDArray[np.bool_]],
     read: _Bytes,
 ) -> npt.NDArray[np.bool_]:
-    """The inner chunks of inner chunks that are shards themselves."""
+    """Expand inner chunks that are shards themselves into their inner chunks."""
     parts = np.empty(present.shape, object)
     size: tuple[int, ...] = (1,) * present.ndim
     for position in np.ndindex(present.shape):

@@ -68,7 +68,7 @@ class JsonDriver(Driver):
         return KvStore._of(self._node.kvstore, self._transaction)
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """The place, and the pointer."""
+        """Return the spec of the document, with the pointer."""
         if self._transaction is not None:
             self._transaction._check_open()
         node = self._node
@@ -153,12 +153,12 @@ class JsonDriver(Driver):
         return shown(self._access.store, self._access.path)
 
     def is_quick(self, view: View) -> bool:
-        """In memory."""
+        """Return whether the document is in memory."""
         return isinstance(unwrapped(self._access.store), MemoryStore)
 
     @property
     def is_near(self) -> bool:
-        """In memory, or in files."""
+        """True if the document is in memory, or in a file."""
         return isinstance(unwrapped(self._access.store), LocalStore | MemoryStore)
 
     @property
@@ -193,7 +193,7 @@ def _parsed(value: bytes) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Members by their names, of several with one name the last."""
+    """Return the members by name; of several with one name, the last counts."""
     return dict(sorted(pairs, key=itemgetter(0)))
 
 

@@ -38,12 +38,12 @@ class Layer:
 
     @property
     def domain(self) -> IndexDomain:
-        """Its positions."""
+        """The domain of the view."""
         return IndexDomain._of(self.form.domain)
 
     @property
     def box(self) -> Box:
-        """Its positions, as bounds."""
+        """The bounds of the view."""
         form = self.source._form
         return tuple(zip(form.lower, form.upper, strict=True))
 
@@ -62,7 +62,7 @@ class Layer:
         return Layer(self.source._with_form(form), self.opener)
 
     def open(self) -> TensorStore:
-        """The store, opened if need be."""
+        """Return the store, which is opened if it is a spec."""
         return self.source if isinstance(self.source, TensorStore) else self.opener(self.source._node)
 
     def said(self, minimal: bool, copying: Held) -> SpecNode:

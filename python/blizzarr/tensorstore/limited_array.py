@@ -29,7 +29,7 @@ class _LimitedHandle:
         self.handle.read(out, axes, self.threads, asked)
 
     def write(self, source: Any, axes: Axes, write_empty: bool = False, /) -> None:
-        """Put the buffer where the axes point."""
+        """Write the buffer to the selection of `axes`."""
         self.handle.write(source, axes, write_empty, self.threads)
 
     def resized(self, shape: tuple[int, ...], /) -> _LimitedHandle:
@@ -58,7 +58,7 @@ class LimitedArray(Array):
 
     @classmethod
     def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int) -> Self:
-        """The array at a path."""
+        """Return the array at a path."""
         array = cls(store, path, metadata)
         array._threads = threads
         return array

@@ -55,7 +55,7 @@ def array_driver(value: Any, dtype: Any, context: Context | None, copy: bool | N
 
 
 def _dtype_of_objects(found: npt.NDArray[Any]) -> DType:
-    """JSON, unless all are byte strings."""
+    """Return the data type of objects: byte strings if all are such, else JSON."""
     every = list(found.flat)
     return as_dtype("string" if every and all(isinstance(element, bytes) for element in every) else "json")
 
@@ -85,7 +85,7 @@ class MemoryArray(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        """From zero on."""
+        """The domain, which begins at zero."""
         shape = self._array.shape
         never = (False,) * len(shape)
         return IndexDomain._of(Form((0,) * len(shape), shape, never, never, ("",) * len(shape)))
@@ -102,7 +102,7 @@ class MemoryArray(Driver):
         return self._units or (None,) * self._array.ndim
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """The elements of the view themselves."""
+        """Return a spec that contains the elements of the view."""
         form = view._form
         array = picked(self._array, lower(view, self._array.shape))
         # Repeated dimensions are written once.

@@ -206,5 +206,5 @@ def _threads(place: StoredPlace) -> int | None:
 
 
 def _since(recheck: Recheck) -> Any:
-    """The bound as the cache has it, which takes numbers for an age."""
+    """Return the bound in the terms of the cache, where a number would be an age, not a moment."""
     return recheck if isinstance(recheck, bool | str) else Since(recheck)

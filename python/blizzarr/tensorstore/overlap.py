@@ -21,7 +21,7 @@ _WORTH = 1 << 16
 
 
 def overlapping(views: Sequence[TensorStore]) -> set[int]:
-    """The numbers of the views that need a chunk which another one needs, too.
+    """Return the numbers of the views that need the same chunk as another one.
 
     Examples
     --------

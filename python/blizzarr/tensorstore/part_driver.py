@@ -33,7 +33,7 @@ __all__ = ["PartDriver", "stored_driver"]
 
 
 class PartDriver(StoredArrayDriver):
-    """Some of the bytes of each element."""
+    """A driver of some of the bytes of each element."""
 
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
         super().__init__(stored, transaction)
@@ -61,7 +61,7 @@ class PartDriver(StoredArrayDriver):
         return out
 
     def write(self, view: View, source: Elements) -> None:
-        """Encode the chunks of the view; unless it has all of their bytes, they are read first."""
+        """Write the chunks of the view, which are read first unless it has all of their bytes."""
         array = self._array
         check_writable(array.store, array.path)
         lowered, shape = of_bytes(lower(view, self._shape), self._part)
@@ -112,5 +112,5 @@ class PartDriver(StoredArrayDriver):
 
 
 def stored_driver(stored: StoredArray, transaction: Transaction | None = None) -> StoredArrayDriver:
-    """The driver for an array as it was opened."""
+    """Return the driver of an opened array."""
     return (StoredArrayDriver if stored.part is None else PartDriver)(stored, transaction)

@@ -122,7 +122,7 @@ def _slice(start: int, step: int, count: int, size: int) -> slice:
 
 
 def _fancy(shape: tuple[int, ...], axes: Axes) -> tuple[npt.NDArray[np.int64], ...]:
-    """For each axis the indices, over the dimensions of the result."""
+    """Return the index array of each axis, over the dimensions of the result."""
     index = []
     for axis in axes:
         extent = [1] * len(shape)

@@ -55,7 +55,7 @@ class Pieces:
         """True if elements are selected one by one; they are then arranged in one dimension."""
 
     def arranged(self, elements: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Elements in the shape of the selection, as the axes of the array go through them; a view where possible."""
+        """Arrange elements in the order in which the axes of the array go through the selection; a view where possible."""
         if not self._axes:
             return elements
         if self.is_listed:
@@ -115,7 +115,7 @@ def _index(picked: tuple[Picked, ...]) -> Any:
 
 
 def _everywhere(shape: tuple[int, ...], axis: Axis) -> npt.NDArray[np.int64]:
-    """The index along an axis for each element."""
+    """Return the index along an axis of each element."""
     found: npt.NDArray[np.int64]
     if isinstance(axis, int):
         found = np.array(axis, np.int64)

@@ -36,7 +36,7 @@ _NATIVE: Final = frozenset(
 
 
 def check_method(method: str, dtype: DType) -> None:
-    """Refuse a method that a data type does not have.
+    """Raise if the method does not apply to the data type.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def reduce_blocks(
     dtype: DType,
     out: npt.NDArray[Any] | None = None,
 ) -> npt.NDArray[Any]:
-    """One element for each block.
+    """Compute one element for each block.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def reduce_blocks(
 
 
 def _segments(edges: npt.NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
-    """Runs of blocks of one length: the first block, the one after the last, and the length."""
+    """Return runs of blocks of one length: the first block, the one after the last, and the length."""
     lengths = np.diff(edges)
     if not len(lengths):
         return
@@ -209,7 +209,7 @@ def _median(blocks: Blocks, dtype: DType) -> Blocks:
 
 
 def _mode(blocks: Blocks, dtype: DType) -> Blocks:
-    """The element that is there most often, and of several the first in order."""
+    """Return the most frequent element; of several, the first in order."""
     if blocks.dtype.hasobject:
         return _mode_of_objects(blocks)
     if dtype.name in ("char", "byte"):

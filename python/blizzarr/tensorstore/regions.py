@@ -21,7 +21,7 @@ Box: TypeAlias = tuple[tuple[int, int], ...]
 
 
 def box_within(view: Form, box: Box) -> Box | None:
-    """The positions of a view that map into a box; None where these are no box, as there are arrays of indices.
+    """Return the positions of a view that map into a box; None if they are not a box, because of index arrays.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def indices_of(view: Form) -> list[npt.NDArray[np.int64]]:
 
 
 def points(indices: list[npt.NDArray[np.int64]], wanted: npt.NDArray[np.bool_]) -> Form:
-    """The view of the wanted positions alone, one after the other."""
+    """Return the view of single positions, in one dimension."""
     count = int(np.count_nonzero(wanted))
     maps = tuple(
         ArrayMap(0, 1, np.ascontiguousarray(np.broadcast_to(index, wanted.shape)[wanted]), (0,), UNBOUNDED)
@@ -160,7 +160,7 @@ def moved(view: Form, origin: tuple[int, ...]) -> IndexTransform:
 
 
 def within(view: Form, part: Form) -> Form:
-    """A part of a view of something, where it is known that the part maps into the domain of the view.
+    """Return a part of a view, given that the part maps into the domain of the view.
 
     Examples
     --------

@@ -28,7 +28,7 @@ def new_shape(
     exclusive_max: tuple[int | None, ...] | None,
     modes: frozenset[str],
 ) -> tuple[int, ...]:
-    """The shape of an array that begins at zero, so that a view of it has new bounds.
+    """Return the shape of an array that begins at zero, for which a view of it has the new bounds.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def _demands(view: Form, lower: tuple[int | None, ...], upper: tuple[int | None,
 
 
 def _checked(dim: int, size: int, demand: _Demand, modes: frozenset[str]) -> int:
-    """The new length of a dimension of the array, if it may change like this."""
+    """Return the new length of a dimension of the array; raise if it must not change like this."""
     for had, wanted, is_lower in ((0, demand.was_lower, True), (size, demand.was_upper, False)):
         if wanted is None or wanted == had:
             continue

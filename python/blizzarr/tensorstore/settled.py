@@ -24,7 +24,7 @@ _schemas: BoundedCache[tuple[Any, ...], tuple[Mapping[str, Any], Schema]] = Boun
 
 
 def created(constraints: MetadataConstraints, schema: Schema, options: Mapping[str, Any]) -> ArrayMeta:
-    """A new array that fulfils the constraints."""
+    """Return the metadata of a new array that meets the constraints."""
     key = _key(constraints, schema, options)
     if key is None or isinstance(constraints, DocumentConstraints):
         # Those are made as the configuration has it at the moment.
@@ -39,7 +39,7 @@ def created(constraints: MetadataConstraints, schema: Schema, options: Mapping[s
 
 
 def check(meta: ArrayMeta, constraints: MetadataConstraints, schema: Schema, options: Mapping[str, Any]) -> None:
-    """Refuse an array that does not fulfil the constraints."""
+    """Raise unless an array meets the constraints."""
     key = None if meta.source is None else _key(constraints, schema, options)
     if key is None or meta.source is None:
         constraints.check(meta, schema, options)
@@ -51,7 +51,7 @@ def check(meta: ArrayMeta, constraints: MetadataConstraints, schema: Schema, opt
 
 
 def schema_of(node: SpecNode, meta: ArrayMeta) -> Schema:
-    """The schema of an array; not to be changed."""
+    """Return the schema of an array, which must not be changed."""
     kind = METADATA[node.driver]
     if meta.source is None:
         return kind.schema_of(meta, node.options)

@@ -49,13 +49,14 @@ class Share(NamedTuple):
 
 
 def share_of_box(number: int, form: Form, box: Box) -> Share:
-    """The part in a box of the view's own positions; there are no arrays of indices."""
+    """Return the share that has a box of positions of a view without index arrays."""
     where = tuple([slice(low - at, high - at) for (low, high), at in zip(box, form.lower, strict=True)])
     return Share(number, cut_to(form, box), where)
 
 
 def picked_shares(form: Form, dims: tuple[int, ...], numbers: npt.NDArray[np.int64]) -> list[Share] | None:
-    """The parts in each of the layers, whose numbers depend on some dimensions; None if others depend on these in part.
+    """Return the shares of layers whose numbers depend on some dimensions; None if an index array mixes these with
+    others.
 
     The positions along these dimensions are listed, and become the first dimension of each part.
     """
@@ -100,7 +101,7 @@ def _sorted(
     rest: tuple[int, ...],
     places: tuple[npt.NDArray[np.int64], ...],
 ) -> Map:
-    """A map for positions that are listed, as the first dimension: of arrays over that it is the only one yet."""
+    """Return a map over listed positions, whose dimension comes first."""
     if isinstance(map_, int):
         return map_
     if isinstance(map_, tuple):

@@ -38,7 +38,7 @@ _Part: TypeAlias = tuple[Share, TensorStore]
 
 
 class StackDriver(Driver):
-    """Layers, of which later ones hide earlier ones."""
+    """A driver of layers, of which later ones hide earlier ones."""
 
     name = "stack"
 
@@ -77,7 +77,7 @@ class StackDriver(Driver):
         return self._units
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """All layers."""
+        """Return the spec of all layers."""
         schema = Schema(dtype=self.dtype, domain=self._domain)
         if any(unit is not None for unit in self._units):
             schema.update(dimension_units=list(self._units))
@@ -191,7 +191,7 @@ class StackDriver(Driver):
         return made.allowed(self.readable, self.writable)
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """Not known."""
+        """Raise: stacks do not report statistics."""
         raise UnsupportedOperationError("Storage statistics not supported")
 
 

@@ -213,7 +213,7 @@ def _made(
 
 
 def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStore:
-    """The store of layers that are in place.
+    """Return the store of layers that have their final positions.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def _default() -> Context:
 
 
 def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) -> Transaction | None:
-    """The one that all layers have."""
+    """Return the transaction that all layers have."""
     for number, layer in enumerate(layers):
         own = layer.source.transaction if isinstance(layer.source, TensorStore) else transaction
         if transaction is None and number == 0:

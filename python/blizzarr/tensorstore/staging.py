@@ -69,7 +69,8 @@ def do_later(
     anew: bool = False,
     checks: bool = False,
 ) -> None:
-    """Change the documents of an array when a transaction is committed; with `anew` it is another one then.
+    """Change the documents of an array when a transaction is committed; with `anew`, the array is a new one from then
+    on.
 
     With `checks` they are not changed, but must be what they are.
     """
@@ -82,7 +83,7 @@ def do_later(
 
 
 class Staged:
-    """Elements that are to be written to an array."""
+    """The elements that are to be written to an array."""
 
     def __init__(
         self, changes: Changes, store: Store, array: Array, *, assumed: bool, by_bytes: bool, repeatable: bool
@@ -143,7 +144,7 @@ class Staged:
                 del self._gathered.cells[position]
 
     def _within(self, position: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Up to where a chunk lies within a shape."""
+        """Return where a shape ends, counted from the beginning of a chunk."""
         starts = self._start(position)
         return (*(length - start for length, start in zip(shape, starts, strict=False)), *self._tail)
 
@@ -153,7 +154,7 @@ class Staged:
     # The elements as they will be
 
     def _below(self) -> Binding:
-        """The array without these elements."""
+        """Return the binding of the array without these elements."""
         prefix = self._prefix + chunk_prefix(self._path, self._meta)
         documents = (self._prefix + key for key in document_keys(self._path, self._meta))
         if self._changes.overlay.touches(prefix, documents):
@@ -173,7 +174,7 @@ class Staged:
         self._changes.touched(self, self._store)
 
     def names(self) -> dict[str, list[tuple[int, ...]]]:
-        """The names of the stored values, as far as keys tell them, and the positions of the chunks in each."""
+        """Return the names of the stored values, as far as keys give them, with the positions of their chunks."""
         prefix = self._prefix + chunk_prefix(self._path, self._meta)
         places, rank = self._meta.chunk_keys.places, len(self._meta.shape)
         key = places.stored_in if isinstance(places, Shards) else self._meta.chunk_keys.key
@@ -194,7 +195,7 @@ class Staged:
         return None if name not in overlay.values else (overlay.values[name],)
 
     def forget(self, least: str, end: str) -> None:
-        """Leave out the chunks of some values."""
+        """Forget the chunks in values of a range of names."""
         for name, positions in self.names().items():
             if in_range(name, least, end):
                 for position in positions:
@@ -302,7 +303,7 @@ class Staged:
         return bind(store, self._path, meta, by_bytes=self._by_bytes)
 
     def _check_current(self, store: Store) -> None:
-        """Refuse to write chunks of an array that has been replaced, or removed, meanwhile."""
+        """Raise if the array has been replaced, or removed, since the chunks were written."""
         if self._assumed:
             return
         (found,) = find_many(store, [self._path], forms_again(self._meta))
@@ -321,7 +322,7 @@ class Staged:
             )
 
     def _written_outside(self, shape: tuple[int, ...]) -> tuple[int, ...] | None:
-        """The first place in the first chunk that has such where something was written that a shape leaves out."""
+        """Return the first written position outside of a shape, in the first chunk that has one."""
         if all(new >= old for new, old in zip(shape, self._shape, strict=True)):
             return None
         for position, cell in list(self._gathered.cells.items()):
@@ -367,5 +368,5 @@ class _Twofold(View):
         return self._lower.get(key)
 
     def get_ranges(self, key: str, ranges: Any) -> Any:
-        """Parts of what is to be."""
+        """Return parts of the value as the transaction will leave it."""
         return self._lower.get_ranges(key, ranges)

@@ -84,7 +84,7 @@ class TensorStore(StoreFacts):
         return self._made(driver, self._bare)
 
     def __getitem__(self, key: Any) -> TensorStore:
-        """A view; see `blizzarr.views.Indexable`."""
+        """Return a view; see `blizzarr.views.Indexable`."""
         return self._made(self._driver, index(self._bare, key))
 
     def __setitem__(self, key: Any, source: Any) -> None:
@@ -198,7 +198,7 @@ class TensorStore(StoreFacts):
         return WriteFutures._of(future, future)
 
     def _held(self, work: Callable[[], T]) -> Callable[[], T]:
-        """Some work, before the end of which no transaction of this view is committed."""
+        """Return the work with a guard that delays the commit of the view's transaction until it is done."""
         transaction = self._driver.transaction
         if transaction is None:
             return work

@@ -158,7 +158,7 @@ class StoredArray:
         transaction.future.add_done_callback(lambda _: known.forget())
 
     def refuse_missing(self, lowered: Lowered) -> None:
-        """Refuse a selection when a chunk that it needs is not stored.
+        """Raise if a chunk that a selection needs is not stored.
 
         Raises
         ------

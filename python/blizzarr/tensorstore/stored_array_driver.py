@@ -113,29 +113,29 @@ class StoredArrayDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        """From zero to the shape, which can change."""
+        """The domain: from zero to the shape, with implicit upper bounds."""
         domain = self._schema.domain
         assert domain is not None, "a stored array has one"
         return domain
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """Its chunks."""
+        """The layout of the array."""
         return self._schema.chunk_layout
 
     @property
     def codec(self) -> CodecSpec | None:
-        """Its codecs."""
+        """The codec of the array."""
         return self._schema.codec
 
     @property
     def fill_value(self) -> npt.NDArray[Any] | None:
-        """Its fill value."""
+        """The fill value of the array."""
         return self._schema.fill_value
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
-        """Its units."""
+        """The units of the array."""
         return self._schema.dimension_units or (None,) * self.rank
 
     @property
@@ -145,7 +145,7 @@ class StoredArrayDriver(Driver):
         return None if node is None else KvStore._of(node, self._transaction)
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """The place, and the metadata."""
+        """Return the spec of the place, with the metadata."""
         if self._transaction is not None:
             self._transaction._check_open()
         meta, known = self._array.metadata, self._said
@@ -237,12 +237,12 @@ class StoredArrayDriver(Driver):
         return self._is_near and self._is_small(view._form)
 
     def is_quick_to_write(self, view: View) -> bool:
-        """In memory only: files are written to the device, which takes its time."""
+        """Return whether the store is in memory; writing files takes long."""
         return (self._is_memory or self._transaction is not None) and self._is_small(view._form)
 
     @property
     def is_near(self) -> bool:
-        """In memory, or in files."""
+        """True if the store is in memory, or a local directory."""
         return self._is_near
 
     def is_quick_to_resize(self, form: Form, exclusive_max: Bounds) -> bool:
@@ -316,7 +316,7 @@ class StoredArrayDriver(Driver):
     def _new_shape(
         self, form: Form, shape: tuple[int, ...], lower: Bounds, upper: Bounds, modes: frozenset[str]
     ) -> tuple[int, ...]:
-        """The shape of an array that has this one, so that a view has new bounds."""
+        """Return the shape of the array for which a view has the new bounds."""
         return new_shape(form, shape, lower, upper, modes)
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:

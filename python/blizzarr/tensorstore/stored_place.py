@@ -34,7 +34,7 @@ _VOLUMES: Final = "neuroglancer_precomputed"
 
 
 def shown(store: Store, key: str) -> str:
-    """A key as errors show it."""
+    """Format a key for an error message."""
     if isinstance(store, StagedStore | View):
         store = store.base
     store = unwrapped(store)
@@ -42,7 +42,7 @@ def shown(store: Store, key: str) -> str:
 
 
 def forms_of(node: SpecNode) -> tuple[Format, ...]:
-    """The formats of the arrays that a spec may mean."""
+    """Return the formats of the arrays that a spec can open."""
     if node.driver == _VOLUMES:
         from blizzarr.formats.precomputed import Precomputed
         from blizzarr.spec.precomputed.driver import VolumeConstraints
@@ -110,7 +110,7 @@ class StoredPlace(NamedTuple):
                 refuse(bytes(raw))
 
     def create(self, meta: ArrayMeta) -> bool:
-        """Store the documents; False when there is an array already."""
+        """Store the documents; return False if there is an array already."""
         if self.forms[0].entry_key is not None:
             if self.found() is not None:
                 return False

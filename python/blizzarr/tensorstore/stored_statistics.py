@@ -73,7 +73,7 @@ def _within(
 
 
 def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str] | None:
-    """Position and key of a chunk that a selection needs and that is not stored.
+    """Return position and key of a chunk that a selection needs but that is not stored.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str]
 
 
 def _stored(array: Array, groups: list[_Group]) -> Iterable[tuple[str, tuple[int, ...]]]:
-    """The keys and positions of stored chunks; if few are wanted, and the store is near, of no others."""
+    """Return the keys and positions of stored chunks; of only the wanted ones if they are few and the store is near."""
     meta = array.metadata
     store = chunk_store(array.store, array.path, meta)
     native = getattr(store, "native", None)
@@ -111,7 +111,7 @@ def _stored(array: Array, groups: list[_Group]) -> Iterable[tuple[str, tuple[int
 
 
 def _positions(groups: list[_Group]) -> Iterator[tuple[int, ...]]:
-    """The chunks that are wanted, in C order of the groups."""
+    """Return the wanted chunks, in C order of the groups."""
     rank = sum(len(members) for members, _ in groups)
     for parts in product(*(sorted(chunks) for _, chunks in groups)):
         of_axis = {
@@ -123,7 +123,7 @@ def _positions(groups: list[_Group]) -> Iterator[tuple[int, ...]]:
 
 
 def _looked_up(array: Array) -> Callable[[tuple[int, ...]], bool]:
-    """Of chunks that no listing shows."""
+    """Return a function that looks up a chunk, for stores whose listings do not show chunks."""
     handle: Any = array._bind().handle
     return lambda position: bool(handle.verify(np.array(position, "int64"), sizes_only=True)[1] == 0)
 

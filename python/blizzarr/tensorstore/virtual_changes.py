@@ -41,7 +41,7 @@ class VirtualChanges:
             return self._chunks[box]
 
     def prepare(self) -> None:
-        """Everything can be committed, as far as is known."""
+        """Do nothing: there are no conditions to check."""
 
     def commit(self, outcome: Outcome) -> None:
         """Write every chunk; elements that were not written are read first."""
@@ -52,7 +52,7 @@ class VirtualChanges:
                 outcome.fail([shown_chunk(box)], error)
 
     def shown(self) -> list[str]:
-        """The chunks."""
+        """Return the chunks, as errors show them."""
         return [shown_chunk(box) for box in self._chunks]
 
     def abort(self) -> None:
@@ -61,7 +61,7 @@ class VirtualChanges:
 
 
 def shown_chunk(box: Box) -> str:
-    """A chunk as errors show it.
+    """Format a chunk for an error message.
 
     Examples
     --------

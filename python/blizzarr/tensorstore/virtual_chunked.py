@@ -93,7 +93,7 @@ def _driver(
 
 
 def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
-    """The layout that is asked for, with everything that is left open chosen."""
+    """Return the requested layout with everything that it leaves open chosen."""
     codec_shape = asked._grids["codec"].shape
     if any(codec_shape.values[dim] for dim in codec_shape.hard):
         raise SpecError("codec_chunk_shape not supported")

@@ -85,7 +85,7 @@ WriteFunction = Callable[[IndexDomain, Elements, VirtualChunkedWriteParameters],
 
 
 class VirtualDriver(Driver):
-    """Chunks on a grid, each made by a call."""
+    """A driver of chunks on a grid, each of which is made by a call."""
 
     name = "virtual_chunked"
     resolves = False
@@ -131,7 +131,7 @@ class VirtualDriver(Driver):
         return self._units
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """The functions themselves; there is no JSON for them."""
+        """Return a spec with the functions themselves, which has no JSON."""
         schema = Schema(dtype=self.dtype, domain=self._domain, chunk_layout=self._layout)
         options = {"functions": (self._reader, self._writer), "loop": self._loop}
         transform = IndexTransform._of(view._form)
@@ -158,7 +158,7 @@ class VirtualDriver(Driver):
         return found
 
     def _begun(self, box: Box, params: VirtualChunkedReadParameters) -> tuple[Elements, Future[Any]]:
-        """A chunk that is being made."""
+        """Begin to read a chunk; return its buffer and a future."""
         assert self._reader is not None, "checked before"
         chunk = self._room(box)
         returned = self._reader(self._domain_of(box), chunk, params)
@@ -220,7 +220,7 @@ class VirtualDriver(Driver):
         return [*done, *((box, conflict) for box, _ in todo)]
 
     def _merged(self, box: Box, part: _Part) -> tuple[Elements, Future[Any]]:
-        """A chunk that is to be written, being made where that is needed."""
+        """Return a chunk to be written, and the future of reading it first, where that is needed."""
         chunk, mask = part
         if mask.all():
             return chunk, _NOTHING
@@ -275,7 +275,7 @@ class VirtualDriver(Driver):
         return parts_in_chunks(form, self._chunks, self._origin, tuple(zip(whole.lower, whole.upper, strict=True)))
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """Not known."""
+        """Raise: virtual chunks have no statistics."""
         raise UnsupportedOperationError("Storage statistics not supported")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -292,12 +292,12 @@ def _made_again(
     units: tuple[Unit | None, ...],
     resources: dict[str, Held],
 ) -> VirtualDriver:
-    """With the event loop of this thread, if there is one: loops are not pickled."""
+    """Make the driver again with the event loop of this thread, as loops cannot be pickled."""
     return VirtualDriver(functions, domain, dtype, layout, units, resources, running_loop())
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
-    """The event loop that runs in this thread."""
+    """Return the event loop that runs in this thread, or None."""
     if "asyncio" not in sys.modules:
         return None
     import asyncio

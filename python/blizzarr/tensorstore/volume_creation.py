@@ -94,7 +94,7 @@ def _existing(raw: bytes, place: StoredPlace) -> Existing:
 
 
 def _remove(place: StoredPlace) -> None:
-    """Remove the document, and before it the chunks of all scales that it has, as far as it can be read."""
+    """Remove the document, after the chunks of all its scales, as far as it can be read."""
     key = _key(place)
     raw = place.store.get(key)
     if raw is None:

@@ -39,12 +39,12 @@ class VolumeDriver(StoredArrayDriver):
 
     @property
     def domain(self) -> IndexDomain:
-        """From zero to the shape, which cannot change."""
+        """The domain: from zero to the shape, with explicit bounds."""
         return IndexDomain(shape=self._outer.shape, labels=self._outer.labels)
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """Its chunks, from zero."""
+        """The layout of the scale, from zero."""
         form = self.outside._form
         back = tuple((dim, first, 1) for dim, first in enumerate(form.lower))
         return layout_seen(self._schema.chunk_layout, self.domain._form._replace(maps=back))
@@ -64,7 +64,7 @@ class VolumeDriver(StoredArrayDriver):
 
 
 def _moved(map_: Map, by: int) -> Map:
-    """The map to an index that is larger by so many."""
+    """Return the map with a number added to its index."""
     if isinstance(map_, ArrayMap):
         return ArrayMap(map_.offset + by, map_.stride, map_.array, map_.dims, map_.bounds)
     if isinstance(map_, int):

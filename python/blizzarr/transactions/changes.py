@@ -41,7 +41,7 @@ class Operation:
 
 
 class Elements(Protocol):
-    """Elements of an array that are to be written: over everything else that is to be stored."""
+    """Elements of an array that are to be written, on top of all other changes."""
 
     under: str
     """The name of the array."""
@@ -64,7 +64,7 @@ class Elements(Protocol):
         ...
 
     def commit(self, outcome: Outcome) -> None:
-        """Write them."""
+        """Write the elements."""
 
     def locked(self) -> tuple[Store, str] | None:
         """The store, and the key by which writers of the array exclude each other; None if there are no elements."""
@@ -132,7 +132,7 @@ class Changes:
         return after, None
 
     def do(self, operation: Operation) -> None:
-        """Make a change; one that fails lets the transaction fail, unless that was so before."""
+        """Apply a change, and raise its error, which the commit would raise, too."""
         with self.lock:
             self._transaction._check_open()
             self._update()
@@ -192,7 +192,7 @@ class Changes:
         return b"\4" + number.to_bytes(8, "little")
 
     def need(self, store: Store, key: str, generation: bytes | None) -> None:
-        """Refuse to be committed when a value is not of this generation then; None: in any case."""
+        """Let the commit fail unless the value has this generation by then; None lets it fail in any case."""
         name = place_in(store)[1] + key
         before = self.needed.get(name, (store, key, generation))[2]
         self.needed[name] = store, key, generation if before == generation else None
@@ -213,7 +213,7 @@ class Changes:
                 del self._elements[other]
 
     def touched(self, elements: Elements, store: Store) -> None:
-        """Note that there are more elements."""
+        """Check, after elements were added, that an atomic transaction can store them all in one step."""
         if self._transaction.atomic and not self.at_once:
             prefix = place_in(store)[1]
             for name in elements.names():
@@ -247,7 +247,7 @@ class Changes:
     # Committing
 
     def prepare(self) -> None:
-        """Refuse to be committed when something is not as it must be."""
+        """Raise if a value that the transaction depends on was changed by others."""
         for name, (store, key, generation) in self.needed.items():
             self._refuse_changed(name, store, key, generation)
         for name, (store, key, generation) in self.watched.items():

@@ -44,7 +44,7 @@ class CommitFuture(Future[None]):
         return future
 
     def force(self) -> None:
-        """See to it that it is committed."""
+        """Begin to commit the transaction."""
         if not self.done():
             self._commit()
 

@@ -39,13 +39,13 @@ class Outcome:
 
 
 class Participant(Protocol):
-    """Changes of one place that a transaction has gathered."""
+    """The changes of one place that a transaction has gathered."""
 
     at_once: bool
     """True if the commit stores either all of them or none."""
 
     def prepare(self) -> None:
-        """Refuse to be committed, before anything is stored."""
+        """Raise if the changes cannot be committed; nothing is stored yet."""
 
     def commit(self, outcome: Outcome) -> None:
         """Store the changes, and record which values were stored."""
@@ -54,7 +54,7 @@ class Participant(Protocol):
         """Return the names of the values that are to be stored, as errors show them."""
 
     def abort(self) -> None:
-        """Forget them."""
+        """Forget the changes."""
 
 
 def _listed(shown: list[str]) -> str:

@@ -203,7 +203,7 @@ class View(BaseStore):
         return sorted(found)
 
     def others(self, prefix: str, limit: int) -> builtins.list[str]:
-        """Names under the prefix that are no keys, but of files that are there."""
+        """Return names of files under the prefix that are not valid keys."""
         others = getattr(self.base, "others", None)
         below = self.prefix + check_prefix(prefix)
         if others is None or any(

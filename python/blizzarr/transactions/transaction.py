@@ -19,7 +19,7 @@ P = TypeVar("P", bound="Participant")
 
 
 class Hold:
-    """Keeps a transaction from being committed while something in it goes on."""
+    """A guard that delays the commit or abort of a transaction while work in it goes on."""
 
     __slots__ = ("__weakref__", "_transaction")
 
@@ -163,12 +163,12 @@ class Transaction:
             return self._parts[key]  # type: ignore[return-value]  # what was made under this key
 
     def _check_open(self) -> None:
-        """Refuse to be used any more.
+        """Raise unless the transaction is open.
 
         Raises
         ------
         TransactionError
-            When it was aborted, or its commit has begun.
+            If it was aborted, or its commit has begun.
         """
         if self.aborted:
             raise TransactionError("Transaction not open (aborted)")
@@ -176,7 +176,7 @@ class Transaction:
             raise TransactionError("Transaction not open (commit already started)")
 
     def _hold(self) -> Hold:
-        """Keep it from being committed or aborted until this is released.
+        """Delay the commit or abort until the returned guard is released.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class Transaction:
             return Hold(self)
 
     def _held(self, work: Callable[[], T]) -> Callable[[], T]:
-        """Some work in it, before the end of which it is not committed."""
+        """Return the work with a guard that delays the commit or abort until it is done."""
         hold = self._hold()
 
         def in_it() -> T:
@@ -244,7 +244,7 @@ class Transaction:
         fail(self._done, self._abort_error)
 
     def commit_async(self) -> Future[None]:
-        """Begin to store all changes, unless that was done or the transaction was aborted; return a future of the end.
+        """Begin to store all changes, unless that was done, or the transaction was aborted; return the future.
 
         Work that was begun in the transaction is waited for first.
         """

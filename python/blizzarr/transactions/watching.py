@@ -16,7 +16,7 @@ __all__ = ["watched"]
 
 
 class _WatchedStore(StoreWrapper):
-    """Notes the generation of each value that is read."""
+    """A store that records the generation of each value that is read."""
 
     def __init__(self, store: Store, seen: Seen) -> None:
         super().__init__(store)
@@ -39,7 +39,7 @@ class _WatchedStore(StoreWrapper):
         return [self.get(key) for key in keys]
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of the value."""
+        """Return parts of the value."""
         self._note(key)
         return super().get_ranges(key, ranges)
 

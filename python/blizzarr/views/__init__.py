@@ -31,7 +31,7 @@ __all__ = [
 
 
 def compose(outer: IndexTransform, inner: IndexTransform) -> IndexTransform:
-    """First `inner`, then `outer`.
+    """Compose two transforms: first `inner`, then `outer`.
 
     Examples
     --------

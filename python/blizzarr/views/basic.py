@@ -22,7 +22,7 @@ BEYOND = 2**63
 
 
 def index_basic(form: Form, key: Any) -> Form | None:
-    """The form of ``view[key]``; None for all but the simplest keys, good or bad.
+    """Return the form of ``view[key]``; None unless the key is of the simplest kinds and valid.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def _part_of_array(
     lower: list[int],
     upper: list[int],
 ) -> ArrayMap | None:
-    """An array of indices as a view picks of it; None if a single index is left."""
+    """Return the part of an index array that a view selects; None if it is a single index."""
     array = map_.array
     key: list[Any] = []
     dims: list[int] = []

@@ -27,7 +27,7 @@ def domain_of(
     implicit_upper_bounds: Iterable[bool] | None,
     labels: Iterable[str | None] | None,
 ) -> Form:
-    """The domain that these describe; errors call the parameters by their names with the prefix."""
+    """Return the domain of these components; errors name the parameters with the prefix."""
     given: list[tuple[str, tuple[Any, ...]]] = []
     known: tuple[str, int] | None = None
     if rank is not None:

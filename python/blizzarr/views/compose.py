@@ -22,7 +22,7 @@ __all__ = ["checked_constant", "compose", "gather", "index_values"]
 
 
 def compose(outer: Form, inner: Form) -> Form:
-    """First `inner`, then `outer`.
+    """Compose two transforms: first `inner`, then `outer`.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def _fitting(offset: int, stride: int, output: int) -> tuple[int, int]:
 
 
 def checked_constant(index: int, bounds: Bounds, offset: int, stride: int) -> int:
-    """The constant in the place of an array with one index."""
+    """Return the constant in place of an array with a single index, which is checked against its bounds."""
     check_contains(bounds, index)
     found = offset + stride * index
     if not fits_64_bits(found):
@@ -132,7 +132,7 @@ def _compose_array(map_: ArrayMap, outer: Form, inner: Form, domain: Form) -> Ma
 
 
 def gather(map_: ArrayMap, outer: Form, inner: Form) -> tuple[IndexArray, tuple[int, ...]]:
-    """An outer array, read at the indices that the inner transform gives; and the dimensions that index the result."""
+    """Return an outer array at the indices of the inner transform, and the dimensions that index the result."""
     rank = inner.rank
     places: list[IndexArray | int] = [0] * outer.rank
     dims: set[int] = set()

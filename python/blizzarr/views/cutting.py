@@ -13,7 +13,7 @@ __all__ = ["cut"]
 
 
 def cut(form: Form, domain: Form) -> Form:
-    """The form with the bounds of the domain, which become explicit, in the dimensions that the domain has.
+    """Restrict a form to a domain, whose bounds become explicit, in the dimensions that the domain has.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def cut(form: Form, domain: Form) -> Form:
 
 
 def _cut_simply(form: Form, domain: Form) -> Form | None:
-    """The short way, where there are no labels, no arrays, and nothing is wrong; None else."""
+    """Restrict a form on the fast path: no labels, no arrays, no errors; return None otherwise."""
     lower, upper = domain.lower, domain.upper
     if len(lower) != len(form.lower) or any(form.labels) or any(domain.labels):
         return None
@@ -71,7 +71,7 @@ def _shown(interval: Interval, label: str) -> str:
 
 
 def _matched(form: Form, domain: Form) -> list[int]:
-    """For each dimension of the domain that of the form."""
+    """Return the matching dimension of the form for each dimension of the domain."""
     if not any(form.labels) or not any(domain.labels):
         if form.rank != domain.rank:
             raise SelectionError(

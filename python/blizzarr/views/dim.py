@@ -262,14 +262,14 @@ def _positions(args: tuple[Any, ...], bounded: bool, labelled: bool) -> tuple[st
 
 
 def merge_labels(first: str, second: str) -> str:
-    """The label of two descriptions of one dimension; one of them may have none."""
+    """Merge the labels of two descriptions of one dimension; one of them may be empty."""
     if first and second and first != second:
         raise SpecError("Dimension labels do not match")
     return first or second
 
 
 def merged_dims(first: Dim, second: Dim, index: int, how: str) -> Dim:
-    """Two dimensions merged by a method of `Interval`; errors name the dimension."""
+    """Merge two dimensions by a method of `Interval`; errors name the dimension."""
     try:
         label = merge_labels(first._label, second._label)
         return Dim._of(getattr(first._interval, how)(second._interval), label)

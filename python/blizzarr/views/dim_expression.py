@@ -156,7 +156,7 @@ _Operation = _Translate | _Stride | _Label | _Diagonal | _Transpose | _MarkImpli
 
 
 class DimExpression:
-    """Dimensions and operations on them, to be applied by indexing a view or domain with it.
+    """Dimensions and operations on them, applied by indexing a view or domain with the expression.
 
     Examples
     --------
@@ -206,7 +206,7 @@ class DimExpression:
         return form
 
     def _simply_indexed(self, form: Form, terms: Terms) -> Form | None:
-        """The short way for integers and slices alone; None for all else, good or bad."""
+        """Index on the fast path, for integers and slices alone; return None otherwise."""
         if not all(isinstance(term, int | Slice) for term in terms.terms):
             return None
         try:
@@ -228,7 +228,7 @@ class DimExpression:
         return self._with(_Index(parse_terms(key, mode, Usage.CHAINED if self._operations else Usage.INITIAL)))
 
     def __getitem__(self, key: Any) -> DimExpression:
-        """NumPy's indexing of the selected dimensions; all of them need a term.
+        """Index the selected dimensions as NumPy does; every one of them needs a term.
 
         Examples
         --------
@@ -327,7 +327,7 @@ class DimExpression:
 
 
 class DimSelection(DimExpression):
-    """Dimensions that are selected, by number, label, or slice; the beginning of a dimension expression.
+    """A selection of dimensions, by number, label, or slice; the beginning of a dimension expression.
 
     Examples
     --------

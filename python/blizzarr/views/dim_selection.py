@@ -49,7 +49,7 @@ def _range(value: slice) -> DimSpec:
 
 
 def normalize_dim(spec: Any, labels: Sequence[str], error: Error = SelectionError) -> int:
-    """The number of one dimension.
+    """Return the number of a dimension.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def _index(index: int, rank: int, error: Error) -> int:
 
 
 def normalize_range(spec: tuple[int | None, int | None, int], rank: int, error: Error = SelectionError) -> list[int]:
-    """The numbers that a slice names; slices beyond the rank are errors."""
+    """Return the numbers of dimensions in a slice; slices beyond the rank are errors."""
     start, stop, step = spec
     if step == 0:
         raise error("step must not be 0")
@@ -97,7 +97,7 @@ def shown_range(spec: tuple[int | None, int | None, int]) -> str:
 def normalize_dims(
     specs: Iterable[DimSpec], labels: Sequence[str], error: Error = SelectionError, *, distinct: bool = True
 ) -> list[int]:
-    """The numbers of several dimensions, each of them once."""
+    """Return the numbers of several dimensions; duplicates are errors."""
     dims: list[int] = []
     for spec in specs:
         if isinstance(spec, tuple):
@@ -118,7 +118,7 @@ def _check_distinct(dims: list[int], rank: int, error: Error) -> None:
 
 
 def normalize_new_dims(specs: Iterable[DimSpec], rank: int) -> list[int]:
-    """The numbers of dimensions that are to be added to a view of this rank."""
+    """Return the numbers of new dimensions of a view of this rank."""
     specs = tuple(specs)
     new_rank = rank + sum(_new_in_range(spec) if isinstance(spec, tuple) else 1 for spec in specs)
     dims: list[int] = []

@@ -211,8 +211,8 @@ class IndexDomain(FormValue, Movable):
     def __getitem__(self, key: Any) -> IndexDomain: ...
 
     def __getitem__(self, key: Any) -> Dim | IndexDomain:
-        """A dimension, by number or label; several, by slices and sequences of these; or the domain, cut to another
-        domain, mapped by a transform, or changed by a dimension expression.
+        """Return a dimension, by number or label; several, by slices and sequences of these; or the domain, restricted
+        to another domain, mapped by a transform, or changed by a dimension expression.
 
         Examples
         --------

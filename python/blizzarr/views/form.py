@@ -130,7 +130,7 @@ def dims_of(map_: Map) -> tuple[int, ...]:
 
 @cache
 def identity_maps(rank: int) -> tuple[Map, ...]:
-    """Each position maps to itself."""
+    """Return output maps by which each position maps to itself."""
     return tuple((dim, 0, 1) for dim in range(rank))
 
 

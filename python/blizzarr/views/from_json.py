@@ -179,7 +179,7 @@ def _domain(members: dict[str, Any], prefix: str) -> tuple[Any, ...]:
 
 
 def _implicit(value: Any, infinite: dict[str, int]) -> tuple[int, bool]:
-    """A bound and whether it is implicit: then it stands in an array."""
+    """Parse a bound; an implicit one is enclosed in an array."""
     if not isinstance(value, list | tuple):
         return _bound(value, infinite), False
     if len(value) != 1:

@@ -40,7 +40,7 @@ class Indexed(Movable):
     __iter__: ClassVar[None] = None
 
     def __getitem__(self, key: Any) -> Self:
-        """A view: of NumPy's terms, within a domain, by a dimension expression, or through a transform.
+        """Return a view: by NumPy's terms, a domain, a dimension expression, or a transform.
 
         Indices are those of the domain, which may begin anywhere: none is counted from the end, and slices keep
         their place.
@@ -56,7 +56,7 @@ class Indexed(Movable):
 
     @property
     def oindex(self) -> Subscript[Self]:
-        """Indexing where arrays of indices are independent of each other.
+        """Indexing in which index arrays are independent of each other.
 
         Examples
         --------
@@ -68,7 +68,7 @@ class Indexed(Movable):
 
     @property
     def vindex(self) -> Subscript[Self]:
-        """Indexing where arrays of indices pick points, whose dimensions come first.
+        """Indexing in which index arrays select points, whose dimensions come first.
 
         Examples
         --------

@@ -101,7 +101,7 @@ def is_settled(form: Form, shape: tuple[int, ...]) -> bool:
 
 
 def _indices_within(map_: ArrayMap, size: int) -> IndexArray | None:
-    """The indices of the simplest array maps, if all are below the size; None else."""
+    """Return the indices of the simplest array maps if all are below the size, else None."""
     lower, upper = map_.bounds
     array = map_.array
     if not map_.dims or map_.offset or map_.stride != 1 or lower > 0 or upper < size or not array.size:

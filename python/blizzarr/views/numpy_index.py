@@ -139,7 +139,7 @@ def _check_count(terms: Terms, left: int, selected: int) -> None:
 
 
 def _repeated(terms: Terms, count: int) -> Terms:
-    """One term stands for all selected dimensions."""
+    """Repeat a single term for all selected dimensions."""
     if not terms.scalar:
         return terms
     joint = terms.joint_shape if count else None
@@ -186,7 +186,7 @@ def _blocks(term: Term, taken: list[int], terms: Terms, joint_left: bool, form: 
 
 
 def _laid_out(form: Form, terms: Terms, blocks: list[_Block]) -> tuple[Form, range]:
-    """The transform into the view; and the joint dimensions, where they come first."""
+    """Return the transform into the view, and the joint dimensions if these come first."""
     joint = terms.joint_shape or ()
     dims: list[tuple[Interval, str]] = []
     front = range(0)
@@ -230,7 +230,7 @@ def _laid_out(form: Form, terms: Terms, blocks: list[_Block]) -> tuple[Form, ran
 
 
 def _array_map(array: IndexArray, end: int, rank: int) -> ArrayMap:
-    """An index array whose last dimension is the new one before `end`."""
+    """Return the map of an index array whose last dimension is the new one before `end`."""
     first = end - array.ndim
     dims = tuple(first + along for along, length in enumerate(array.shape) if length != 1)
     shape = [1] * rank

@@ -123,7 +123,7 @@ def dims_taken(term: Term) -> int:
 
 
 def parse_terms(key: Any, mode: Mode, usage: Usage = Usage.DIRECT) -> Terms:
-    """The terms of a key.
+    """Parse the terms of a key.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def _vector(bound: Any) -> int | tuple[int | None, ...] | None:
 
 
 def _slices(item: slice) -> list[Slice]:
-    """One slice, or as many as its vectors are long."""
+    """Parse a slice, or one for each element of its vectors."""
     if _is_simple(item.start) and _is_simple(item.stop) and _is_simple(item.step):
         return [Slice(item.start, item.stop, 1 if item.step is None else item.step)]
     vectors = {name: _vector(getattr(item, name)) for name in ("start", "stop", "step")}

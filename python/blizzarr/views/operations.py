@@ -59,7 +59,7 @@ _ORDINARY = 2**58
 
 
 def translate(form: Form, dims: list[int], vector: Vector, kind: Translation) -> Step:
-    """Move domains; each index still means the same element."""
+    """Translate dimensions; each index still means the same element."""
     lower, upper = list(form.lower), list(form.upper)
     moved = [0] * form.rank
     for dim, by in zip(dims, _spread(vector, len(dims)), strict=True):
@@ -140,7 +140,7 @@ def _strided(map_: Map, form: Form, new: Form, steps: list[int], output: int) ->
 
 
 def add_labels(form: Form, dims: list[int], labels: Sequence[str]) -> Step:
-    """Name dimensions."""
+    """Label dimensions."""
     if len(labels) != len(dims):
         raise SelectionError(f"Number of dimensions ({len(dims)}) does not match number of labels ({len(labels)}).")
     new = list(form.labels)
@@ -211,7 +211,7 @@ def take_diagonal(form: Form, dims: list[int]) -> Step:
 
 
 def permute(form: Form, order: Sequence[int]) -> Form:
-    """The dimensions in another order: `order` has for each new one the old."""
+    """Return the form with its dimensions in another order: `order` has the old number of each new one."""
     order = list(order)
     new_of = {old: new for new, old in enumerate(order)}
     maps: list[Map] = []
@@ -256,7 +256,7 @@ def added(form: Form, dim: int, at: int) -> Form:
 
 
 def transpose(form: Form, specs: Sequence[DimSpec] | None) -> Form:
-    """The dimensions in the order of the specs; reversed without."""
+    """Return the form with its dimensions in the order of the specs; reversed if there are none."""
     if specs is None:
         return permute(form, range(form.rank)[::-1])
     dims = normalize_dims(specs, form.labels, SelectionError, distinct=False)
@@ -269,7 +269,7 @@ def transpose(form: Form, specs: Sequence[DimSpec] | None) -> Form:
 
 
 def move(form: Form, dims: list[int], specs: Sequence[DimSpec]) -> Step:
-    """The selected dimensions moved: to the places of the specs, or side by side if that is one number."""
+    """Move the selected dimensions to the positions of the specs, or next to each other from a single one on."""
     rank = form.rank
     if len(specs) == 1 and isinstance(specs[0], int):
         if not dims:

@@ -180,7 +180,7 @@ show_as(OutputIndexMap.__init__, _called)
 
 
 def _names(args: tuple[Any, ...], given: dict[str, Any]) -> tuple[str, ...]:
-    """The parameters, in the order in which they may be given without name."""
+    """Return the parameters in the order in which they may be positional."""
     if "index_array" in given or (args and _is_array(args[0])):
         return "index_array", "offset", "stride", "index_range"
     if "input_dimension" in given or len(args) > 1 or (args and given):
@@ -205,7 +205,7 @@ def _index_array(value: Any) -> IndexArray:
 
 
 def shown_array(array: IndexArray) -> str:
-    """An array in braces; of large ones, the ends of long dimensions.
+    """Format an array in braces; of a large one, only the ends of long dimensions.
 
     Examples
     --------

@@ -22,7 +22,7 @@ _Became: TypeAlias = int | tuple[int, int, int] | tuple[IndexArray, int]
 
 
 def index_points(form: Form, key: Any, mode: Mode) -> Form | None:
-    """The form of ``view[key]`` (or ``oindex``, ``vindex``); None for keys out of the ordinary, good or bad.
+    """Return the form of ``view[key]`` (or ``oindex``, ``vindex``); None unless the key is ordinary and valid.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def index_points(form: Form, key: Any, mode: Mode) -> Form | None:
     labels: list[str] = []
 
     def add_lengths(shape: tuple[int, ...]) -> int:
-        """New dimensions for index arrays; gives the first."""
+        """Add new dimensions for index arrays, and return the first."""
         first = len(lower)
         lower.extend([0] * len(shape))
         upper.extend(shape)
@@ -159,7 +159,7 @@ def _composed(form: Form, became: list[_Became], rank: int) -> tuple[Map, ...] |
 
 
 def _plain_array(item: Any) -> IndexArray | None:
-    """A copy of an index array of our own; None unless there is more than one index of an ordinary kind."""
+    """Return our own copy of an index array; None unless it has more than one index and an ordinary data type."""
     array = np.array(item) if type(item) is list else item
     if array.dtype.kind == "b" and array.ndim == 1:
         # A mask stands for the positions at which it is true.

@@ -37,7 +37,7 @@ def domain_to_json(form: Form, prefix: str = "") -> dict[str, Any]:
 
 
 def transform_to_json(form: Form) -> dict[str, Any]:
-    """The transform; output maps are left out where each position maps to itself.
+    """Return the JSON of a transform, without output maps that map each position to itself.
 
     Examples
     --------

@@ -91,7 +91,7 @@ class IndexTransform(FormValue, Indexed):
 
     @classmethod
     def _identity(cls, domain: IndexDomain | Sequence[Dim]) -> IndexTransform:
-        """Each position of a domain maps to itself.
+        """Return the transform by which each position of a domain maps to itself.
 
         Examples
         --------
@@ -173,7 +173,7 @@ class IndexTransform(FormValue, Indexed):
         return transform_to_json(self._bare)
 
     def __call__(self, indices: Iterable[int]) -> tuple[int, ...]:
-        """The element to which a position maps.
+        """Return the element to which a position maps.
 
         Examples
         --------

@@ -30,7 +30,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\":
 
 
 def to_index(value: Any) -> int:
-    """An integer of 64 bits."""
+    """Convert to an integer of 64 bits."""
     found = operator.index(value)
     if not INT64_MIN <= found <= INT64_MAX:
         raise TypeError(f"expected an integer of 64 bits, found {value!r}")
@@ -38,12 +38,12 @@ def to_index(value: Any) -> int:
 
 
 def opt_index(value: Any) -> int | None:
-    """An integer of 64 bits or None."""
+    """Convert to an integer of 64 bits or None."""
     return None if value is None else to_index(value)
 
 
 def to_indices(values: Iterable[Any]) -> tuple[int, ...]:
-    """Integers of 64 bits."""
+    """Convert to integers of 64 bits."""
     return tuple(map(to_index, values))
 
 
@@ -61,12 +61,12 @@ def index_vector(value: Any) -> int | tuple[int | None, ...] | None:
 
 
 def flag(value: Any) -> bool:
-    """A boolean, or something with a truth value."""
+    """Convert anything with a truth value to a boolean."""
     return bool(value)
 
 
 def flags(values: Iterable[Any]) -> tuple[bool, ...]:
-    """Booleans."""
+    """Convert to booleans."""
     return tuple(map(bool, values))
 
 
@@ -82,7 +82,7 @@ def labels_of(values: Iterable[Any]) -> tuple[str, ...]:
 
 
 def escaped(label: str) -> str:
-    r"""A label as C would write it, byte by byte.
+    r"""Escape a label as C does, byte by byte.
 
     Examples
     --------
