@@ -86,7 +86,7 @@ class prefixed:  # noqa: N801  # as a function
 
 
 def integer(value: Any) -> int:
-    """An integer of 64 bits."""
+    """Convert to an integer of 64 bits."""
     number = index(value)
     if not -(1 << 63) <= number < 1 << 63:
         raise OverflowError(f"{number} does not fit into 64 bits")
@@ -94,12 +94,12 @@ def integer(value: Any) -> int:
 
 
 def integers(values: Iterable[Any]) -> tuple[int | None, ...]:
-    """Integers of 64 bits, or `None`, one for each dimension."""
+    """Convert to integers of 64 bits, or None, one for each dimension."""
     return tuple(None if value is None else integer(value) for value in _sequence(values))
 
 
 def floats(values: Iterable[Any]) -> tuple[float | None, ...]:
-    """Numbers, or `None`, one for each dimension."""
+    """Convert to numbers, or None, one for each dimension."""
     return tuple(None if value is None else _float(value) for value in _sequence(values))
 
 

@@ -57,7 +57,7 @@ def bind(node: Node, context: Context) -> Node:
 
 
 def strip(node: Node) -> Node:
-    """The node with no more than the kinds of its resources."""
+    """Return the node with its resources replaced by references to the defaults of their kinds."""
     held: dict[str, Held] = {name: default_resource(_kind_name(held)) for name, held in node.resources.items()}
     return node.with_resources(held, tuple(map(strip, node.inner)), None)
 
@@ -110,7 +110,7 @@ class _Names:
     taken: Counter[str] = field(default_factory=Counter)
 
     def meet(self, held: Held) -> None:
-        """Count a resource."""
+        """Count the uses of a resource."""
         if isinstance(held, ResourceSpec):
             if held.referent:
                 self.taken[held.referent] += 1
@@ -121,7 +121,7 @@ class _Names:
             self.entries[id(held)] = _Entry(held, shared)
 
     def give_keys(self) -> dict[str, ResourceSpec]:
-        """The shared resources by the keys they get, each its own if no other has it."""
+        """Return the specs of the shared resources by key: their own key if no other resource has it."""
         shared = [
             entry for entry in self.entries.values() if entry.shared and not entry.resource._spec.kind.config_only
         ]
@@ -173,7 +173,7 @@ def _unbound(nodes: tuple[Node, ...], record: bool) -> tuple[Node, ...]:
 
 
 def _parts(node: Bindable) -> Iterator[Bindable]:
-    """The nodes, inner ones first, in the order in which numbers are given."""
+    """Return the nodes, inner ones first, in the order in which resources are numbered."""
     for inner in node.inner:
         yield from _parts(inner)
     yield node

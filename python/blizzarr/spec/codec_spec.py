@@ -18,11 +18,11 @@ class DriverCodec(Protocol):
     """The codec of one driver, as a value."""
 
     def merged(self, other: Self) -> Self:
-        """With the constraints of both."""
+        """Return the codec with the constraints of both."""
         ...
 
     def to_json(self) -> dict[str, Any]:
-        """All members but ``driver``."""
+        """Return the JSON of all members but ``driver``."""
         ...
 
 
@@ -67,7 +67,7 @@ class CodecSpec:
         return found
 
     def _merged(self, other: CodecSpec | None) -> CodecSpec:
-        """With the constraints of both.
+        """Return the codec with the constraints of both.
 
         Examples
         --------
@@ -113,7 +113,7 @@ def _driver(value: Any) -> str:
 
 
 def as_codec_spec(value: Any) -> CodecSpec:
-    """The codec itself; nothing else is taken for one."""
+    """Check that a value is a `CodecSpec`."""
     if not isinstance(value, CodecSpec):
         raise TypeError(f"expected CodecSpec, found {type(value).__name__}")
     return value

@@ -48,7 +48,7 @@ class Vector:
 
     @classmethod
     def unset(cls, rank: int) -> Vector:
-        """No constraints."""
+        """Return no constraints for this number of dimensions."""
         return _UNSET[rank] if 0 <= rank <= MAX_RANK else cls()
 
     @property
@@ -57,7 +57,7 @@ class Vector:
         return self.values.count(None) == len(self.values)
 
     def part(self, hard: bool) -> tuple[Any, ...]:
-        """The hard constraints, or the soft ones; `None` for the others."""
+        """Return the hard constraints, or the soft ones; None in place of the others."""
         if not hard and not self.hard:
             return self.values
         return tuple(value if (dim in self.hard) == hard else None for dim, value in enumerate(self.values))
@@ -98,7 +98,7 @@ _UNSET: Final = [Vector((None,) * rank) for rank in range(MAX_RANK + 1)]
 
 
 def braces(values: Sequence[Any]) -> str:
-    """Values as errors quote them.
+    """Format values for an error message.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class ResourceSpec:
         self.immediate = immediate
 
     def to_json(self, include_defaults: bool = False) -> Any:
-        """The members, or the key of the other resource."""
+        """Return the JSON of the members, or the key of the other resource."""
         if self.referent is not None:
             return self.referent or None
         return self.kind.show(self.config, include_defaults)
@@ -71,7 +71,7 @@ def _unpickled_spec(
 
 
 def kind_of(key: str) -> ResourceKind:
-    """The kind that a key, ``kind`` or ``kind#tag``, is of."""
+    """Return the kind of a key, ``kind`` or ``kind#tag``."""
     name = key.partition("#")[0]
     if name not in RESOURCES:
         raise SpecError(f"Invalid context resource identifier: {quote(name)}")
@@ -307,7 +307,7 @@ def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:
 
 
 def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpec | None, Context | None]:
-    """The spec and parent, of a call that names the first `spec` or `json` or neither."""
+    """Return the spec and parent from the arguments of a call; the spec may be named `spec` or `json`."""
     if not args and not named:
         return None, None
     names = ("spec" if "spec" in named else "json", "parent")

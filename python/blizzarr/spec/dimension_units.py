@@ -59,5 +59,5 @@ def common_units(said: DimensionUnits | None, layers: Iterable[DimensionUnits | 
 
 
 def units_shown(units: Sequence[Unit | None]) -> str:
-    """Units as errors show them."""
+    """Format units for an error message."""
     return f"[{', '.join('null' if unit is None else quote(str(unit)) for unit in units)}]"

@@ -32,7 +32,7 @@ Options = Mapping[str, Any]
 
 
 class DocumentConstraints(WholeElements):
-    """Members of a document by name, as JSON.
+    """Constraints on members of a document, by name and as JSON.
 
     Examples
     --------
@@ -50,24 +50,24 @@ class DocumentConstraints(WholeElements):
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """The members of an object."""
+        """Parse the members of an object."""
         return cls(as_object(value))
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
-        """The document of an array."""
+        """Return constraints that only this array meets: its document."""
         return cls(encoded(meta))
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
-        """Nothing is refused before it is created."""
+        """Do nothing: data types are checked when an array is created."""
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The members."""
         return self.members
 
     def constrain(self, schema: Schema, options: Options) -> None:
-        """The rank is that of the shape."""
+        """Add the rank of the shape to the schema."""
         shape = self.members.get("shape")
         if isinstance(shape, list):
             schema._merge(Schema(rank=len(shape)))

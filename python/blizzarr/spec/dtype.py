@@ -198,7 +198,7 @@ def as_dtype(value: DTypeLike) -> DType:
 
 
 def dtype_json(value: Any) -> DType:
-    """The data type that JSON names.
+    """Parse the name of a data type.
 
     Examples
     --------

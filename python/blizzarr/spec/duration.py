@@ -15,7 +15,7 @@ _WHOLE = re.compile(rf"([-+]?)((?:{_PART.pattern})+|0)")
 
 
 def parse_duration(value: Any) -> int:
-    """The text in nanoseconds.
+    """Parse a text into nanoseconds.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def parse_duration(value: Any) -> int:
 
 
 def duration_text(nanoseconds: int) -> str:
-    """The shortest text that means it.
+    """Return the shortest text for this number of nanoseconds.
 
     Examples
     --------

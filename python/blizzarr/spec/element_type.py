@@ -73,7 +73,7 @@ class ElementType:
 
     @classmethod
     def of(cls, json: Any, fields: list[Field], named: bool, legacy: bool = False) -> Self:
-        """Fields that lie one behind the other."""
+        """Return the type of elements whose fields lie one after the other."""
         placed: list[Field] = []
         offset = 0
         for field in fields:
@@ -94,7 +94,7 @@ class ElementType:
         return Field("", DTYPES["byte"], shape=(self.itemsize,))
 
     def position(self, name: str) -> int:
-        """Which field has a name; without one there must be one only."""
+        """Return the position of a field; without a name, there must be only one."""
         names = [field.name for field in self.fields]
         if not name:
             if len(names) == 1:

@@ -30,7 +30,7 @@ _BYTES = ("char", "byte")
 
 
 def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
-    """The array that a user means, of the data type if that is known.
+    """Convert a user's fill value to an array, of the data type if that is known.
 
     Dimensions along which nothing changes have length 1, and are left out in front.
 
@@ -92,7 +92,7 @@ def dtype_of(array: Array) -> DType:
 
 
 def check_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
-    """Refuse shapes that cannot be broadcast to the target."""
+    """Raise if a shape cannot be broadcast to the target."""
     aligned = target[len(target) - len(shape) :] if len(shape) <= len(target) else None
     if aligned is None or any(size not in (1, wanted) for size, wanted in zip(shape, aligned, strict=True)):
         raise SpecError(f"Cannot broadcast array of shape {braces(shape)} to target shape {braces(target)}")
@@ -104,7 +104,7 @@ def same_fill(a: Array, b: Array) -> bool:
 
 
 def shown(array: Array, dtype: DType | None = None) -> str:
-    """The array as errors quote it.
+    """Format an array for an error message.
 
     Examples
     --------

@@ -29,7 +29,7 @@ ratio_json = as_list(_or_none(as_float), MAX_RANK)
 
 
 def check_rank(rank: int, known: int) -> None:
-    """Refuse a number of dimensions that cannot be, or is not that which is known (-1 for not known)."""
+    """Raise if a number of dimensions is invalid, or differs from the known one (-1 if there is none)."""
     if not -1 <= rank <= MAX_RANK:
         raise SpecError(f"Rank {rank} is outside valid range [0, {MAX_RANK}]")
     if -1 not in (rank, known) and rank != known:
@@ -47,7 +47,7 @@ class GridConstraints:
 
     @classmethod
     def unset(cls, rank: int, like: GridConstraints | None = None) -> GridConstraints:
-        """No constraints for so many dimensions; the number of elements is that of `like`."""
+        """Return no constraints for this number of dimensions; the number of elements is that of `like`."""
         none = Vector.unset(rank)
         return cls(none, none) if like is None else cls(none, none, like.elements, like.elements_hard)
 
@@ -61,17 +61,17 @@ class GridConstraints:
         return GridConstraints(self.shape.softened(), self.aspect_ratio.softened(), self.elements)
 
     def with_shape(self, values: Any, hard: Any) -> GridConstraints:
-        """With constraints on the shape."""
+        """Return the constraints merged with some on the shape."""
         shape = self.shape.merged(SHAPE, values, hard)
         return GridConstraints(shape, self.aspect_ratio, self.elements, self.elements_hard)
 
     def with_aspect_ratio(self, values: Any, hard: Any) -> GridConstraints:
-        """With constraints on the aspect ratio."""
+        """Return the constraints merged with some on the aspect ratio."""
         ratio = self.aspect_ratio.merged(ASPECT_RATIO, values, hard)
         return GridConstraints(self.shape, ratio, self.elements, self.elements_hard)
 
     def with_elements(self, elements: int | None, hard: bool) -> GridConstraints:
-        """With a constraint on the number of elements."""
+        """Return the constraints merged with one on the number of elements."""
         if elements is None or elements == UNSET:
             return self
         if not 0 <= elements < INFINITE:
@@ -203,12 +203,12 @@ class Grid:
 
     @property
     def elements(self) -> int | None:
-        """About how many elements a chunk has to have."""
+        """The hard constraint on the approximate number of elements of a chunk."""
         return self._constraints.elements if self._constraints.elements_hard else None
 
     @property
     def elements_soft_constraint(self) -> int | None:
-        """About how many elements a chunk would better have."""
+        """The soft constraint on the approximate number of elements of a chunk."""
         return None if self._constraints.elements_hard else self._constraints.elements
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
@@ -227,7 +227,7 @@ class Grid:
 
 
 def as_grid(value: Any) -> Grid:
-    """The grid itself; nothing else is taken for one."""
+    """Check that a value is a `Grid`."""
     if not isinstance(value, Grid):
         raise TypeError(f"expected ChunkLayout.Grid, found {type(value).__name__}")
     return value

@@ -68,7 +68,7 @@ def _rounded(value: float, dtype: DType) -> Any:
 
 
 def integer_range(dtype: DType) -> tuple[int, int]:
-    """The least and the greatest integer of a data type.
+    """Return the least and the greatest integer of a data type.
 
     Examples
     --------

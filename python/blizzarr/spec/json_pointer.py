@@ -15,7 +15,7 @@ __all__ = ["as_pointer", "found_at", "replaced_at"]
 
 
 def as_pointer(value: Any) -> str:
-    """The text, which has to be a pointer.
+    """Check that a text is a JSON Pointer.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def as_pointer(value: Any) -> str:
 
 
 def found_at(document: Any, pointer: str) -> Any:
-    """The value that a pointer means.
+    """Return the value that a pointer refers to.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def _not_found(value: Any, name: str, reached: list[str]) -> SpecError:
 
 
 def replaced_at(document: Any, pointer: str, value: Any) -> Any:
-    """The document with another value where a pointer means, which may be a new member or element.
+    """Return the document with another value where the pointer refers to, which may be a new member or element.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _unescaped(part: str) -> str:
 
 
 def _shown(reached: list[str]) -> str:
-    """The pointer as far as it was followed."""
+    """Format the pointer up to the given part for an error message."""
     return quote("/".join(reached))
 
 

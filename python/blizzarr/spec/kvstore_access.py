@@ -20,13 +20,13 @@ __all__ = ["NO_VALUE", "UNKNOWN", "Access", "ByteSlice", "Found", "Named"]
 
 
 class ByteSlice(NamedTuple):
-    """Which bytes are wanted; a negative start counts from the end, and a stop of None is the end."""
+    """The requested bytes; a negative start counts from the end, and a stop of None is the end."""
 
     start: int
     stop: int | None
 
     def of(self, size: int) -> tuple[int, int]:
-        """Start and length in a value of this size."""
+        """Return start and length in a value of this size."""
         start = self.start + size if self.start < 0 else self.start
         stop = size if self.stop is None else self.stop
         if start < 0 or stop > size or start > stop:
@@ -66,7 +66,7 @@ class Access:
         return Access(Opened(self.store, ""))
 
     def read(self, key: str, part: ByteSlice | None = None, if_not_equal: bytes = UNKNOWN) -> Found:
-        """The value, or part of it; nothing of it if it is of the generation `if_not_equal`."""
+        """Read the value, or part of it, unless it has the generation `if_not_equal`."""
         with Named(self, key) as full:
             if isinstance(self.store, LocalStore):
                 return self._read_file(full, part, if_not_equal)
@@ -76,7 +76,7 @@ class Access:
         return Found(_slice(value, part), generation)
 
     def _read_file(self, full: str, part: ByteSlice | None, if_not_equal: bytes) -> Found:
-        """Of a file, which tells its generation without being read."""
+        """Read from a file, whose generation is known without reading it."""
         while True:
             before = self._file(full)
             if before is None:
@@ -127,7 +127,7 @@ class Access:
         self._publish()
 
     def keys(self, least: str, end: str) -> Iterator[str]:
-        """The keys from `least` up to, but without, `end`, in no order."""
+        """Return the keys from `least` up to, but without, `end`, in no order."""
         for full in self._below(_common(least, end)):
             key = full[len(self.path) :]
             as_bytes = key.encode("utf-8", "surrogateescape")
@@ -137,7 +137,7 @@ class Access:
                 yield key
 
     def _below(self, common: str) -> Iterator[str]:
-        """All keys of the store that begin with the path and this."""
+        """Return all keys of the store that begin with the path and this prefix."""
         wanted = self.path + common
         # Only directories that begin with the last name of the path are listed.
         directory = wanted.rpartition("/")[0]

@@ -53,7 +53,7 @@ class KvChanges:
         return Found(value, generation)
 
     def _own(self, key: str) -> tuple[bytes | None, bytes] | None:
-        """A value that is to be changed, and the generation of that change."""
+        """Return the value that the transaction gives to a name, and the generation of that change."""
         changes = self._changes
         with changes.lock:
             name = self._prefix + key
@@ -64,7 +64,7 @@ class KvChanges:
             return None if value is None else bytes(value), changes.stamp(name, made is not None)
 
     def write(self, key: str, value: bytes | None, if_equal: bytes | None) -> bytes:
-        """Note the new value, or None for none; the transaction fails if the old one is not of a generation then."""
+        """Set or delete the value; the commit fails if the old value does not have the generation by then."""
         changes = self._changes
         with Named(self._access, key), changes.lock:
             if if_equal:
@@ -77,7 +77,7 @@ class KvChanges:
             return changes.stamp(self._prefix + key, False)
 
     def keys(self, least: str, end: str) -> list[str]:
-        """The keys as they will be, from one up to, but without, another."""
+        """Return the keys as they will be, from `least` up to, but without, `end`."""
         if self._transaction.repeatable_read:
             raise SpecError("repeatable_read mode not supported for transactional list operations")
         return sorted(key for key in Access(Opened(self._staged, "")).keys(least, end))

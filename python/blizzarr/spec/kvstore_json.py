@@ -134,7 +134,7 @@ def kvstore_json(node: KvNode, include_defaults: bool = False) -> dict[str, Any]
 
 
 def kvstore_from_url(text: str) -> KvNode:
-    """The place of a URL: one that stands alone, and behind each ``|`` one that is made from it.
+    """Parse a URL: a place, followed by ``|`` and a place on top of it, any number of times.
 
     Examples
     --------

@@ -14,7 +14,7 @@ __all__ = ["KvNode"]
 
 @dataclass(frozen=True)
 class KvNode:
-    """One place: a driver with its options and resources, a path in it, and the place it is made from, if any."""
+    """A place: a driver with its options and resources, a path in it, and the place that it is on top of, if any."""
 
     driver: str
     path: str = ""

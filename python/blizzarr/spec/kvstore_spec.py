@@ -131,7 +131,7 @@ def _unpickled(node: KvNode) -> KvStoreSpec:
 
 
 def text_of(value: Any) -> str:
-    """A key or path, which may be given as bytes.
+    """Convert a key or path to a text; it may be bytes.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def text_of(value: Any) -> str:
 
 
 def path_of(node: KvNode) -> str:
-    """The path as a text, if it is one."""
+    """Return the path as a text; raise if it is not valid UTF-8."""
     return node.path.encode("utf-8", "surrogateescape").decode("utf-8")
 
 

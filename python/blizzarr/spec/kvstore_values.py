@@ -13,12 +13,12 @@ State: TypeAlias = Literal["unspecified", "missing", "value"]
 
 
 def bytes_of(value: Any) -> bytes:
-    """Bytes, which may be given as text."""
+    """Convert to bytes; texts are encoded as UTF-8."""
     return text_of(value).encode("utf-8", "surrogateescape")
 
 
 class _Value:
-    """Something that can be changed, compared and copied, and so is no key of a dict."""
+    """The base of mutable values that can be compared and copied, and therefore have no hash."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
@@ -180,7 +180,7 @@ class ReadResult(_Value):
 
     @property
     def state(self) -> State:
-        """``"value"``, ``"missing"``, or ``"unspecified"``."""
+        """The kind of result: ``"value"``, ``"missing"``, or ``"unspecified"``."""
         return self._state
 
     @state.setter
@@ -200,7 +200,7 @@ class ReadResult(_Value):
 
     @property
     def stamp(self) -> TimestampedStorageGeneration:
-        """Which version of the value, and when it was read."""
+        """The version of the value, and when it was read."""
         stamp: TimestampedStorageGeneration = self._stamp.__copy__()
         return stamp
 

@@ -41,7 +41,7 @@ Adjust = Callable[[int, int], int]
 
 
 def choose_shape(grid: GridConstraints, domain: Sequence[Bounds]) -> tuple[int, ...]:
-    """The shape of the chunks of one grid.
+    """Choose the shape of the chunks of one grid.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def choose_read_write_shapes(
 
 
 def _given(shape: Vector, domain: Sequence[Bounds]) -> tuple[list[int], frozenset[int]]:
-    """The sides that constraints give, 0 for the others, and which of them must be so."""
+    """Return the sides that constraints give, 0 for the others, and which of them are hard."""
     if not shape.values:
         return [0] * len(domain), frozenset()
     if len(shape.values) != len(domain):
@@ -149,7 +149,7 @@ def _scaled(
 
 
 def _factor(elements_of: Callable[[float], int], wanted: int, step: float, most: float) -> float:
-    """A factor that gives `wanted` elements; if the search finds none, one that gives fewer.
+    """Return a factor that gives `wanted` elements; if the search finds none, one that gives fewer.
 
     Which of several such factors is found, and whether one is, depends on where the search looks. So this looks where
     TensorStore 0.1.86 does, whose compiled search is not the one in its published sources.
@@ -172,7 +172,7 @@ def _factor(elements_of: Callable[[float], int], wanted: int, step: float, most:
 
 
 def nearest_divisor(dividend: int, wanted: int) -> int:
-    """The divisor nearest to a number, the smaller of two.
+    """Return the divisor nearest to a number, of two the smaller.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def nearest_divisor(dividend: int, wanted: int) -> int:
 
 
 def nearest_multiple(divisor: int, wanted: int) -> int:
-    """The multiple nearest to a number, the smaller of two, but not 0.
+    """Return the multiple nearest to a number, of two the smaller, but not 0.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class Members:
         self.left = dict(as_object(value))
 
     def take(self, name: str, parse: Callable[[Any], T], default: Any = MISSING) -> T:
-        """The member, parsed; `default` if it is not there, without which that is an error."""
+        """Take a member and parse it; `default` if it is missing, which otherwise is an error."""
         value = self.left.pop(name, MISSING)
         if value is MISSING and default is not MISSING:
             return default  # type: ignore[no-any-return]
@@ -64,7 +64,7 @@ Choices = Mapping[str, Mapping[str, tuple[Callable[[Any], Any], Any]]]
 
 
 def named_options(value: Any, tag: str, choices: Choices) -> dict[str, Any]:
-    """An object that names one of these in the member `tag`, with all its options, sorted by their names.
+    """Parse an object that has one of these names in the member `tag`, and return all its options, sorted by name.
 
     Examples
     --------
@@ -88,21 +88,21 @@ def named_options(value: Any, tag: str, choices: Choices) -> dict[str, Any]:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """The value, which has to be an object."""
+    """Check that a value is an object."""
     if not isinstance(value, dict):
         raise expected(value, "object")
     return value
 
 
 def as_text(value: Any) -> str:
-    """The value, which has to be a text."""
+    """Check that a value is a text."""
     if not isinstance(value, str):
         raise expected(value, "string")
     return value
 
 
 def as_bool(value: Any) -> bool:
-    """The value, which has to be a boolean."""
+    """Check that a value is a boolean."""
     if not isinstance(value, bool):
         raise expected(value, "boolean")
     return value
@@ -132,14 +132,14 @@ def as_integer(least: int, most: int, name: str = "") -> Callable[[Any], int]:
 
 
 def as_float(value: Any) -> float:
-    """The value, which has to be a number."""
+    """Check that a value is a number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise expected(value, "64-bit floating-point number")
     return float(value)
 
 
 def at_position(position: int, values: list[Any], parse: Callable[[Any], T]) -> T:
-    """One element of an array, parsed; errors name its position."""
+    """Parse one element of an array; errors name its position."""
     try:
         return parse(values[position])
     except (SpecError, ValueError, IndexError) as error:

@@ -36,7 +36,7 @@ class MetadataConstraints(Protocol):
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
-        """Refuse data types that the format does not have."""
+        """Raise if the format does not have the data type."""
         ...
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
@@ -69,15 +69,15 @@ class MetadataConstraints(Protocol):
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
-        """The constraints that nothing but this array fulfils."""
+        """Return constraints that only this array meets."""
         ...
 
     def create(self, schema: Schema, options: Mapping[str, Any]) -> ArrayMeta:
-        """A new array that fulfils the constraints."""
+        """Return the metadata of a new array that meets the constraints."""
         ...
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Mapping[str, Any]) -> None:
-        """Refuse an array that does not fulfil them; the error names both sides."""
+        """Raise unless an array meets the constraints; the error names both sides."""
         ...
 
     @classmethod

@@ -25,7 +25,7 @@ def mismatch(name: str, wanted: Any, found: Any) -> SpecError:
 
 
 def check_rank(schema: Schema, rank: int | None) -> None:
-    """Refuse metadata of another rank than the schema has."""
+    """Raise if the metadata have another rank than the schema."""
     if schema.rank not in (None, rank):
         raise SpecError(f"Rank specified by schema ({schema.rank}) does not match rank specified by metadata ({rank})")
 

@@ -30,7 +30,7 @@ class Opened(NamedTuple):
 
 
 def open_place(node: KvNode) -> Opened:
-    """The store of a bound node, rooted where keys that continue its path are keys of the store.
+    """Return the store of a bound node, rooted so that keys that continue its path are keys of the store.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def open_place(node: KvNode) -> Opened:
 
 
 def open_directory(node: KvNode) -> Opened:
-    """The store of a bound node and the path in it, a directory whether it ends with a slash or not."""
+    """Return the store of a bound node and the path in it, a directory whether it ends with a slash or not."""
     if node.driver == "file":
         return Opened(_directory(node, node.path), "")
     return Opened(_store(node), node.path.rstrip("/"))

@@ -228,7 +228,7 @@ def _http_from_url(url: Url, text: str) -> KvNode:
 
 
 def _http_path(node: KvNode) -> KvNode:
-    """The path of the base URL goes into the path."""
+    """Move the path of the base URL into the path."""
     url = split_url(node.options["base_url"])
     if not url.path:
         return node

@@ -26,7 +26,7 @@ def pretty(value: Any, prefix: str = "", suffix: str = "", width: int = 80) -> s
 
 
 def _lines(value: Any, width: int, at: int, indent: int) -> str:
-    """The value where `at` columns are taken already, further lines indented by `indent`."""
+    """Format a value that begins at column `at`; further lines are indented by `indent`."""
     line = _line(value)
     if len(line) <= width - at or not isinstance(value, dict | list):
         return line

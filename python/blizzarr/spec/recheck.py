@@ -39,7 +39,7 @@ def recheck_argument(name: str, value: Any) -> Recheck:
 
 
 def bound_at_open(bound: Recheck, now: float | None = None) -> float:
-    """The time since which something must have been looked at to be used without looking again.
+    """Return the moment since which something must have been checked to be used without another check.
 
     Examples
     --------

@@ -24,7 +24,7 @@ _NO_LAYOUT: Final = ChunkLayout()
 
 
 class SchemaConstraints:
-    """Rank, data type, domain, layout, codec, fill value and units, each of which may be open.
+    """Constraints on rank, data type, domain, layout, codec, fill value and units.
 
     Examples
     --------

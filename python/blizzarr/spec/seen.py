@@ -263,7 +263,7 @@ def fill_seen(fill: np.ndarray[Any, Any], view: Form, domain: IndexDomain | None
 
 
 def _positions(map_: Map, view: Form, size: int) -> np.ndarray[Any, Any]:
-    """The indices that a map gives for all positions of the view, with a dimension for each of the view's."""
+    """Return the indices of a map for all positions of the view, with a dimension for each of the view's."""
     shape = [1] * view.rank
     if isinstance(map_, ArrayMap):
         return map_.offset + map_.stride * map_.array

@@ -168,7 +168,7 @@ class Spec(Indexable):
 
     @property
     def schema(self) -> Schema:
-        """All that is known of the array."""
+        """The schema: everything that is known of the array."""
         schema = Schema()
         known: dict[str, Any] = {
             "dtype": self.dtype,

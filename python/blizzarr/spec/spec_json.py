@@ -94,7 +94,7 @@ def _check_rank(rank: int, transform: IndexTransform | None, schema: Schema) -> 
 
 
 def constrain(schema: Schema, name: str, value: Any) -> None:
-    """Constrain a schema that is still being made."""
+    """Add the constraints to a schema that is still being made."""
     SCHEMA_ARGUMENTS[name].apply(schema, value)
 
 
@@ -115,7 +115,7 @@ def _unsupported(said: str, what: str) -> UnsupportedDriverError:
 
 
 def derived(node: SpecNode) -> SpecNode:
-    """The node with the identity as transform, if it has none and its domain is known."""
+    """Return the node with the identity as its transform, if it has none and its domain is known."""
     if node.transform is not None:
         return node
     domain = DRIVERS[node.driver].domain(node)
@@ -216,7 +216,7 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
 
 
 def _cast(part: str, found: KvNode | SpecNode) -> SpecNode:
-    """The array before a part like ``cast:int8``, as that data type."""
+    """Return the array before a part such as ``cast:int8``, converted to that data type."""
     below = _array("auto", "", found) if isinstance(found, KvNode) else derived(found)
     try:
         url = split_url(part)

@@ -22,7 +22,7 @@ __all__ = ["failed_precondition", "invalid_argument", "needs_directory", "openin
 
 
 class needs_directory:  # noqa: N801  # as a function
-    """Errors of stores that found a file where a directory has to be.
+    """A context for errors of stores that found a file where a directory is needed.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ _BIG = sys.byteorder == "big"
 
 
 def from_stored(raw: npt.NDArray[np.uint8], field: Field) -> npt.NDArray[Any]:
-    """The values that the bytes along the last axis mean.
+    """Return the values whose bytes are along the last axis.
 
     Examples
     --------

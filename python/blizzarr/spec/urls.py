@@ -25,13 +25,13 @@ class Url(NamedTuple):
     fragment: str | None
 
     def require_slashes(self, text: str) -> None:
-        """Refuse a URL of a place that is not on top of another without ``//``."""
+        """Raise unless the URL has ``//``, which places that are not on top of another need."""
         if not self.has_slashes:
             hint = as_place(self.path) if self.scheme == "file" else ""
             raise SpecError(f"Scheme {quote(self.scheme + '://')} not present in url{hint}")
 
     def refuse_slashes(self) -> None:
-        """Refuse ``//`` in the URL of a place that is on top of another."""
+        """Raise if the URL has ``//``, which places on top of another do not take."""
         if self.has_slashes:
             raise SpecError(f"Scheme {quote(self.scheme + ':')} not present in url")
 
@@ -42,7 +42,7 @@ class Url(NamedTuple):
         self.refuse_fragment()
 
     def refuse_fragment(self) -> None:
-        """Refuse a fragment, which has no meaning in a place."""
+        """Raise if there is a fragment, which has no meaning in a place."""
         if self.fragment is not None:
             raise SpecError("Fragment identifier not supported")
 

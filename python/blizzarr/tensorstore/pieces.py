@@ -55,7 +55,7 @@ class Pieces:
         """True if elements are selected one by one; they are then arranged in one dimension."""
 
     def arranged(self, elements: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Arrange elements in the order in which the axes of the array go through the selection; a view where possible."""
+        """Arrange elements in the order in which the axes of the array traverse the selection; a view if possible."""
         if not self._axes:
             return elements
         if self.is_listed:

@@ -30,7 +30,7 @@ class _OfOne(Driver):
     """An array that is made from one other."""
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
-        """Open modes and key-value stores are those of the array below."""
+        """Return the node with a change; open modes and stores are those of the array below."""
         from blizzarr.spec.drivers import DRIVERS
 
         below = node.bases[0]
@@ -63,7 +63,7 @@ class _OfOne(Driver):
         return DRIVERS[node.bases[0].driver].codec(node.bases[0])
 
     def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """Not known before it is opened."""
+        """Return None: the fill value is not known before the array is opened."""
         return node.schema.fill_value
 
 
@@ -102,7 +102,7 @@ class CastSpec(_OfOne):
         return replace(node, schema=schema, bases=(base,))
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """The array below."""
+        """Return the members: the array below."""
         return {"base": _base_json(node, include_defaults)}
 
     def base(self, node: SpecNode) -> SpecNode | None:
@@ -161,7 +161,7 @@ class DownsampleSpec(_OfOne):
         return replace(node, schema=schema, bases=(base,), options={"factors": factors, "method": method})
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """The array below, the factors and the method."""
+        """Return the members: the array below, the factors and the method."""
         return {
             "base": _base_json(node, include_defaults),
             "downsample_factors": list(node.options["factors"]),
@@ -177,7 +177,7 @@ class DownsampleSpec(_OfOne):
 
 
 class StackSpec(Driver):
-    """Arrays put together: each element is that of the last array which has it."""
+    """Specs of stacks: each element is that of the last array that has it."""
 
     name: ClassVar = "stack"
     resources: ClassVar = ("data_copy_concurrency",)
@@ -199,7 +199,7 @@ class StackSpec(Driver):
         return replace(node, schema=schema, bases=layers)
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """The arrays."""
+        """Return the members: the arrays."""
         from blizzarr.spec.spec_json import spec_json
 
         return {"layers": [spec_json(layer, include_defaults) for layer in node.bases]}

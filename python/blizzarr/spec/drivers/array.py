@@ -21,7 +21,7 @@ __all__ = ["ArrayDriver", "order_of"]
 
 
 class ArrayDriver(Driver):
-    """Elements in memory."""
+    """The driver of elements in memory."""
 
     name: ClassVar = "array"
     resources: ClassVar = ("data_copy_concurrency",)
@@ -37,7 +37,7 @@ class ArrayDriver(Driver):
         return altered(node, schema=schema, options={"array": array})
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """The elements."""
+        """Return the members: the elements."""
         dtype = node.schema.dtype
         assert dtype is not None
         return {"array": array_json(node.options["array"], dtype)}

@@ -40,7 +40,7 @@ class AutoDriver(Driver):
         return altered(node, kvstore=kvstore, resources=resources)
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """The store."""
+        """Return the members: the store."""
         return {} if node.kvstore is None else {"kvstore": kvstore_json(node.kvstore, include_defaults)}
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:

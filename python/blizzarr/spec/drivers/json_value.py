@@ -73,7 +73,7 @@ class JsonValue(Driver):
         return altered(node, options=options, kvstore=kvstore)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
-        """To open: a value is made by writing it."""
+        """Return the open mode, which is to open: a value is created by writing it."""
         return _OPEN._copy()
 
     def domain(self, node: SpecNode) -> IndexDomain | None:

@@ -41,7 +41,7 @@ class PrecomputedSpec(StoredDriver):
         return constraints.to_json(include_defaults)
 
     def minimal(self, constraints: MetadataConstraints) -> MetadataConstraints:
-        """Which scale it is."""
+        """Return the constraints that select the scale."""
         from blizzarr.spec.precomputed.driver import VolumeConstraints
 
         assert isinstance(constraints, VolumeConstraints)

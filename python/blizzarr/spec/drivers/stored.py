@@ -27,7 +27,7 @@ __all__ = ["StoredDriver", "directory", "kvstore_members"]
 
 
 def kvstore_members(members: Members) -> KvNode | None:
-    """The members ``kvstore`` and, of old specs, ``path``, which is joined to it."""
+    """Take the members ``kvstore`` and, in old specs, ``path``, which is joined to it."""
     kvstore = members.take("kvstore", kvstore_from_json, default=None)
 
     def below(value: Any) -> KvNode:
@@ -94,7 +94,7 @@ class StoredDriver(Driver):
         return members.take("metadata", self.constraints.from_json, default=None)
 
     def said_constraints(self, constraints: MetadataConstraints, include_defaults: bool) -> dict[str, Any]:
-        """The members that demand it."""
+        """Return the members that contain these constraints."""
         metadata = constraints.to_json(include_defaults)
         return {"metadata": copied(metadata)} if include_defaults or metadata != self.nothing.to_json() else {}
 
@@ -126,7 +126,7 @@ class StoredDriver(Driver):
         return said
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
-        """With another open mode, other bounds of caches, a store if there was none, and further constraints."""
+        """Return the node with another open mode, bounds of caches, a store if it had none, and further constraints."""
         options = dict(node.options)
         if change.minimal_spec:
             options["metadata"] = self.minimal(options["metadata"])

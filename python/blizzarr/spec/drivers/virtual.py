@@ -14,15 +14,15 @@ __all__ = ["VirtualSpec"]
 
 
 class VirtualSpec(Driver):
-    """Chunks as functions make them."""
+    """Specs of chunks that functions make."""
 
     name: ClassVar = "virtual_chunked"
     resources: ClassVar = ("data_copy_concurrency", "cache_pool")
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """There is no JSON for functions."""
+        """Raise: functions have no JSON."""
         raise SpecError(f"{quote(self.name)} cannot be said in JSON")
 
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """There is no JSON for functions."""
+        """Raise: functions have no JSON."""
         raise UnsupportedOperationError('Error converting object member "driver": JSON representation not supported')

@@ -42,7 +42,7 @@ def check_metadata(stored: Metadata, constraints: Metadata) -> None:
 
 
 def check_schema(stored: Metadata, schema: Schema) -> None:
-    """Refuse metadata that do not have this schema."""
+    """Raise unless the metadata meet the schema."""
     dtype = stored.dtype
     assert dtype is not None
     check_rank(schema, stored.rank)

@@ -31,7 +31,7 @@ class N5Codec:
         return cls(members.take("compression", compression_json, None))
 
     def merged(self, other: N5Codec) -> N5Codec:
-        """With the constraints of both."""
+        """Return the codec with the constraints of both."""
         if self.compression is None or other.compression is None:
             return self if other.compression is None else other
         if self.compression != other.compression:

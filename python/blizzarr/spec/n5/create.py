@@ -19,7 +19,7 @@ __all__ = ["new_metadata"]
 
 
 def new_metadata(constraints: Metadata, schema: Schema) -> Metadata:
-    """The metadata of a new array: everything that is left open is chosen.
+    """Return the metadata of a new array, with everything that is left open chosen.
 
     Examples
     --------

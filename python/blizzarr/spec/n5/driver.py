@@ -55,12 +55,12 @@ class N5Constraints(WholeElements):
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> N5Constraints:
-        """The constraints that nothing but this array fulfils."""
+        """Return constraints that only this array meets."""
         return cls(_METADATA.of(meta))
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
-        """Refuse data types that the format does not have."""
+        """Raise if the format does not have the data type."""
         if schema.dtype is not None:
             check_dtype(schema.dtype)
 
@@ -94,7 +94,7 @@ class N5Constraints(WholeElements):
         return units_of(self.metadata, schema) or None
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
-        """A new array that fulfils the constraints."""
+        """Return the metadata of a new array that meets the constraints."""
         document = new_metadata(self.metadata, schema).to_json()
         return array_of("n5", document)
 
@@ -108,7 +108,7 @@ class N5Constraints(WholeElements):
         stored_from_json(document)
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
-        """Refuse an array that does not fulfil them."""
+        """Raise unless an array meets the constraints."""
         stored = _METADATA.of(meta)
         check_metadata(stored, self.metadata)
         check_schema(stored, schema)

@@ -35,7 +35,7 @@ def constrain(metadata: Metadata, schema: Schema) -> None:
 
 
 def domain_of(metadata: Metadata, schema: Schema) -> IndexDomain | None:
-    """The domain; upper bounds can be changed, so they are implicit.
+    """Return the domain, whose upper bounds can be changed and therefore are implicit.
 
     Examples
     --------

@@ -73,14 +73,14 @@ class Metadata:
 
 
 def check_dtype(dtype: DType) -> DType:
-    """Refuse data types that N5 does not have."""
+    """Raise if N5 does not have the data type."""
     if dtype.name not in _NAMES:
         raise SpecError(f"{dtype.name} data type is not one of the supported data types: {', '.join(_NAMES)}")
     return dtype
 
 
 def check_size(chunks: tuple[int, ...], dtype: DType) -> None:
-    """Refuse blocks that are too large for the format.
+    """Raise if blocks are too large for the format.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def check_region(size: Sequence[int], offset: Sequence[int]) -> None:
 
 
 def check_key_bits(size: Sequence[int], chunk: Sequence[int]) -> None:
-    """Refuse more chunks than the keys of shards can tell apart."""
+    """Raise if there are more chunks than the keys of shards can distinguish."""
     if sum(index_bits(size, chunk)) > _KEY_BITS:
         raise SpecError(
             f'"size" of {dump(list(size))} with "chunk_size" of {dump(list(chunk))} is not compatible with sharded '

@@ -87,7 +87,7 @@ def _matching(volume: Volume, wanted: ScaleConstraints, units: DimensionUnits) -
 
 
 def check_multiscale(volume: Volume, wanted: MultiscaleConstraints) -> None:
-    """Refuse a volume that is not as demanded."""
+    """Raise unless a volume meets the constraints."""
     if wanted.dtype is not None and wanted.dtype.name != volume.data_type:
         _differ("data_type", wanted.dtype.name, volume.data_type)
     if wanted.num_channels not in (None, volume.num_channels):
@@ -97,7 +97,7 @@ def check_multiscale(volume: Volume, wanted: MultiscaleConstraints) -> None:
 
 
 def check_scale(scale: Scale, wanted: ScaleConstraints) -> None:
-    """Refuse a scale that is not as demanded.
+    """Raise unless a scale meets the constraints.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def _shown(value: Any) -> str:
 
 
 def check_schema(volume: Volume, scale: Scale, chunk: Triple, schema: Schema) -> None:
-    """Refuse a scale that does not have this schema."""
+    """Raise unless a scale meets the schema."""
     if schema.dtype is not None and schema.dtype.name != volume.data_type:
         raise ConstraintError(
             f"data_type from metadata ({volume.data_type}) does not match dtype in schema ({schema.dtype.name})"

@@ -35,7 +35,7 @@ class PrecomputedCodec:
         return cls(*encoding_members(members), members.take("shard_data_encoding", data_encoding, None))
 
     def merged(self, other: PrecomputedCodec) -> PrecomputedCodec:
-        """With the constraints of both."""
+        """Return the codec with the constraints of both."""
         found = self
         for member in fields(self):
             mine, theirs = getattr(self, member.name), getattr(other, member.name)

@@ -75,7 +75,7 @@ class MultiscaleConstraints:
 
 
 def check_dtype(dtype: DType) -> DType:
-    """Refuse data types that volumes do not have."""
+    """Raise if volumes do not have the data type."""
     if dtype.name not in TYPES:
         raise SpecError(f"{dtype.name} data type is not one of the supported data types: {', '.join(TYPES)}")
     return dtype
@@ -134,7 +134,7 @@ def scale(value: Any, of: MultiscaleConstraints) -> ScaleConstraints:
 
 
 def encoding_members(members: Members) -> tuple[str | None, int | None, int | None]:
-    """The encoding, and the options that some have: the quality of ``jpeg``, the level of ``png``."""
+    """Take the encoding, and its options: the quality of ``jpeg``, the level of ``png``."""
     encoding = members.take("encoding", one_of(*ENCODINGS), None)
     quality = members.take("jpeg_quality", as_integer(0, 100) if encoding == "jpeg" else _only("jpeg"), None)
     level = members.take("png_level", as_integer(0, 9) if encoding == "png" else _only("png"), None)

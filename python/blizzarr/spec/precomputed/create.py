@@ -48,7 +48,7 @@ def new_document(
     schema: Schema,
     assumed: bool = False,
 ) -> tuple[dict[str, Any], int]:
-    """The document with one more scale, and the number of that; everything that is left open is chosen.
+    """Return the document with one more scale, and its number; everything that is left open is chosen.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def new_document(
 
 
 def _chunks(layout: ChunkLayout, domain: IndexDomain, encoding: str) -> tuple[Triple, Triple | None]:
-    """The size of chunks, and that of the blocks in them, where there are such."""
+    """Choose the shape of chunks, and of the blocks in them, for encodings that have blocks."""
     bounds = [Bounds(first, end) for first, end in zip(domain.inclusive_min, domain.exclusive_max, strict=True)]
     shape = choose_shape(layout._grids["read"], bounds)
     if encoding != "compressed_segmentation":
@@ -154,7 +154,7 @@ def _check_new(
     resolution: tuple[float, ...],
     assumed: bool,
 ) -> int:
-    """The number that a new scale gets; refuses one that there is already."""
+    """Return the number of a new scale; raise if it exists already."""
     if stored is None:
         if number and not assumed:
             raise ConstraintError(f"Cannot create scale {number} in new multiscale volume")

@@ -60,7 +60,7 @@ class VolumeConstraints(WholeElements):
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> VolumeConstraints:
-        """The constraints that nothing but this scale fulfils."""
+        """Return constraints that only this scale meets."""
         volume, number, chunk = _stored(meta)
         return cls(
             number,
@@ -69,7 +69,7 @@ class VolumeConstraints(WholeElements):
         )
 
     def minimal(self) -> VolumeConstraints:
-        """Which scale it is, and no more."""
+        """Return the constraints that select the scale."""
         return VolumeConstraints(self.number)
 
     @staticmethod
@@ -94,7 +94,7 @@ class VolumeConstraints(WholeElements):
             schema._merge(Schema(dtype=self.multiscale.dtype))
 
     def selection(self, schema: Schema) -> str:
-        """All that scales are chosen by."""
+        """Return, as text, everything that determines which scale is selected."""
         units = None if schema.dimension_units is None else units_shown(schema.dimension_units)
         return dump([self.to_json(), units])
 
@@ -123,7 +123,7 @@ class VolumeConstraints(WholeElements):
         return units_of(self.scale, schema)
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
-        """The first scale of a new volume."""
+        """Return the metadata of the first scale of a new volume."""
         document, number = self.document(None, schema)
         raw = json.dumps(document).encode()
         chunk = tuple(document["scales"][number]["chunk_sizes"][0])
@@ -136,7 +136,7 @@ class VolumeConstraints(WholeElements):
         return new_document(existing, self.number, self.multiscale, self.scale, schema, assumed)
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
-        """Refuse a scale that does not fulfil them."""
+        """Raise unless a scale meets the constraints."""
         volume, number, chunk = _stored(meta)
         scale = volume.scales[number]
         check_scale(scale, self.scale)

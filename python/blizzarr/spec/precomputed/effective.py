@@ -112,7 +112,7 @@ def codec_of(scale: ScaleConstraints, schema: Schema) -> CodecSpec:
 
 
 def check_units(units: DimensionUnits | None) -> None:
-    """Refuse units that no volume has."""
+    """Raise if no volume can have the units."""
     if not units:
         return
     if units[3] is not None:

@@ -45,7 +45,7 @@ def check_metadata(stored: Metadata, constraints: Metadata) -> None:
 
 
 def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = False) -> None:
-    """Refuse metadata whose field with this name, or the bytes of whose elements if `void`, has another schema."""
+    """Raise unless a field of the metadata, or the bytes of elements if `void`, meets the schema."""
     elements = stored.elements
     assert elements is not None
     field = elements.pick(name, void)
@@ -81,7 +81,7 @@ def fill_of(metadata: Metadata, name: str, void: bool) -> Element | None:
 
 
 def field_fill(fill: Element, dtype: DType, field: Field) -> Element:
-    """A fill value of a schema as one of a field."""
+    """Convert the fill value of a schema to that of a field."""
     return converted(fill, dtype, field.dtype, field.shape)
 
 

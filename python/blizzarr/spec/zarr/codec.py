@@ -31,7 +31,7 @@ class ZarrCodec:
         return cls(compressor, said, members.take("filters", lambda value: value, None))
 
     def merged(self, other: ZarrCodec) -> ZarrCodec:
-        """With the constraints of both."""
+        """Return the codec with the constraints of both."""
         if self.filters is not None and other.filters is not None and dump(self.filters) != dump(other.filters):
             raise SpecError('"filters" does not match')
         if self.has_compressor and other.has_compressor and self.compressor != other.compressor:

@@ -15,7 +15,7 @@ _CNAMES: Final = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 
 
 def as_cname(value: Any) -> str:
-    """The value, which has to be the name of a compressor within Blosc."""
+    """Check that a value is the name of a compressor within Blosc."""
     name = as_text(value)
     if name not in _CNAMES:
         raise SpecError(f"Expected one of {','.join(_CNAMES)}, but received: {quote(name)}")

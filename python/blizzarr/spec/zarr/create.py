@@ -32,7 +32,7 @@ _MEMBERS = frozenset(
 
 
 def new_metadata(constraints: Metadata, schema: Schema, name: str = "", void: bool = False) -> Metadata:
-    """The metadata of a new array: everything that is left open is chosen.
+    """Return the metadata of a new array, with everything that is left open chosen.
 
     The schema is one of the field with this name, or of the bytes of elements if `void`.
 

@@ -74,7 +74,7 @@ class ZarrConstraints(PickedElements):
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
-        """Nothing is refused before an array is created."""
+        """Do nothing: data types are checked when an array is created."""
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The member ``metadata``, which has no defaults."""
@@ -116,17 +116,17 @@ class ZarrConstraints(PickedElements):
         return fill_of(self.metadata, *choice(options))
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
-        """The units that the schema demands; there is no room for them in documents."""
+        """Return the units of the schema; documents have no member for them."""
         return schema.dimension_units
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
-        """A new array that fulfils the constraints."""
+        """Return the metadata of a new array that meets the constraints."""
         _check_key(options)
         document = new_metadata(self.metadata, schema, *choice(options)).to_json()
         return array_of("v2", document)
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
-        """Refuse an array that does not fulfil them."""
+        """Raise unless an array meets the constraints."""
         _check_key(options)
         stored = _METADATA.of(meta)
         check_metadata(stored, self.metadata)

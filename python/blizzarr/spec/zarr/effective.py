@@ -25,7 +25,7 @@ def constrain(metadata: Metadata, schema: Schema, field: Field | None) -> None:
 
 
 def domain_of(metadata: Metadata, schema: Schema, field: Field | None) -> IndexDomain | None:
-    """The domain; upper bounds of the grid can be changed, so they are implicit.
+    """Return the domain; the upper bounds of the grid can be changed and therefore are implicit.
 
     Examples
     --------
@@ -93,5 +93,5 @@ def codec_of(metadata: Metadata, schema: Schema) -> CodecSpec:
 
 
 def codec_stored(stored: Metadata) -> ZarrCodec:
-    """The codec of an array that is there."""
+    """Return the codec of a stored array."""
     return ZarrCodec(stored.compressor, True, list(stored.filters) or None)

@@ -47,7 +47,7 @@ _LONGEST: Final = (1 << 62) - 1
 
 
 def element_type(value: Any) -> ElementType:
-    """The type of elements that a document spells.
+    """Parse the type of elements of a document.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _name(value: Any) -> str:
 
 
 def spell(dtype: DType) -> str:
-    """The spelling that new arrays get.
+    """Return the spelling in new arrays.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def fills_json(value: Any, elements: ElementType) -> tuple[Element, ...] | None:
 
 
 def _single(value: Any, dtype: DType) -> Element | None:
-    """The only value; None where JSON has the bytes of it."""
+    """Return the only value; None where the fill value is the bytes of an element."""
     numpy_dtype = dtype.numpy_dtype
     if dtype.name == "bool":
         return np.array(as_bool(value))

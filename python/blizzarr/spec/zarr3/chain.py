@@ -30,7 +30,7 @@ class Codec:
 
     @property
     def kind(self) -> str:
-        """``"array -> array"``, ``"array -> bytes"`` or ``"bytes -> bytes"``."""
+        """The kind: ``"array -> array"``, ``"array -> bytes"`` or ``"bytes -> bytes"``."""
         return _row(self.name).kind
 
     @property
@@ -53,7 +53,7 @@ class Codec:
         return {"configuration": configuration, "name": self.name} if configuration else {"name": self.name}
 
     def merged(self, other: Codec, strict: bool = False) -> Codec:
-        """With the options of both."""
+        """Return the codec with the options of both."""
         try:
             if self.name != other.name:
                 raise SpecError("")
@@ -120,7 +120,7 @@ class Chain:
         return [codec.to_json(partial) for codec in (*self.array_to_array, *middle, *self.bytes_to_bytes)]
 
     def merged(self, other: Chain, strict: bool = False) -> Chain:
-        """With the constraints of both.
+        """Return the chain with the constraints of both.
 
         Unless `strict`, one of both may be about what is inside of the other's shards, and may lack a last transpose.
         """

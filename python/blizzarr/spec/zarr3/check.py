@@ -92,7 +92,7 @@ def _check_units(constraints: Metadata, stored: Metadata) -> None:
 
 
 def check_schema(stored: Metadata, schema: Schema, name: str = "", void: bool = False) -> None:
-    """Refuse metadata whose field with this name, or the bytes of whose elements if `void`, has another schema."""
+    """Raise unless a field of the metadata, or the bytes of elements if `void`, meets the schema."""
     elements = stored.elements
     assert elements is not None
     field = elements.pick(name, void)

@@ -23,7 +23,7 @@ class Zarr3Codec:
         return cls(members.take("codecs", chain_from_json, None))
 
     def merged(self, other: Zarr3Codec) -> Zarr3Codec:
-        """With the constraints of both."""
+        """Return the codec with the constraints of both."""
         if self.codecs is None or other.codecs is None:
             return self if other.codecs is None else other
         return Zarr3Codec(self.codecs.merged(other.codecs))

@@ -27,7 +27,7 @@ __all__ = ["new_metadata"]
 
 
 def new_metadata(constraints: Metadata, schema: Schema, name: str = "", void: bool = False) -> Metadata:
-    """The metadata of a new array: everything that is left open is chosen.
+    """Return the metadata of a new array, with everything that is left open chosen.
 
     The schema is one of the field with this name, or of the bytes of elements if `void`. Shards are put in where what
     is read is smaller than what is written, and a transpose for another order.
@@ -100,7 +100,7 @@ def _elements(schema: Schema, name: str) -> ElementType:
 
 
 def _of_grid(layout: ChunkLayout, rank: int) -> ChunkLayout:
-    """The layout without the dimensions that elements have of their own."""
+    """Return the layout without the dimensions within elements."""
     if layout.rank == rank:
         return layout
     inside = IndexTransform(input_rank=layout.rank)[(slice(None),) * rank + (0,) * (layout.rank - rank)]
@@ -124,7 +124,7 @@ def _fills(constraints: Metadata, schema: Schema, elements: ElementType) -> tupl
 
 
 def _names(constraints: Metadata, labels: tuple[str, ...]) -> tuple[str | None, ...]:
-    """The labels; an empty one is no name, unless the metadata demand an empty name."""
+    """Return the labels as names; an empty label is no name, unless the metadata demand an empty name."""
     said = constraints.dimension_names or (None,) * len(labels)
     if len(set(filter(None, said))) < len(list(filter(None, said))):
         # Duplicate names cannot be labels: drop them; the check of the new metadata reports it.

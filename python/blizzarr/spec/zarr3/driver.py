@@ -62,17 +62,17 @@ class Zarr3Constraints(PickedElements):
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> Zarr3Constraints:
-        """The constraints that nothing but this array fulfils."""
+        """Return constraints that only this array meets."""
         return cls(_METADATA.of(meta))
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
-        """Refuse data types that the format does not have."""
+        """Raise if the format does not have the data type."""
         if schema.dtype is not None and schema.dtype.name != "byte":
             check_dtype(schema.dtype)
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
-        """The member ``metadata``; with `include_defaults` the usual separators in keys, too."""
+        """Return the member ``metadata``; `include_defaults` includes the default separators of keys."""
         return self.metadata.to_json(partial=True, include_defaults=include_defaults)
 
     def constrain(self, schema: Schema, options: Options) -> None:
@@ -120,12 +120,12 @@ class Zarr3Constraints(PickedElements):
         return units_of(self.metadata, schema) or None
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
-        """A new array that fulfils the constraints."""
+        """Return the metadata of a new array that meets the constraints."""
         document = new_metadata(self.metadata, schema, *choice(options)).to_json()
         return array_of("v3", document)
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
-        """Refuse an array that does not fulfil them."""
+        """Raise unless an array meets the constraints."""
         stored = _METADATA.of(meta)
         check_metadata(stored, self.metadata)
         check_schema(stored, schema, *choice(options))

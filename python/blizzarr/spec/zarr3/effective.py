@@ -42,7 +42,7 @@ def constrain(metadata: Metadata, schema: Schema, field: Field | None = None) ->
 
 
 def labels_of(metadata: Metadata) -> tuple[str, ...] | None:
-    """The labels that the names of dimensions are; where one is there twice, there are no labels at all."""
+    """Return the dimension names as labels, which are all empty if a name occurs twice; None if there are no names."""
     names = metadata.dimension_names
     if names is None:
         return None
@@ -52,7 +52,7 @@ def labels_of(metadata: Metadata) -> tuple[str, ...] | None:
 
 
 def domain_of(metadata: Metadata, schema: Schema, field: Field | None = None) -> IndexDomain | None:
-    """The domain; upper bounds of the grid can be changed, so they are implicit.
+    """Return the domain; the upper bounds of the grid can be changed and therefore are implicit.
 
     Examples
     --------

@@ -40,14 +40,14 @@ NAMES: Final = ("bool", *_INTEGERS, *_FLOATS, *_COMPLEX)
 
 
 def check_dtype(dtype: DType, others: str = "") -> DType:
-    """Refuse a data type that ``zarr3`` lacks."""
+    """Raise if ``zarr3`` lacks the data type."""
     if dtype.name not in NAMES:
         raise SpecError(f"{dtype.name} data type is not one of the supported data types: {', '.join(NAMES)}{others}")
     return dtype
 
 
 def zero(dtype: DType) -> Element:
-    """Zero, or false.
+    """Return zero, or false.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def zero(dtype: DType) -> Element:
 
 
 def converted(fill: np.ndarray[Any, Any], said: DType, dtype: DType, shape: tuple[int, ...] = ()) -> Element:
-    """The fill value of a schema as an element of this data type, or several if elements have a shape.
+    """Convert the fill value of a schema to an element of this data type, or several if elements have a shape.
 
     Examples
     --------

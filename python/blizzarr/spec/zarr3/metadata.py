@@ -85,7 +85,7 @@ class Metadata:
 
 
 def encoding_json(encoding: tuple[str, str], include_defaults: bool = False) -> dict[str, Any]:
-    """The key encoding as JSON; the separator that it has anyway is left out unless defaults are asked for."""
+    """Return the key encoding as JSON; the default separator is left out unless defaults are asked for."""
     name, separator = encoding
     if _SEPARATORS[name] == separator and not include_defaults:
         return {"name": name}
@@ -116,7 +116,7 @@ def stored_from_json(value: Any) -> Metadata:
 
 
 class RankedLists:
-    """Members with an element for each dimension: the first of them tells how many there are."""
+    """Parsers of members with an element for each dimension; the first of them determines the rank."""
 
     def __init__(self) -> None:
         self.known = -1

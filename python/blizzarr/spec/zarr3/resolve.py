@@ -50,7 +50,7 @@ class Layout(NamedTuple):
 
 
 def resolve(chain: Chain, decoded: Decoded) -> Chain:
-    """The chain with every option chosen.
+    """Return the chain with every option chosen.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _through(codec: Codec, doing: str) -> Iterator[None]:
 
 
 def order_of(codec: Codec, rank: int) -> tuple[int, ...]:
-    """The permutation that a transpose means for so many dimensions; other codecs change no order."""
+    """Return the permutation of a transpose for this number of dimensions; other codecs keep the order."""
     if codec.name != "transpose":
         return tuple(range(rank))
     order = codec.options["order"]
@@ -234,7 +234,7 @@ def _layout_of_bytes(codec: Codec, rank: int, shape: tuple[int, ...] | None) -> 
 
 
 def check_chain(chain: Chain, shape: tuple[int, ...], itemsize: int) -> None:
-    """Refuse a complete chain that cannot encode chunks of this shape."""
+    """Raise if a complete chain cannot encode chunks of this shape."""
     for codec in chain.array_to_array:
         shape = tuple(shape[dim] for dim in order_of(codec, len(shape)))
     to_bytes = chain.array_to_bytes
