@@ -50,7 +50,10 @@ class RememberedNodes(Generic[N]):
         """Return the node of a document; its notices are added to `notices`."""
         try:
             found = self._kept[raw]
+            is_known = True
         except KeyError:
+            is_known = False  # decoded below, so that its errors do not show this one
+        if not is_known:
             is_small = len(raw) <= _SMALL
             new: list[Notice] = []
             try:
@@ -66,9 +69,8 @@ class RememberedNodes(Generic[N]):
                 return meta
             found = _packed(meta, new)
             self._kept.keep(raw, found)
-        else:
-            if notices is not None and found is not None and found[2]:
-                notices += found[2]
+        elif notices is not None and found is not None and found[2]:
+            notices += found[2]
         if found is None:
             return None
         known, packed, _ = found

@@ -138,3 +138,18 @@ def test_many_documents_in_one_request() -> None:
     assert store.batches == [
         list(dict.fromkeys(key for form in formats.FORMATS.values() for key in form.document_keys("")))
     ]
+
+
+@pytest.mark.parametrize("raw", [b"{", b'{"zarr_format": 3, "node_type": "array"}', b"[" * 30_000])
+def test_the_traceback_of_a_bad_document_begins_with_its_own_error(raw: bytes) -> None:
+    """It began with `KeyError: b'<the whole document>'`."""
+    store = DictStore(**{"zarr.json": raw})
+    with pytest.raises(MetadataError) as caught:
+        formats.read_node(store, "")
+    contexts = []
+    error: BaseException | None = caught.value
+    while error is not None and error.__context__ is not None:
+        error = error.__context__
+        contexts.append(type(error))
+    assert KeyError not in contexts
+    assert caught.value.key == "zarr.json"
