@@ -7,7 +7,7 @@ from blizzarr.spec.kvstore_access import NO_VALUE, Access, Found, Named
 from blizzarr.spec.opened_place import Opened
 from blizzarr.stores.generation import read_generation
 from blizzarr.transactions import StagedStore, Transaction
-from blizzarr.transactions.changes import place_in
+from blizzarr.transactions.naming import place_in
 
 __all__ = ["KvChanges"]
 

@@ -28,7 +28,7 @@ from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.tensorstore.stored_place import shown
 from blizzarr.transactions import Operation, Transaction, changes_in
-from blizzarr.transactions.changes import place_in
+from blizzarr.transactions.naming import place_in
 from blizzarr.views import IndexDomain, IndexTransform, lower
 
 __all__ = ["JsonDriver"]

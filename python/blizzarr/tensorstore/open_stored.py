@@ -25,7 +25,7 @@ from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
 from blizzarr.transactions import StagedStore, Transaction
-from blizzarr.transactions.changes import place_in
+from blizzarr.transactions.naming import place_in
 
 __all__ = ["open_stored"]
 

@@ -27,7 +27,7 @@ from blizzarr.tensorstore.cell import Cell, Listed, Points, Where
 from blizzarr.tensorstore.gathered import Gathered
 from blizzarr.tensorstore.undocumented import unlocked
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
-from blizzarr.transactions.changes import place_in
+from blizzarr.transactions.naming import place_in
 from blizzarr.transactions.overlay import Overlay, View, in_range
 from blizzarr.transfer import Binding, read, write, write_parts
 
@@ -89,6 +89,7 @@ class Staged:
         self, changes: Changes, store: Store, array: Array, *, assumed: bool, by_bytes: bool, repeatable: bool
     ) -> None:
         self._changes = changes
+        self._base = store
         self._store = watched(store, changes.watched) if repeatable else store
         self._path = array.path
         self._meta = array.metadata
@@ -267,12 +268,13 @@ class Staged:
         names = self.names()
         if not names:
             return
+        store = self._changes.guarded(self._base)
         try:
-            self._check_current(self._store)
+            self._check_current(store)
         except BlizzarrError as error:
             outcome.fail(list(names), error)
             return
-        binding = self._written_to(self._store)
+        binding = self._written_to(store)
         futures = [
             (name, submit(partial(self._move_together, binding, positions))) for name, positions in names.items()
         ]

@@ -10,15 +10,15 @@ from itertools import count
 from typing import Any, Protocol
 
 from blizzarr.errors import BlizzarrError, ConflictError, GenerationMismatchError, TransactionError
-from blizzarr.json_values import quote
-from blizzarr.stores import LocalStore, MemoryStore, Store
+from blizzarr.stores import MemoryStore, Store
 from blizzarr.stores.generation import NO_VALUE, generation_of, unwrapped
-from blizzarr.stores.place import place_of
+from blizzarr.transactions.guarded import GuardedStore
+from blizzarr.transactions.naming import place_in, shown
 from blizzarr.transactions.outcome import Outcome
 from blizzarr.transactions.overlay import Overlay, Seen, View, behind, in_range
 from blizzarr.transactions.transaction import Transaction
 
-__all__ = ["Changes", "Elements", "Operation", "changes_in", "place_in"]
+__all__ = ["Changes", "Elements", "Operation", "changes_in"]
 
 _ATTEMPTS = 100
 
@@ -265,6 +265,12 @@ class Changes:
             else:
                 self._commit_each(outcome)
 
+    def guarded(self, store: Store, *, holds_locks: bool = False) -> Store:
+        """Return the store to commit to: one that refuses to replace what is not as it must be; see `GuardedStore`."""
+        if not (self.needed or self.watched):
+            return store
+        return GuardedStore(store, (self.needed, self.watched), holds_locks=holds_locks)
+
     def shown(self) -> list[str]:
         """Return the names of the values that are to be stored, as errors show them."""
         with self.lock:
@@ -281,7 +287,7 @@ class Changes:
         for operation in self._operations.values():
             names = [] if operation.checks else list(operation.names)
             try:
-                operation.apply(operation.store)
+                operation.apply(self.guarded(operation.store, holds_locks=operation.under is not None))
             except Exception as error:
                 outcome.fail(names, error)
                 failed.add(operation.under)
@@ -348,20 +354,6 @@ def changes_in(transaction: Transaction, store: Store) -> Changes:
     """
     place, _ = place_in(store)
     return transaction._join(place, lambda: Changes(transaction, isinstance(unwrapped(store), MemoryStore)))
-
-
-def place_in(store: Store) -> tuple[str, str]:
-    """Return the place of a store, and the prefix of its keys there; all directories are in one place."""
-    bare = unwrapped(store)
-    if isinstance(bare, LocalStore):
-        return "file", f"{bare}/".replace("//", "/")
-    return place_of(bare), ""
-
-
-def shown(store: Store, key: str) -> str:
-    """A value as errors show it."""
-    place, prefix = place_in(store)
-    return f"local file {quote(prefix + key)}" if place == "file" else quote(key)
 
 
 def _publish(store: Store) -> None:

@@ -9,7 +9,7 @@ from blizzarr.errors import GenerationMismatchError
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.generation import generation_of
 from blizzarr.stores.protocol import ByteRange, Value
-from blizzarr.transactions.changes import place_in, shown
+from blizzarr.transactions.naming import place_in, shown
 from blizzarr.transactions.overlay import Seen
 
 __all__ = ["watched"]

@@ -127,7 +127,9 @@ def test_another_thread_writes_in_between() -> None:
 @pytest.mark.parametrize("kind", ["file", "memory", "mapping"])
 def test_what_writes_return(kind: str, tmp_path: Path) -> None:
     """The generation that reading gives; nothing is written on a condition that does not hold."""
-    store: Store = {"file": lambda: LocalStore(tmp_path), "memory": MemoryStore, "mapping": lambda: MappingStore({})}[kind]()
+    store: Store = {"file": lambda: LocalStore(tmp_path), "memory": MemoryStore, "mapping": lambda: MappingStore({})}[
+        kind
+    ]()
     assert replace_generation(store, "a", b"\0of nothing", b"0") is None
     assert replace_generation(store, "a", NO_VALUE, None) == NO_VALUE
     first = replace_generation(store, "a", NO_VALUE, b"1")

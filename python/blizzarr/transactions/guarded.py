@@ -1,0 +1,175 @@
+"""Stores that a transaction is committed to: what it relies on is replaced only as long as it has not changed.
+
+That values are as they must be is found out before anything is stored. Others may still change them before they are
+replaced, so that each replacement is conditional. What the transaction has replaced itself is relied on no longer.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from blizzarr.errors import GenerationMismatchError
+from blizzarr.stores import Store, StoreWrapper
+from blizzarr.stores.generation import generation_of
+from blizzarr.stores.generation_writes import replace_generation
+from blizzarr.stores.keys import check_prefix
+from blizzarr.stores.protocol import ByteRange, Value
+from blizzarr.transactions.naming import place_in, shown
+
+__all__ = ["GuardedStore"]
+
+
+class GuardedStore(StoreWrapper):
+    """A store whose values are read and replaced only while they are of the generations that a transaction relies on.
+
+    Everything else is passed on. Names whose values have been replaced, or deleted, are removed from `relied`.
+
+    Parameters
+    ----------
+    store
+        The store.
+    relied
+        Generations by name, in tuples that end with them, as `Changes.needed` and `Changes.watched` have them.
+    holds_locks
+        Who deletes values holds the locks of documents: generations are compared before, without locks.
+
+    Raises
+    ------
+    GenerationMismatchError
+        By its methods, if a value is of another generation.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MappingStore
+    >>> store = MappingStore({"a": b"1", "b": b"1"})
+    >>> relied = {key: (store, key, generation_of(store, key)) for key in "ab"}
+    >>> guarded = GuardedStore(store, [relied])
+    >>> guarded.set("a", b"2")
+    >>> guarded.set("a", b"3")
+    >>> store.set("b", b"of another")
+    >>> guarded.set("b", b"2")
+    Traceback (most recent call last):
+    blizzarr.errors.GenerationMismatchError: ABORTED: Error writing "b": Generation mismatch
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        relied: Sequence[dict[str, Any]],
+        *,
+        holds_locks: bool = False,
+    ) -> None:
+        super().__init__(store)
+        self._relied = relied
+        self._holds_locks = holds_locks
+        self._prefix = place_in(store)[1]
+
+    @property
+    def others(self) -> Callable[[str, int], builtins.list[str]]:
+        """The method of the store that lists names that are no keys, if it has that."""
+        others: Callable[[str, int], builtins.list[str]] = self.store.others  # type: ignore[attr-defined]
+        return others
+
+    @property
+    def linked(self) -> Callable[[Iterable[str]], builtins.list[str]]:
+        """The method of the store that finds prefixes that are symbolic links, if it has that."""
+        linked: Callable[[Iterable[str]], builtins.list[str]] = self.store.linked  # type: ignore[attr-defined]
+        return linked
+
+    def get(self, key: str) -> Value | None:
+        """Return the value, or None if there is none."""
+        self._check(key, "reading")
+        return super().get(key)
+
+    def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
+        """Return the values under many keys."""
+        for key in keys:
+            self._check(key, "reading")
+        return super().get_many(keys)
+
+    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
+        """Return parts of the value; None if there is no value."""
+        self._check(key, "reading")
+        return super().get_ranges(key, ranges)
+
+    def set(self, key: str, value: Value) -> None:
+        """Replace the value."""
+        generation = self._expected(key)
+        if generation is None:
+            super().set(key, value)
+        else:
+            self._exchange(key, generation, bytes(value))
+
+    def delete(self, key: str) -> object:
+        """Remove the value, if there is one."""
+        generation = self._expected(key)
+        if generation is None:
+            return super().delete(key)
+        if not self._holds_locks:
+            self._exchange(key, generation, None)
+            return None
+        self._check(key, "writing")
+        deleted = super().delete(key)
+        self._forget(key)
+        return deleted
+
+    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+        """Set the value only if it is still `expected`; return whether it was set."""
+        self._check(key, "writing")
+        return self._changed(key, super().replace(key, expected, value))
+
+    def discard(self, key: str, expected: Value) -> bool:
+        """Delete the value only if it is still `expected`; return whether it was deleted."""
+        self._check(key, "writing")
+        return self._changed(key, super().discard(key, expected))
+
+    def delete_prefix(self, prefix: str) -> None:
+        """Remove every key under the prefix."""
+        below = self._prefix + check_prefix(prefix)
+        names = {name for relied in self._relied for name in builtins.list(relied) if name.startswith(below)}
+        for name in names:
+            self._check(name[len(self._prefix) :], "writing")
+        super().delete_prefix(prefix)
+        for name in names:
+            self._forget(name[len(self._prefix) :])
+
+    def size(self, key: str) -> int | None:
+        """Return the length of the value in bytes, or None if there is none."""
+        self._check(key, "reading")
+        return super().size(key)
+
+    def _exchange(self, key: str, generation: bytes, value: bytes | None) -> None:
+        if replace_generation(self.store, key, generation, value) is None:
+            raise self._mismatch(key, "writing")
+        self._forget(key)
+
+    def _changed(self, key: str, done: bool) -> bool:
+        if done:
+            self._forget(key)
+        else:
+            self._check(key, "writing")
+        return done
+
+    def _check(self, key: str, doing: str) -> None:
+        generation = self._expected(key)
+        if generation is not None and generation_of(self.store, key) != generation:
+            raise self._mismatch(key, doing)
+
+    def _expected(self, key: str) -> bytes | None:
+        """Return the generation that a value must be of, or None if it may be of any."""
+        name = self._prefix + key
+        for relied in self._relied:
+            found = relied.get(name)
+            if found is not None:
+                generation: bytes | None = found[2]
+                return generation
+        return None
+
+    def _forget(self, key: str) -> None:
+        for relied in self._relied:
+            relied.pop(self._prefix + key, None)
+
+    def _mismatch(self, key: str, doing: str) -> GenerationMismatchError:
+        return GenerationMismatchError(f"Error {doing} {shown(self.store, key)}: Generation mismatch")
