@@ -23,6 +23,7 @@ from blizzarr.spec.kvstore_changes import KvChanges
 from blizzarr.spec.opened_place import open_place
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, Store
+from blizzarr.stores.conditional import try_replace
 from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.picking import picked, put
@@ -115,20 +116,31 @@ class JsonDriver(Driver):
             made = self._made(found.value, value)
             if made == found.value or access.write("", made, found.generation) is not None:
                 return
-        raise ConflictError(
-            f"somebody else changed the document {_ATTEMPTS} times in a row; try again",
-            key=access.path,
-            store=str(access.store),
-        )
+        raise self._too_busy
 
     def _write_later(self, transaction: Transaction, value: Any) -> None:
         key, store = self._access.path, self._access.store
 
         def change(target: Store) -> None:
-            before = target.get(key) if self._pointer else None
-            target.set(key, self._made(None if before is None else bytes(before), value))
+            if not self._pointer:
+                target.set(key, self._made(None, value))
+                return
+            for _ in range(_ATTEMPTS):
+                before = target.get(key)
+                made = self._made(None if before is None else bytes(before), value)
+                if try_replace(target, key, before, made):
+                    return
+            raise self._too_busy
 
         changes_in(transaction, store).do(Operation(store, change, (place_in(store)[1] + key,)))
+
+    @property
+    def _too_busy(self) -> ConflictError:
+        return ConflictError(
+            f"somebody else changed the document {_ATTEMPTS} times in a row; try again",
+            key=self._access.path,
+            store=str(self._access.store),
+        )
 
     def _made(self, before: bytes | None, value: Any) -> bytes:
         """Return the document with another value; unchanged if it has that value."""

@@ -106,6 +106,21 @@ def test_counting_in_an_array(ts: Any, part: Any, tmp_path: Path) -> None:
     assert int(store[0].read().result()) == THREADS * STEPS // 2
 
 
+@pytest.mark.parametrize("ts", [ours, theirs])
+@pytest.mark.usefixtures("often")
+def test_members_of_a_document(ts: Any, tmp_path: Path) -> None:
+    """Transactions that write members of their own to a JSON document keep those of others."""
+    (tmp_path / "a.json").write_text("{}")
+
+    def add(thread: int, number: int) -> None:
+        with ts.Transaction() as transaction:
+            spec = {"driver": "json", "kvstore": f"file://{tmp_path}/a.json", "json_pointer": f"/{thread}_{number}"}
+            ts.open(spec, transaction=transaction).result().write(np.array(number, object)).result()
+
+    together(add, again=False)
+    assert len(json.loads((tmp_path / "a.json").read_text())) == THREADS * STEPS
+
+
 @pytest.mark.parametrize("value", [b"mine", None])
 @pytest.mark.parametrize("kind", ["if_equal", "repeatable_read", "new"])
 def test_stored_before_the_values_of_a_transaction(
