@@ -230,7 +230,13 @@ class Group(GroupMembers):
         """
         node = self._found(name)
         if node is None:
-            return self.create_group(name, **options)
+            try:
+                return self.create_group(name, **options)
+            except NodeExistsError:
+                # Somebody else may have created it since.
+                node = self._found(name)
+                if node is None:
+                    raise
         if not isinstance(node, Group):
             raise NodeTypeError("expected a group, found an array", array=f"/{node.path}", store=str(self._store))
         return node
@@ -298,7 +304,13 @@ class Group(GroupMembers):
         check_option_names(options)
         node = self._found(name)
         if node is None:
-            return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)
+            try:
+                return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)
+            except NodeExistsError:
+                # Somebody else may have created it since.
+                node = self._found(name)
+                if node is None:
+                    raise
         if not isinstance(node, Array):
             raise NodeTypeError("expected an array, found a group", array=f"/{node.path}", store=str(self._store))
         wanted = lengths_of(shape)

@@ -11,6 +11,7 @@ from blizzarr.creation.chunking import ChunksLike, ShardsLike
 from blizzarr.creation.describe import ChunkKeysLike, ShapeLike, ZarrFormat, describe_group
 from blizzarr.creation.like import like
 from blizzarr.creation.make import choose_format, make_array
+from blizzarr.errors import NodeExistsError
 from blizzarr.formats import detect
 from blizzarr.group import Group
 from blizzarr.hierarchy.place import place_node
@@ -239,13 +240,19 @@ def group(
     """
     if unknown:
         raise unknown_keywords(group, unknown)
-    if not overwrite:
-        found, place = resolve(store, "a", path)
-        metadata = detect(found, place)
-        if isinstance(metadata, GroupMeta):
-            return Group(found, place, metadata)
-        return create_group(found, path=place, attributes=attributes, zarr_format=zarr_format)
-    return create_group(store, path=path, attributes=attributes, overwrite=True, zarr_format=zarr_format)
+    if overwrite:
+        return create_group(store, path=path, attributes=attributes, overwrite=True, zarr_format=zarr_format)
+    found, place = resolve(store, "a", path)
+    metadata = detect(found, place)
+    if not isinstance(metadata, GroupMeta):
+        try:
+            return create_group(found, path=place, attributes=attributes, zarr_format=zarr_format)
+        except NodeExistsError:
+            # Somebody else may have created it since.
+            metadata = detect(found, place)
+            if not isinstance(metadata, GroupMeta):
+                raise
+    return Group(found, place, metadata)
 
 
 def array(data: Any, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Never, TypeAlias
 from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names, describe_group
 from blizzarr.creation.make import choose_format, make_array
-from blizzarr.errors import MetadataError, NodeNotFoundError, NodeTypeError, Problem
+from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, NodeTypeError, Problem
 from blizzarr.formats import detect, format_named, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import place_node
@@ -72,12 +72,17 @@ def open(
         mode = "a" if options.keys() - {"zarr_format"} else "r+"
     found, place = resolve(store, mode, path)
     found, place, metadata = _existing(found, place, mode, options.get("zarr_format"))
-    if metadata is not None:
-        _refuse_options(mode, options)
-        return node_of(found, place, metadata)
-    if options.get("shape") is not None or options.get("data") is not None:
-        return _make_array(found, place, mode, options)
-    return _make_group(found, place, mode, **options)
+    if metadata is None:
+        try:
+            if options.get("shape") is not None or options.get("data") is not None:
+                return _make_array(found, place, mode, options)
+            return _make_group(found, place, mode, **options)
+        except NodeExistsError:
+            metadata = _created_since(found, place, mode, options.get("zarr_format"))
+            if metadata is None:
+                raise
+    _refuse_options(mode, options)
+    return node_of(found, place, metadata)
 
 
 def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | None = "", **options: Any) -> Array:
@@ -105,7 +110,12 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
     if metadata is None and mode == "a" and not options.keys() - {"zarr_format"}:
         metadata = read_node(found, place)
     if metadata is None:
-        return _make_array(found, place, mode, options)
+        try:
+            return _make_array(found, place, mode, options)
+        except NodeExistsError:
+            metadata = _created_since(found, place, mode, options.get("zarr_format"))
+            if metadata is None:
+                raise
     _refuse_options(mode, options)
     if not isinstance(metadata, ArrayMeta):
         raise NodeTypeError("expected an array, found a group; use open_group", array=f"/{place}", store=str(found))
@@ -160,7 +170,12 @@ def open_group(
     found, place = resolve(store, mode, path)
     found, place, metadata = _existing(found, place, mode, zarr_format)
     if metadata is None:
-        return _make_group(found, place, mode, attributes=attributes, zarr_format=zarr_format)
+        try:
+            return _make_group(found, place, mode, attributes=attributes, zarr_format=zarr_format)
+        except NodeExistsError:
+            metadata = _created_since(found, place, mode, zarr_format)
+            if metadata is None:
+                raise
     if not isinstance(metadata, GroupMeta):
         raise NodeTypeError("expected a group, found an array; use open_array", array=f"/{place}", store=str(found))
     if use_consolidated and metadata.consolidated is None:
@@ -195,6 +210,11 @@ def _existing(
         if elsewhere is None:
             raise
         return *elsewhere, read_node(*elsewhere, form)
+
+
+def _created_since(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> ArrayMeta | GroupMeta | None:
+    """Return what somebody else has created since this call found nothing; None if the mode does not open it."""
+    return _existing(store, path, mode, zarr_format)[2] if mode == "a" else None
 
 
 def _make_array(store: Store, path: str, mode: Mode, options: dict[str, Any]) -> Array:
