@@ -12,7 +12,7 @@ import numpy as np
 from blizzarr.codecs import CodecChain, ShardingCodec, TransposeCodec
 from blizzarr.creation.chunking import ChunksLike, ShardsLike, resolve_chunks, resolve_shards
 from blizzarr.creation.elements import check_fill, decide_type
-from blizzarr.creation.json_values import check_attributes
+from blizzarr.creation.json_values import check_attributes, is_unicode
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats import arranged, format_named
@@ -241,9 +241,11 @@ def _names(given: Iterable[str | None] | None, rank: int) -> tuple[str | None, .
     if names is None or len(names) != rank:
         raise MetadataError(problems=[Problem("dimension_names", expected, repr(given))])
     problems = [
-        Problem(f"dimension_names[{axis}]", "a string or None", repr(name))
+        Problem(
+            f"dimension_names[{axis}]", "valid Unicode" if isinstance(name, str) else "a string or None", ascii(name)
+        )
         for axis, name in enumerate(names)
-        if not (name is None or isinstance(name, str))
+        if not (name is None or (isinstance(name, str) and is_unicode(name)))
     ]
     if problems:
         raise MetadataError(problems=problems)

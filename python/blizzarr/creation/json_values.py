@@ -10,7 +10,7 @@ import numpy as np
 
 from blizzarr.errors import MetadataError, Problem
 
-__all__ = ["check_attributes", "check_value"]
+__all__ = ["check_attributes", "check_value", "is_unicode"]
 
 MAX_DEPTH = 100
 """Objects and lists nested deeper than this are refused; some parsers of JSON stop not far beyond."""
@@ -54,20 +54,28 @@ def check_value(value: Any, path: str) -> Any:
     return plain
 
 
+def is_unicode(text: str) -> bool:
+    """Return whether a text can be written as UTF-8, which half of a surrogate pair cannot."""
+    return text.isascii() or text == text.encode("utf-8", "replace").decode()
+
+
 def _plain(value: Any, path: str, problems: list[Problem], depth: int) -> Any:
     if isinstance(value, np.generic) and value.dtype.kind in "biufU":
         value = value.item()
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, str):
-        # Half of a surrogate pair cannot be written as UTF-8.
-        expected = None if value.isascii() or value == value.encode("utf-8", "replace").decode() else "valid Unicode"
+        expected = None if is_unicode(value) else "valid Unicode"
     elif isinstance(value, float):
         expected = None if math.isfinite(value) else _FINITE
     elif depth == 0:
         expected = f"at most {MAX_DEPTH} levels of lists and objects"
     elif isinstance(value, Mapping):
-        problems += [Problem(path, "keys that are strings", repr(key)) for key in value if not isinstance(key, str)]
+        for key in value:
+            if not isinstance(key, str):
+                problems.append(Problem(path, "keys that are strings", repr(key)))
+            elif not is_unicode(key):
+                problems.append(Problem(path, "keys that are valid Unicode", ascii(key)))
         return {str(key): _plain(item, f"{path}.{key}", problems, depth - 1) for key, item in value.items()}
     elif isinstance(value, list | tuple):
         return [_plain(item, f"{path}[{index}]", problems, depth - 1) for index, item in enumerate(value)]

@@ -75,6 +75,7 @@ def test_integers_and_floats_beyond_64_bits() -> None:
         (1j, "expected a string, number"),
         (np.datetime64("2020"), "expected a string, number"),
         ("\ud800", "valid Unicode"),
+        ({"\ud800": 1}, r"attributes\.x: expected keys that are valid Unicode, found '\\ud800'"),
     ],
 )
 def test_what_json_cannot_say_is_refused(value: Any, match: str) -> None:
@@ -92,6 +93,26 @@ def test_what_json_cannot_say_is_refused(value: Any, match: str) -> None:
             change()
     assert values == before
     assert group.attrs == {"old": 1}
+
+
+def test_names_that_no_file_can_hold_are_refused() -> None:
+    """JSON has an escape for half of a surrogate pair, but many readers refuse the whole document for it."""
+    values: dict[str, bytes] = {}
+    group = api.create_group(values, attributes={"old": 1, "\U0001f600": 2})
+    before = dict(values)
+    for change in (
+        lambda: group.attrs.__setitem__("\ud800", 5),
+        lambda: group.attrs.update({"good": 1, "a\udfff": 5}),
+        lambda: group.attrs.put({"\udc80": 5}),
+        lambda: group.attrs.setdefault("\ud83d", 5),
+        lambda: api.create_group(values, attributes={"\ud800": 5}, overwrite=True),
+    ):
+        with pytest.raises(MetadataError, match=r"attributes: expected keys that are valid Unicode, found '(a)?\\ud"):
+            change()
+    with pytest.raises(MetadataError, match=r"dimension_names\[1\]: expected valid Unicode, found '\\ud800'"):
+        api.create_array(values, name="a", shape=(1, 1), dtype="i1", dimension_names=["\U0001f600", "\ud800"])
+    assert values == before
+    assert group.attrs == {"old": 1, "\U0001f600": 2}
 
 
 def test_a_value_within_itself() -> None:
