@@ -1,4 +1,4 @@
-"""What survives a power cut, and when: chosen for a process, for a store, or for the calls in a block."""
+"""Durability: what survives a power cut, chosen for the process, for a store, or for a block of code."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ R = TypeVar("R")
 
 @contextmanager
 def durable(level: Durability = "full") -> Iterator[None]:
-    """Make what this thread writes to local directories in the block survive a power cut.
+    """Make the writes of this thread in the block, to local directories, survive a power cut.
 
     At every level a process may be killed at any moment: each chunk, shard and document is the old or the new one. The
-    levels differ in what a power cut, or a crash of the whole system, may do:
+    levels differ in the effects of a power cut, or a crash of the whole system:
 
     ``"none"``
-        What was written last (on Linux, usually in the last half minute) may be lost, and chunks may be empty or zero.
+        The last writes (on Linux, usually of the last half minute) may be lost, and chunks may be empty or zero.
         An empty chunk is an error when it is read, and `blizzarr.check` finds it; so is a chunk of zeros, unless it has
         no compression and no checksum. Metadata documents are as with ``"ordered"``.
     ``"ordered"``
-        Each chunk, shard and document is the old or the new one, as after the death of a process. What was written last
-        may be lost. The bytes of a value are on the device before it gets its name.
+        Each chunk, shard and document is the old or the new one, as after a process was killed. The last writes may be
+        lost. The bytes of a value are on the device before it gets its name.
     ``"full"``
-        What the block has written stays written once the block has ended. Directories are synchronised at its end, once
-        each; without a block, as a setting of `config` or of a store, at the end of each call.
+        All writes of the block are safe once the block has ended. Directories are synchronised at its end, once each;
+        without a block, as a setting of `config` or of a store, at the end of each call.
 
     Other threads keep their own level; to set it for all, use ``config.durability`` or ``LocalStore(durability=...)``.
 

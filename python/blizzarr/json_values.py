@@ -1,4 +1,4 @@
-"""Values that can be said in JSON, from what a user passes; and how they are quoted in errors."""
+"""JSON values made from Python objects, and their quotation in errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["MISSING", "alike", "copied", "dump", "expected", "plain", "quote", "
 
 
 class _Missing:
-    """A member that is not there, which is not the same as one that is null."""
+    """The value of a missing member, as distinct from null."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -28,9 +28,19 @@ _DEPTH = 100
 
 
 def plain(value: Any, depth: int = _DEPTH) -> Any:
-    """The value in dicts, lists, texts, integers, floats, booleans and None: all that JSON has.
+    """Return the value in terms of JSON: dicts, lists, text, integers, floats, booleans and None.
 
-    Objects that have `to_json` are asked; sequences and arrays become lists, names of members become texts.
+    Objects are converted by their method `to_json`, if they have one; sequences and arrays become lists, and names of
+    members become text.
+
+    Raises
+    ------
+    SpecError
+        If it is nested too deeply, or text is not valid Unicode.
+    TypeError
+        If an object has no equivalent.
+    OverflowError
+        If an integer does not fit into 64 bits.
 
     Examples
     --------
@@ -42,7 +52,7 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
         return value
     if depth <= 0:
         raise SpecError("Recursion limit exceeded converting value to JSON")
-    # What JSON is parsed to comes first: most is that.
+    # The types that JSON is parsed to come first, as most values have them.
     if kind is list:
         return [plain(element, depth - 1) for element in value]
     if kind is dict:
@@ -67,7 +77,7 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """JSON that can be changed without changing this.
+    """Return a deep copy of a JSON value.
 
     Examples
     --------
@@ -85,7 +95,7 @@ def copied(value: Any) -> Any:
 
 
 def _integer(value: int) -> int:
-    # What 64 bits hold, with and without sign, as the engine and every other reader of such documents has it.
+    # The engine, and other readers of such documents, have integers of 64 bits with or without sign.
     if not -(1 << 63) <= value < 1 << 64:
         raise OverflowError("int too big to convert")
     return int(value)
@@ -94,7 +104,7 @@ def _integer(value: int) -> int:
 def _text(value: str) -> str:
     if not value.isascii():
         try:
-            # Names of files may have bytes that are no text.
+            # File names may have bytes that are not valid UTF-8.
             value.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError as error:
             raise SpecError(f"expected text, found {value!a}, which is none: half of a character is missing") from error
@@ -102,7 +112,7 @@ def _text(value: str) -> str:
 
 
 def dump(value: Any) -> str:
-    """The value as JSON in one line, members sorted.
+    """Return the value as JSON in one line, with sorted members; NaN and infinity become null.
 
     Examples
     --------
@@ -123,7 +133,7 @@ def _finite(value: Any) -> Any:
 
 
 def alike(value: Any, other: Any) -> bool:
-    """Whether JSON means the same by two values: numbers are, however they are written, but `true` is no number.
+    """Return whether two JSON values are equal: 1 equals 1.0, but not `true`.
 
     Examples
     --------
@@ -138,7 +148,7 @@ def alike(value: Any, other: Any) -> bool:
 
 
 def quote(text: str, mark: str = '"') -> str:
-    r"""The text in quotation marks, with what is not ASCII escaped byte by byte.
+    r"""Return the text in quotation marks, with all bytes that are not ASCII escaped.
 
     Examples
     --------
@@ -157,7 +167,7 @@ def _escaped(text: str) -> str:
     parts: list[str] = []
     hexed = False
     for byte in shown_bytes(text):
-        # A hex digit behind a hex escape would be taken for a part of it.
+        # A hex digit after a hex escape would be read as a part of it.
         if byte in _SHORT:
             parts.append(_SHORT[byte])
             hexed = False
@@ -171,7 +181,7 @@ def _escaped(text: str) -> str:
 
 
 def shown_bytes(text: str) -> bytes:
-    """The bytes of a text that is shown, whatever it has instead of characters.
+    """Return the bytes of a text to show, also if it has lone surrogates.
 
     Examples
     --------
@@ -185,7 +195,7 @@ def shown_bytes(text: str) -> bytes:
 
 
 def expected(value: Any, what: str) -> SpecError:
-    """The error that something else was expected where `value` was found.
+    """Make the error that something else was expected where `value` was found.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Copying one array: where to go on, which way, and what to tell on the way."""
+"""Copying one array, with progress, and going on after an interruption."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ __all__ = ["ArrayCopy", "Source", "Told", "size_of"]
 
 Source: TypeAlias = Array | npt.NDArray[Any]
 Told: TypeAlias = Callable[[int], None]
-"""Called with bytes that have been copied since the last call, as they are in memory."""
+"""Called with the number of bytes, as in memory, that were copied since the last call."""
 
 
 def size_of(source: Source) -> int:
-    """The bytes of an array in memory."""
+    """Return the size of an array in memory, in bytes."""
     return int(np.prod(source.shape, dtype=object)) * source.dtype.itemsize
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayCopy:
-    """One array, and what it becomes where."""
+    """The copy of one array: the source, the place of the copy, and its metadata."""
 
     source: Source
     store: Store
@@ -47,23 +47,23 @@ class ArrayCopy:
 
     @classmethod
     def plan(cls, source: Source, store: Store, path: str, options: dict[str, Any]) -> ArrayCopy:
-        """What the copy will be; nothing is stored.
+        """Return the copy with these options of `create_array`; nothing is stored.
 
         Raises
         ------
         MetadataError
-            With everything that the format of the copy cannot express.
+            If the format of the copy cannot express something; `problems` lists everything.
         """
         attributes = options.get("attributes")
         arguments = like(source, {name: value for name, value in options.items() if name != "attributes"})
         metadata = describe_array(**arguments, attributes=attributes)
         if isinstance(source, Array):
             same = source.metadata.format == metadata.format
-            # Its keys are chosen already, and those of the source may be none that this format has.
+            # The chunk keys of the copy are chosen already; the format may not have those of the source.
             keyed = replace(source.metadata, chunk_keys=metadata.chunk_keys)
             old = source.metadata if same else translate(keyed, format_of(metadata))[0]
             assert isinstance(old, ArrayMeta)
-            # As they are: what could not be set by a user may well have been stored by somebody.
+            # Attributes are taken as they are stored: they may be such that users could not set them here.
             metadata = replace(
                 metadata,
                 extra=old.extra,
@@ -75,11 +75,19 @@ class ArrayCopy:
 
     @property
     def interrupted(self) -> bool:
-        """Whether a copy to the same place was begun and not finished."""
+        """True if a copy to the same place was begun and not finished."""
         return Record(self.store, self.path).read() is not None
 
     def run(self, told: Told, *, resume: bool = False, overwrite: bool = False) -> Array:
-        """Copy, or go on with a copy that was interrupted."""
+        """Copy the array, or go on with a copy that was interrupted.
+
+        Raises
+        ------
+        NodeExistsError, NodeTypeError
+            If something else is there, and not `overwrite`.
+        ConflictError
+            With `resume`, if the source has changed since the copy began, or the copy was begun with other options.
+        """
         target = Array(self.store, self.path, self.metadata)
         record = Record(self.store, self.path)
         positions = None
@@ -91,7 +99,7 @@ class ArrayCopy:
         if resume and self._is_complete(record):
             told(size_of(self.source))
             return target
-        # Before anything is copied: who changes it from now on is found by whoever goes on.
+        # Before anything is copied, so that a resumed copy finds changes from now on.
         state = source_state(self.source, positions)
         if resume and detect(self.store, self.path) is not None:
             done = record.done(mark, state, regions.count if positions is None else len(positions))
@@ -121,7 +129,7 @@ class ArrayCopy:
         return target
 
     def _begin(self, record: Record, mark: str, state: str | None, *, resume: bool, overwrite: bool) -> None:
-        """Put the record and the empty array into place."""
+        """Store the record and the document of the empty array."""
         interrupted = record.read() is not None and detect(self.store, self.path) is not None
         if interrupted and not (resume or overwrite):
             raise NodeExistsError(
@@ -138,7 +146,7 @@ class ArrayCopy:
         )
 
     def _is_complete(self, record: Record) -> bool:
-        """Whether the copy is there and was finished."""
+        """Return whether the copy is there and complete."""
         here = detect(self.store, self.path)
         if here is None:
             return False
@@ -158,7 +166,7 @@ class ArrayCopy:
         source: Any = str(self.source.dtype), self.source.shape
         if isinstance(self.source, Array):
             meta = self.source.metadata
-            # Of stores that cannot be known again in another process, the copy must still be possible to finish there.
+            # Some stores have no place that another process could recognise; it can still finish the copy.
             place = lasting_place_of(self.source.store)
             source = (*source, place, self.source.path, meta.write_shape, meta.codecs.to_json())
         documents = encode(self.metadata, "")

@@ -1,4 +1,4 @@
-"""Copying elements: from one of our arrays or a NumPy array into one of ours, region by region."""
+"""Copying elements of a blizzarr or NumPy array into a blizzarr array, region by region."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["copy_elements", "regions_for"]
 
 
 def regions_for(source: Array | npt.NDArray[Any], target: Array) -> Regions:
-    """The regions in which `source` is copied into `target`."""
+    """Return the regions in which `source` is copied into `target`."""
     read_shape = source.metadata.chunk_shape if isinstance(source, Array) else (1,) * source.ndim
     found = source.metadata.dtype.usual_bytes if isinstance(source, Array) else source.dtype.itemsize
     itemsize = max(found, target.metadata.dtype.usual_bytes, 1)
@@ -39,7 +39,7 @@ def copy_elements(
     """
     if regions is None:
         if isinstance(source, np.ndarray):
-            # It is in memory (or mapped) already, and the engine takes it as it lies.
+            # It is in memory (or mapped) already, and the engine takes it with any strides.
             target[...] = source
             return
         regions = regions_for(source, target)
@@ -49,7 +49,7 @@ def copy_elements(
         part = source[region]
         target[region] = part
         came = np.size(part) * target.dtype.itemsize
-        # Not kept while the next one is read.
+        # Released before the next one is read.
         del part
         if after is not None:
             after(number + 1, came)

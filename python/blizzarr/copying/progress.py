@@ -1,12 +1,11 @@
-"""How far a copy has come, kept beside the destination until it is done.
+"""Records of copies: how many regions are done, kept beside the destination until the copy is complete.
 
-While an array is being copied there is one more value under its prefix, `hierarchy.remove.PROGRESS`: a JSON document
-with a fingerprint of the copy (source, both layouts, the regions), one of what the source was like when it began (see
-`source_state`), and the number of regions that are done. Regions are
-written one after the other, each as a whole, and the number grows after the region, so an interruption costs at most
-one region. Other readers of Zarr do not know the key and pass over it.
+While an array is being copied there is one more key under its prefix, `hierarchy.belongings.PROGRESS`: a JSON document
+with a fingerprint of the copy (source, both layouts, the regions), one of the state of the source when the copy began
+(see `source_state`), and the number of regions that are done. Regions are written one after the other, each completely,
+and the number grows after each, so an interruption costs at most one region. Other Zarr readers ignore the key.
 
-The record comes before the array's own document and goes after the last region. Hence
+The record is stored before the array's document, and removed after the last region. So there are four states:
 
 ==========  ==========  =========================================================
 record      document    state
@@ -17,7 +16,7 @@ yes         yes         interrupted: the first `done` regions are there
 no          yes         complete
 ==========  ==========  =========================================================
 
-In a store that cannot delete, a record that says so takes the place of none.
+In a store that cannot delete, a record that says ``"complete"`` counts as none.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ __all__ = ["Record", "fingerprint"]
 
 
 def fingerprint(*parts: Any) -> str:
-    """A short text that is the same for the same copy.
+    """Return a short text that is the same for the same parts.
 
     Examples
     --------
@@ -54,11 +53,11 @@ class Record:
 
     @property
     def key(self) -> str:
-        """Where it is."""
+        """The key of the record."""
         return f"{self.path}/{PROGRESS}" if self.path else PROGRESS
 
     def read(self) -> dict[str, Any] | None:
-        """What it says, or None when there is none."""
+        """Return the content of the record; None if there is none, or the copy is complete."""
         raw = self.store.get(self.key)
         if raw is None:
             return None
@@ -71,18 +70,18 @@ class Record:
         return None if found.get("complete") is True else found
 
     def done(self, mark: str, state: str | None, count: int) -> int:
-        """How many of the regions of the copy with this fingerprint, of a source in this state, are done.
+        """Return the number of regions that are done, of the copy with this fingerprint and state of the source.
 
         Raises
         ------
         ConflictError
-            When the record is that of another copy, or of the source as it no longer is.
+            If the record is that of another copy, or the source has changed.
         """
         found = self.read()
         if found is None:
             return 0
         done = found.get("done")
-        # More than there are would leave fill values where there should be elements.
+        # A number beyond `count` would leave fill values in place of elements.
         if found.get("copy") != mark or type(done) is not int or not 0 <= done <= count:
             raise ConflictError(
                 "the interrupted copy that is here has another source, layout or memory limit; "
@@ -92,19 +91,19 @@ class Record:
             )
         if found.get("source") != state:
             raise ConflictError(
-                "the source has changed since the interrupted copy that is here began, which would be of both; "
-                "copy with overwrite=True to begin again",
+                "the source has changed since the interrupted copy that is here began, so the copy would mix old and "
+                "new elements; copy with overwrite=True to begin again",
                 key=self.key,
                 store=str(self.store),
             )
         return done
 
     def write(self, mark: str, state: str | None, done: int) -> None:
-        """Say how many regions are done."""
+        """Store the number of regions that are done."""
         self.store.set(self.key, json.dumps({"copy": mark, "source": state, "done": done}).encode())
 
     def finish(self) -> None:
-        """Say that all of it is done."""
+        """Remove the record, or mark it as complete, as the copy is."""
         if getattr(self.store, "supports_delete", True):
             self.store.delete(self.key)
         else:

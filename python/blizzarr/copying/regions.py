@@ -1,9 +1,8 @@
-"""In which parts an array is copied.
+"""The regions in which an array is copied.
 
-Each part, a *region*, is read into memory and then written. Regions are whole numbers of what the destination writes at
-once (shards, or chunks), so nothing is read back. Within the memory allowed they are grown in such a way that source
-chunks are cut by as few borders of regions as possible, since a source chunk that is cut is decoded once for each
-region that it reaches into.
+Each *region* is read into memory and then written. Regions consist of whole shards (or chunks) of the destination, so
+nothing is read back from there. A source chunk is decoded once for each region that it overlaps; so regions are
+enlarged, within the allowed memory, such that their borders cut as few source chunks as possible.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Region: TypeAlias = tuple[slice, ...]
 
 @dataclass(frozen=True, slots=True)
 class Regions:
-    """Regions of one shape that cover an array, in C order; those at the far ends are cut off.
+    """Regions of one shape that cover an array, in C order; those at its ends are clipped to it.
 
     Examples
     --------
@@ -37,14 +36,14 @@ class Regions:
 
     @property
     def count(self) -> int:
-        """How many there are, also where that is more than a sequence has."""
+        """The number of regions, which may be larger than `len` can return."""
         return math.prod(-(-length // part) for length, part in zip(self.shape, self.region_shape, strict=True))
 
     def __iter__(self) -> Iterator[Region]:
         return self._below(0)
 
     def _below(self, axis: int) -> Iterator[Region]:
-        """The parts along this axis and those after it, one at a time: what is hardly stored has too many."""
+        """Iterate over the parts along this axis and those after it; a list of all might not fit into memory."""
         if axis == len(self.shape):
             yield ()
             return
@@ -55,7 +54,7 @@ class Regions:
 
 
 def plan_regions(shape: Sequence[int], write_shape: Sequence[int], read_shape: Sequence[int], limit: int) -> Regions:
-    """Regions of at most `limit` elements (or of one `write_shape`, if that has more).
+    """Return regions of at most `limit` elements (or of one `write_shape`, if that has more).
 
     Examples
     --------
@@ -65,7 +64,7 @@ def plan_regions(shape: Sequence[int], write_shape: Sequence[int], read_shape: S
     (100, 20)
     """
     region = list(write_shape)
-    # First evenly, in steps that leave room for the other axes, then as far as the rest of the memory goes.
+    # First in small steps, which leave room for the other axes, then as far as the rest of the memory allows.
     for steps in (_longer, _longest):
         while (best := _best(region, shape, write_shape, read_shape, limit, steps)) is not None:
             axis, grown = best
@@ -81,7 +80,7 @@ def _best(
     limit: int,
     steps: Callable[[int, int, int, int, int], set[int]],
 ) -> tuple[int, int] | None:
-    """The axis to grow next, and to which length; None when there is no room for more."""
+    """Return the axis to enlarge next and its new length; None if there is no room for more."""
     best: tuple[tuple[float, int], int] | None = None
     now = amplification(region, read_shape, shape)
     size = math.prod(map(min, region, shape))
@@ -92,8 +91,8 @@ def _best(
             saved = now - amplification(candidate, read_shape, shape)
             if min(grown, length) > room or saved < 0:
                 continue
-            # What is saved in reading, for what is spent in memory; where nothing is to be saved, later axes first,
-            # whose elements are neighbours.
+            # The reading that is saved in relation to the memory; if nothing is saved, later axes first, whose elements
+            # are adjacent.
             score = saved / math.log2(1 + grown / region[axis]), axis
             if best is None or score > best[0]:
                 best = score, grown
@@ -101,7 +100,7 @@ def _best(
 
 
 def amplification(region: Sequence[int], read_shape: Sequence[int], shape: Sequence[int]) -> float:
-    """How many times the source is decoded when it is read in such regions; about.
+    """Return about how many times each source chunk is decoded when the source is read in such regions.
 
     Examples
     --------
@@ -117,15 +116,15 @@ def amplification(region: Sequence[int], read_shape: Sequence[int], shape: Seque
 
 
 def _longer(part: int, write: int, read: int, length: int, room: int) -> set[int]:
-    """Lengths that a region may grow to: twice, to a common multiple with the source, or to the whole axis."""
+    """Return lengths to enlarge a region to: twice the length, a common multiple with the source, or the whole axis."""
     whole = -(-length // write) * write
-    # From one common multiple to the next saves nothing; going on so in steps of one chunk would take forever.
+    # Only the next common multiple: later ones save nothing more, and steps of one chunk would take too long.
     common = math.lcm(write, read)
     return {grown for grown in (2 * part, -(-part // common) * common, whole) if part < grown <= whole}
 
 
 def _longest(part: int, write: int, read: int, length: int, room: int) -> set[int]:
-    """The longest that there is room for."""
+    """Return the greatest length that there is room for."""
     whole = -(-length // write) * write
     grown = whole if length <= room else room // write * write
     return {grown} if part < grown else set()

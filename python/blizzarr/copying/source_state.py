@@ -1,4 +1,4 @@
-"""What a source was like when its copy began: whoever goes on with the copy must find the same."""
+"""The state of a source when its copy began; a resumed copy must find the same."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["source_state"]
 
 
 def source_state(source: Array | npt.NDArray[Any], positions: list[tuple[int, ...]] | None) -> str | None:
-    """A digest of the source's documents, and of size and time of each stored object; None for arrays in memory.
+    """Return a digest of the source's documents and of the size and time of each stored object; None for NumPy arrays.
 
-    Directories and stores in memory tell them without reading anything; of other stores only the documents are known.
-    `positions` are those of the stored objects, where somebody has listed them already.
+    Directories and stores in memory have sizes and times (or versions) without reading anything; for other stores only
+    the documents count. `positions` are the positions of the stored objects, if they have been listed already.
     """
     digest = hashlib.sha256()
     if not isinstance(source, Array):
@@ -41,14 +41,14 @@ def source_state(source: Array | npt.NDArray[Any], positions: list[tuple[int, ..
 
 
 def _stamps(store: Store) -> Callable[[str], bytes] | None:
-    """What tells objects of this store from what they were before; None where it would have to read them."""
+    """Return a function from keys to bytes that change with the value; None if the store would have to read values."""
     while isinstance(store, StoreWrapper):
         store = store.store
     if isinstance(store, MemoryStore):
         version = store.version
         return lambda key: version(key) or b""
     if isinstance(store, LocalStore):
-        # Not `version`, which also changes when a file gets another owner, and is told of no file that is just written.
+        # Not `version`, which also changes with the owner of a file, and is missing for files that were just written.
         root = store.root
         return lambda key: _stamp(os.path.join(root, key))
     return None

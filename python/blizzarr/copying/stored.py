@@ -1,6 +1,6 @@
-"""Copying stored objects as they are, when source and destination have the same layout: nothing is decoded.
+"""Copying stored objects without decoding them, if source and destination have the same layout.
 
-What cannot be decoded is copied like the rest, so a copy can be more, but never less damaged than its source.
+Damaged objects are copied like the others, so damage in the source is damage in the copy.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from blizzarr.stores.threads import Threads
 __all__ = ["copy_stored", "same_layout", "stored_objects"]
 
 BATCH = 256
-"""How many objects are copied between two records of progress."""
+"""The number of objects that are copied between two updates of the record."""
 
 
 def same_layout(source: ArrayMeta, target: ArrayMeta) -> bool:
-    """Whether stored objects of one array mean the same in the other."""
+    """Return whether stored objects have the same meaning in both arrays."""
     return (
         source.shape == target.shape
         and source.dtype == target.dtype
@@ -34,13 +34,13 @@ def same_layout(source: ArrayMeta, target: ArrayMeta) -> bool:
 
 
 def stored_objects(source: Array) -> list[tuple[int, ...]] | None:
-    """The positions in the grid of the objects that are stored, sorted; None when the store cannot list them."""
+    """Return the positions in the grid of the objects that are stored, sorted; None if the store cannot list them."""
     grid = source.metadata.chunk_grid.shape(source.shape)
     try:
         return sorted(
             position
             for _, position in stored_chunks(source.store, source.path, source.metadata)
-            # What lies outside of the array was left there by somebody who shrank it.
+            # Objects outside of the array were left there when it shrank.
             if all(index < count for index, count in zip(position, grid, strict=True))
         )
     except UnsupportedOperationError:
@@ -54,7 +54,10 @@ def copy_stored(
     done: int,
     after: Callable[[int, int], None],
 ) -> None:
-    """Copy these objects, from number `done` on; `after` is called with how many are done and how many came."""
+    """Copy these objects from number `done` on.
+
+    `after` is called with the number of objects that are done, and the number that were copied since the last call.
+    """
     old, new = source.metadata, target.metadata
     old_prefix, new_prefix = chunk_prefix(source.path, old), chunk_prefix(target.path, new)
     here, there = chunk_store(source.store, source.path, old), chunk_store(target.store, target.path, new)

@@ -1,14 +1,14 @@
-"""How large chunks and shards should be, from what the user says or leaves to us.
+"""The shapes of chunks and shards, as the user gives them or by default.
 
-**Chunks.** Begin with the whole array and cut its longest axis in two, again and again, until a chunk has no more than
-`config.chunk_bytes` (1 MiB): small enough that a point costs little, large enough that a request, a file and a
-compressed stream are worth their overhead, and near to a cube, so that slices along any axis touch about equally many
-chunks. Cutting into equal parts leaves at most a little of the last chunks hanging over. An axis of length 0 is one
-that will grow: it gets what the other axes leave of the aim.
+**Chunks.** By default, the longest axis of the array is halved again and again, until a chunk has at most
+`config.chunk_bytes` (1 MiB). This is small enough that reading a point costs little, large enough that requests, files
+and compressed streams are worth their overhead, and nearly a cube, so that slices along any axis touch about equally
+many chunks. As axes are divided into equal parts, little of the last chunks is outside of the array. An axis of length
+0 will grow: it gets as much of the size as the other axes leave.
 
-**Shards.** Begin with one chunk and double the shorter axes first, until a shard has `config.shard_bytes` (64 MiB) or
-holds the array: a shard is what is written at once, so it should fit several times into memory. An array that would be
-a single chunk gets no shards.
+**Shards.** By default, the shortest axis of a chunk is doubled again and again, as long as a shard has at most
+`config.shard_bytes` (64 MiB) and does not hold the array: a shard is written at once, so it should fit several times
+into memory. An array of a single chunk gets no shards.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from blizzarr.errors import MetadataError, Problem
 __all__ = ["ChunksLike", "ShardsLike", "auto_chunks", "auto_shards", "parse_bytes", "resolve_chunks", "resolve_shards"]
 
 ChunksLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None] | None
-"""``"auto"``, an aim like ``"8MB"``, one length for all axes, or a length for each; -1 or None is the whole axis.
+"""``"auto"``, a size like ``"8MB"``, one length for all axes, or a length for each; -1 or None is the whole axis.
 
-As zarr-python has it, None and True are ``"auto"`` too, and False is one chunk for the whole array."""
+As in zarr-python, None and True stand for ``"auto"``, and False for a single chunk."""
 
 ShardsLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None] | None
 """As for chunks; None means no shards."""
@@ -36,7 +36,12 @@ _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def parse_bytes(text: str) -> int:
-    """A number of bytes with its unit: powers of 1000 for kB, MB, GB, of 1024 for KiB, MiB, GiB.
+    """Return the number of bytes that a text gives: in powers of 1000 (kB, MB, GB) or of 1024 (KiB, MiB, GiB).
+
+    Raises
+    ------
+    ValueError
+        If it is not a number with a unit.
 
     Examples
     --------
@@ -51,7 +56,7 @@ def parse_bytes(text: str) -> int:
 
 
 def auto_chunks(shape: Sequence[int], itemsize: int, aim: int | None = None) -> tuple[int, ...]:
-    """Chunks of at most about `aim` bytes, see above.
+    """Return a chunk shape of at most about `aim` bytes, by default `config.chunk_bytes`; see the module's docstring.
 
     Examples
     --------
@@ -66,7 +71,7 @@ def auto_chunks(shape: Sequence[int], itemsize: int, aim: int | None = None) -> 
     chunks = [max(1, length) for length in shape]
     parts = [1] * len(chunks)
     while math.prod(chunks) > elements:
-        # Of axes of one length the first is cut: the last ones lie together in memory.
+        # Of axes of equal length the first is halved: elements along the last ones are adjacent in memory.
         axis = max(range(len(chunks)), key=lambda axis: chunks[axis])
         parts[axis] *= 2
         chunks[axis] = max(1, -(-shape[axis] // parts[axis]))
@@ -77,7 +82,7 @@ def auto_chunks(shape: Sequence[int], itemsize: int, aim: int | None = None) -> 
 
 
 def auto_shards(shape: Sequence[int], chunks: Sequence[int], itemsize: int, aim: int | None = None) -> tuple[int, ...]:
-    """Shards of at most about `aim` bytes, in whole chunks, see above.
+    """Return a shard shape of whole chunks and at most `aim` bytes, by default `config.shard_bytes`; see the module.
 
     Examples
     --------
@@ -87,7 +92,7 @@ def auto_shards(shape: Sequence[int], chunks: Sequence[int], itemsize: int, aim:
     (100, 100)
     """
     elements = max(1, (config.shard_bytes if aim is None else aim) // max(1, itemsize))
-    # An axis of length 0 will grow; there is no telling how far.
+    # An axis of length 0 will grow without a known limit.
     needed = [math.inf if length == 0 else -(-length // chunk) for length, chunk in zip(shape, chunks, strict=True)]
     counts = [1] * len(chunks)
     while True:
@@ -104,7 +109,12 @@ def auto_shards(shape: Sequence[int], chunks: Sequence[int], itemsize: int, aim:
 
 
 def resolve_chunks(chunks: ChunksLike, shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
-    """The chunk shape that the user means.
+    """Return the chunk shape for a user's argument.
+
+    Raises
+    ------
+    MetadataError
+        If there is another number of lengths than axes, or one is not an integer of at least 1.
 
     Examples
     --------
@@ -125,7 +135,12 @@ def resolve_chunks(chunks: ChunksLike, shape: Sequence[int], itemsize: int) -> t
 def resolve_shards(
     shards: ShardsLike, chunks: tuple[int, ...], shape: Sequence[int], itemsize: int
 ) -> tuple[int, ...] | None:
-    """The shard shape that the user means, in whole chunks; None for no shards.
+    """Return the shard shape for a user's argument, in whole chunks; None for no shards.
+
+    Raises
+    ------
+    MetadataError
+        If a length is not a multiple of that of the chunk, or not valid otherwise.
 
     Examples
     --------
@@ -140,7 +155,7 @@ def resolve_shards(
     lengths = _lengths(shards, shape, "shards")
     given = shards if isinstance(shards, Iterable) else [shards] * len(lengths)
     whole = [
-        # The whole axis means enough chunks to hold it.
+        # The whole axis: as many chunks as hold it.
         -(-length // chunk) * chunk if asked in (None, -1) else length
         for asked, length, chunk in zip(given, lengths, chunks, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""From the arguments of `create_array` to what the array will be; nothing is stored here."""
+"""From the arguments of `create_array` to the metadata of the array; nothing is stored here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ChunkKeysLike: TypeAlias = ChunkKeys | str | Sequence[str] | Mapping[str, Any] |
 """``"default"``, ``"v2"``, ``("v2", ".")``, or an object as in documents."""
 
 ZarrFormat: TypeAlias = int | str | None
-"""A number or name of a format; None is the newest here, and what the groups above have where there is a place."""
+"""The number or name of a format; None stands for that of the groups above, or for the newest."""
 
 _MAX_LENGTH = 2**63
 _OPTIONS_OF_MAKING: Final = ("data", "overwrite")
@@ -63,7 +63,16 @@ def describe_array(
     zarr_format: ZarrFormat = None,
     **unknown: Any,
 ) -> ArrayMeta:
-    """Everything that `create_array` is told, as an `ArrayMeta`; see there for the arguments.
+    """Return the metadata of an array; see `create_array` for the parameters.
+
+    Raises
+    ------
+    MetadataError
+        If the arguments do not make a valid array.
+    TypeError
+        If there is no such option.
+    ValueError
+        If `codecs` is given along with what it replaces.
 
     Examples
     --------
@@ -115,7 +124,7 @@ def _transformers(given: Any, rank: int) -> tuple[StorageTransformer, ...]:
 
 
 def check_option_names(names: Collection[str]) -> None:
-    """Raise an error if one of the options is none of `create_array`; often it is a typo, or one of zarr-python 2.
+    """Check that `create_array` has these options; others are often typos, or options of zarr-python 2.
 
     Raises
     ------
@@ -142,7 +151,7 @@ def unknown_options(names: Iterable[str]) -> TypeError:
 
 
 def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: ZarrFormat = None) -> GroupMeta:
-    """A group with these attributes.
+    """Return the metadata of a group with these attributes.
 
     Examples
     --------
@@ -153,7 +162,7 @@ def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: Zar
 
 
 def lengths_of(shape: ShapeLike) -> tuple[int, ...]:
-    """The shape as a tuple, unchecked: one number stands for one axis.
+    """Return the shape as a tuple, unchecked; a single number is the length of one axis.
 
     Examples
     --------
@@ -182,7 +191,7 @@ def _shape(shape: ShapeLike) -> tuple[int, ...]:
 
 
 def _endian(dtype: Any) -> str:
-    """The byte order that a NumPy type names; the data type itself has none."""
+    """Return the byte order of a NumPy type; our data types have none."""
     if isinstance(dtype, DataType):
         return "little"
     try:
@@ -192,7 +201,7 @@ def _endian(dtype: Any) -> str:
 
 
 def _with_order(filters: Any, order: str | None, rank: int) -> Any:
-    """The filters, behind a transposition that lays out the first axis fastest when `order` is ``"F"``."""
+    """Return the filters, after a transposition that makes the first axis vary fastest if `order` is ``"F"``."""
     if order not in (None, "C", "F"):
         raise MetadataError(problems=[Problem("order", "'C' or 'F'", repr(order))])
     if order != "F" or rank < 2:
@@ -204,7 +213,13 @@ def _with_order(filters: Any, order: str | None, rank: int) -> Any:
 
 
 def _check_alone(**arguments: Any) -> None:
-    """A whole chain leaves nothing for the arguments that make up a chain."""
+    """Check that none of the arguments is given that `codecs`, the whole chain, replaces.
+
+    Raises
+    ------
+    ValueError
+        If one is.
+    """
     for name, value in arguments.items():
         if value is not None and not (isinstance(value, str) and value in ("auto", "C")):
             raise ValueError(

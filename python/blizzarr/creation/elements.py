@@ -1,7 +1,7 @@
-"""What the elements of a new array are: the data type for what users give, where NumPy's says too little.
+"""The data type of a new array, for data and types that NumPy does not describe well enough.
 
-NumPy has one type for all objects, and knows text only of a fixed length. So objects are looked into, lists of text
-become text of any length, and a codec of objects says what they are.
+NumPy has one type for all objects, and text of fixed length only. So the types of the objects are looked at, lists of
+text become text of any length, and a codec for objects determines the data type.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ADVICE = "dtype='string', dtype='bytes', or a codec for the objects, like filte
 
 
 def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) -> Array | npt.NDArray[Any]:
-    """The data as one of our arrays or a NumPy array; lists of text become arrays of objects.
+    """Return data as a blizzarr or NumPy array; lists of text become arrays of objects.
 
     Examples
     --------
@@ -34,17 +34,17 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
     if isinstance(data, Array):
         return data
     if not hasattr(data, "dtype") and dtype is not None and DataType.parse(dtype).kind is Kind.OBJECT:
-        # Which lists are elements, only a shape could tell.
+        # Only the shape says whether lists in it are elements or axes.
         return np.asarray(data, np.object_) if shape is None else as_source(data, shape, np.dtype(object))
     found = np.asarray(data)
     if found.dtype.kind in "SU" and not hasattr(data, "dtype"):
-        # NumPy would cut off zeros at their ends, and make text of numbers among them.
+        # NumPy would strip NULs at their ends, and turn numbers among them into text.
         return np.asarray(data, np.object_)
     return found
 
 
 def type_of(data: Array | npt.NDArray[Any]) -> DataType:
-    """The data type that an array of these elements gets.
+    """Return the data type of an array with these elements.
 
     Examples
     --------
@@ -63,7 +63,12 @@ def type_of(data: Array | npt.NDArray[Any]) -> DataType:
 
 
 def decide_type(dtype: DataType, *codecs: Any) -> DataType:
-    """The data type, as far as the codecs that a user gives say what objects are.
+    """Return the data type; for objects, that of the codec for objects among the user's codecs.
+
+    Raises
+    ------
+    MetadataError
+        If the elements are objects, and no codec for them is given.
 
     Examples
     --------
@@ -82,7 +87,13 @@ def decide_type(dtype: DataType, *codecs: Any) -> DataType:
 
 
 def check_fill(fill_value: Any, chain: CodecChain) -> Any:
-    """The fill value itself, when the codec of objects can encode it: it must, in chunks with other elements."""
+    """Return the fill value, if the codec for objects can encode it, as it must in chunks with other elements.
+
+    Raises
+    ------
+    MetadataError
+        If it cannot.
+    """
     codec = _object_codec(chain.all)
     refusal = None if codec is None else codec.refuses_fill(fill_value)
     if refusal is not None:
@@ -99,7 +110,7 @@ def _listed(given: Any) -> Iterable[Codec]:
 
 
 def _object_codec(codecs: Iterable[Codec]) -> ObjectCodec | None:
-    """The codec of objects among these, if need be that of inner chunks."""
+    """Return the codec for objects among these codecs, or among those of inner chunks; None if there is none."""
     for codec in codecs:
         if isinstance(codec, ObjectCodec):
             return codec

@@ -1,4 +1,4 @@
-"""What may be an attribute: exactly what JSON can say, so that every reader gets back what was stored."""
+"""Checking attributes: only values that JSON can express, so that every reader gets back what was stored."""
 
 from __future__ import annotations
 
@@ -13,17 +13,22 @@ from blizzarr.errors import MetadataError, Problem
 __all__ = ["check_attributes", "check_value", "is_unicode"]
 
 MAX_DEPTH = 100
-"""Objects and lists nested deeper than this are refused; some parsers of JSON stop not far beyond."""
+"""The deepest nesting of objects and lists; some parsers of JSON do not accept much more."""
 
 _FINITE = "a finite number (JSON has no others; a string or null can stand for it)"
 
 
 def check_attributes(attributes: Mapping[str, Any] | None, path: str = "attributes") -> dict[str, Any]:
-    """A deep copy in plain types, or an error that lists everything JSON cannot say.
+    """Return a deep copy of attributes in plain types.
 
-    NumPy scalars become numbers, tuples become lists. What would come back as something else is refused: arrays, bytes,
-    dates, keys that are no strings, and NaN and infinity, which are not JSON and stop other readers from opening
-    the node at all.
+    NumPy scalars become numbers, and tuples become lists. Values that would be read back as others are refused: arrays,
+    bytes, dates, keys that are not strings, and NaN and infinity, which are not JSON and prevent other readers from
+    opening the node at all.
+
+    Raises
+    ------
+    MetadataError
+        If JSON cannot express some values; `problems` lists all of them.
 
     Examples
     --------
@@ -46,7 +51,13 @@ def check_attributes(attributes: Mapping[str, Any] | None, path: str = "attribut
 
 
 def check_value(value: Any, path: str) -> Any:
-    """A deep copy of one value in plain types; see `check_attributes`."""
+    """Return a deep copy of one value in plain types; see `check_attributes`.
+
+    Raises
+    ------
+    MetadataError
+        If JSON cannot express it.
+    """
     problems: list[Problem] = []
     plain = _plain(value, path, problems, MAX_DEPTH)
     if problems:

@@ -23,16 +23,16 @@ _LAYOUT = frozenset({"chunks", "shards", "filters", "serializer", "compressors",
 
 
 def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `create_array` for an array like `data`, as far as `options` do not say otherwise.
+    """Return the arguments of `create_array` for an array like `data`, except for those in `options`.
 
-    From one of our arrays everything is taken over but the elements and the attributes:
+    Of a blizzarr array everything is taken over but the elements and the attributes:
 
-    - as it is, when nothing about its layout is asked for;
-    - with other `chunks` or `shards`, the codecs stay, and shards stay about as large, in whole chunks;
+    - with no options about the layout, the layout is the same;
+    - with other `chunks` or `shards`, the codecs stay, and shards keep about their size, in whole chunks;
     - with other codecs, chunks and shards stay;
     - with another data type, chunks and shards stay, and codecs and fill value are chosen anew;
-    - with another format, all of this stays, if that format has it, but the keys of chunks, what changes them, and how
-      the index of a shard is stored.
+    - with another format, all of this stays that the format has, except for chunk keys, storage transformers and the
+      codecs of shard indexes.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         "zarr_format": meta.format,
     }
     if options.get("zarr_format") not in (None, meta.format):
-        # Each format has keys of its own.
+        # Each format has its own chunk keys.
         del taken["chunk_key_encoding"], taken["storage_transformers"]
     if "shape" in options and _rank(options["shape"]) != len(meta.shape):
         del taken["dimension_names"]
@@ -83,7 +83,7 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _one_byte_order(meta: ArrayMeta) -> ArrayMeta:
-    """The array with one byte order for all fields of a struct, which some formats do not have otherwise."""
+    """Return the array with one byte order for all fields of a struct, as some formats require."""
     native = DataType.parse(meta.dtype.numpy) if meta.dtype.fields else meta.dtype
     if native == meta.dtype or not isinstance(meta.codecs.serializer, BytesCodec):
         return meta
@@ -92,7 +92,7 @@ def _one_byte_order(meta: ArrayMeta) -> ArrayMeta:
 
 
 def _with_index(meta: ArrayMeta, index_codecs: tuple[str, ...] | None) -> ArrayMeta:
-    """The array with shards whose indexes are stored as a format has them; `None` for one that has them all."""
+    """Return the array with these codecs for the indexes of its shards; None leaves them as they are."""
 
     def changed(chain: CodecChain) -> CodecChain:
         sharding = chain.serializer
@@ -107,7 +107,7 @@ def _with_index(meta: ArrayMeta, index_codecs: tuple[str, ...] | None) -> ArrayM
 
 
 def _rounded(shards: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:
-    """Shards in whole chunks, at least as large as these."""
+    """Return the shape of the smallest shards in whole chunks that are at least as large."""
     return tuple(-(-shard // chunk) * chunk for shard, chunk in zip(shards, chunks, strict=True))
 
 

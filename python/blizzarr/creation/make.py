@@ -1,4 +1,4 @@
-"""Making an array: its metadata, its place in the store, and its elements if there are any yet."""
+"""Creating an array: its metadata, its place in the store, and its elements if there are any."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def make_array(
     overwrite: bool = False,
     **options: Any,
 ) -> Array:
-    """Create an array; see `blizzarr.create_array` for the arguments.
+    """Create an array; see `blizzarr.create_array` for the parameters and errors.
 
-    When storing `data` fails, the new array is removed again.
+    If storing `data` fails, the new array is removed again.
     """
     given = None if shape is None else lengths_of(shape)
     source = None if data is None else as_data(data, dtype, given)
@@ -45,12 +45,12 @@ def make_array(
         shape = source.shape
         dtype = type_of(source) if dtype is None else dtype
     if shape is None or dtype is None:
-        # What is missing may be there under a misspelled name.
+        # The missing option may be there under a misspelled name.
         check_option_names(options)
         raise TypeError(f"expected shape= and dtype=, or data=, found no {'shape' if shape is None else 'dtype'}")
     options["zarr_format"] = choose_format(store, path, options.get("zarr_format"))
     metadata = describe_array(shape=shape, dtype=dtype, **options)
-    # What may still go wrong with the data goes wrong before anything is replaced.
+    # Data that cannot be converted or read is found out before anything is replaced.
     if isinstance(source, Array):
         _check_convertible(source.metadata.dtype, metadata.dtype)
         if overwrite:
@@ -58,7 +58,7 @@ def make_array(
             from blizzarr.copying.array import size_of
 
             if size_of(source) <= config.copy_bytes:
-                # Before anything is removed: what cannot be read is no reason to lose what it was to replace.
+                # Read before anything is removed: a source that cannot be read must not cost the old array.
                 source = np.asarray(source[...], metadata.dtype.numpy)
     elif source is not None:
         source = np.asarray(source, metadata.dtype.numpy)
@@ -71,7 +71,7 @@ def make_array(
         try:
             copy_elements(source, array)
         except BaseException:
-            # What went wrong matters more than that the rest could not be removed either.
+            # The first error matters, not that the array could not be removed either.
             with suppress(BlizzarrError):
                 remove_node(store, path)
             raise
@@ -79,7 +79,13 @@ def make_array(
 
 
 def _check_convertible(found: DataType, wanted: DataType) -> None:
-    """Refuse elements that cannot become others whatever they are."""
+    """Raise an error if no elements of one data type can be converted to the other.
+
+    Raises
+    ------
+    TypeError
+        If text would have to become bytes, or numbers either of them, or the reverse.
+    """
     made = np.zeros(1, found.numpy).astype(wanted.numpy)
     if wanted.kind is Kind.OBJECT and found.kind is not Kind.OBJECT and wanted.name != "object":
         kinds = {"string": Kind.TEXT, "bytes": Kind.BYTES}
@@ -88,15 +94,20 @@ def _check_convertible(found: DataType, wanted: DataType) -> None:
 
 
 def choose_format(store: Store, path: str, zarr_format: ZarrFormat) -> str:
-    """The name of the format that a new node gets: the one that is asked for, or that of the groups above."""
+    """Return the name of the format of a new node: the one that is asked for, or that of the groups above."""
     above = format_above(store, path) if zarr_format is None else None
     return (format_named(zarr_format) if above is None else above).name
 
 
 def refuse_to_lose(source: Array, store: Store, path: str) -> None:
-    """Refuse to put a copy of an array in place of the array itself, or of a group around it.
+    """Raise an error if a copy of an array would replace the array itself, or a group around it.
 
-    What is replaced is removed first: there would be nothing left to copy.
+    The old node is removed first, so there would be nothing left to copy.
+
+    Raises
+    ------
+    ValueError
+        If the array is at `path` or below it.
     """
     if getattr(store, "supports_delete", True) and is_below(source.store, source.path, store, path):
         raise ValueError(

@@ -1,7 +1,7 @@
-"""What of a store belongs to a node: its documents, its chunks, those of nodes below it, and nothing else.
+"""The keys that belong to a node: its documents and chunks, those of the nodes below it, and nothing else.
 
-A directory that a user points us at may hold files that are not ours. So keys are recognised by their names: documents
-of nodes, and chunks of the arrays that they describe.
+The directory of a node may hold files of other programs. So keys are recognised by their names: documents of nodes, and
+chunks of the arrays that the documents describe.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from blizzarr.stores import Store
 __all__ = ["PROGRESS", "Belongings", "array_chunks", "belongings", "chunk_names", "chunk_pattern", "own_keys"]
 
 PROGRESS = "blizzarr-copy.json"
-"""Beside the document of an array that is being copied: how far the copy has come; see `blizzarr.copying`."""
+"""The key, beside the document of an array that is being copied, of the copy's progress; see `blizzarr.copying`."""
 
 _ORPHAN = re.compile(rf"(?:[^/]+/)+c(?:/{INDEX})+")
-"""Chunks in a group where no document says that there is an array: an interrupted removal has left them."""
+"""Chunks in a group that are not of an array with a document: an interrupted removal has left them."""
 
 
 def chunk_pattern(meta: object) -> re.Pattern[str] | None:
-    """What the keys of a node's stored chunks look like, below its own prefix; None when that cannot be said."""
+    """Return the pattern of the keys of a node's stored chunks below its prefix; None if it is unknown."""
     if isinstance(meta, GroupMeta):
         return _ORPHAN
     if not isinstance(meta, ArrayMeta):
         return usual("").pattern
     if meta.storage_transformers:
-        # Only they know under which keys.
+        # Only the transformers know the keys.
         return None
     return chunk_names(meta)
 
 
 def chunk_names(meta: ArrayMeta) -> re.Pattern[str]:
-    """The names of an array's chunks, below its prefix, as its grid gives them."""
+    """Return the pattern of an array's chunk keys below its prefix, before storage transformers."""
     return Chunks.of("", meta.chunk_keys, len(meta.shape)).pattern
 
 
@@ -61,11 +61,18 @@ def own_keys(
     forms: Sequence[Format] | None = None,
     being_removed: Iterable[Chunks] = (),
 ) -> tuple[list[str], list[str]]:
-    """Of these keys, the documents, innermost first, and the chunks; what is neither is not ours.
+    """Return the keys of documents, innermost first, and the keys of chunks; other keys belong to other programs.
 
-    `nodes` has the metadata of each node by its path; anything else there stands for a node that cannot be read.
-    `forms` are the formats whose documents are looked for; by default those that the newest lives together with.
-    `being_removed` are chunks of arrays whose documents may be gone already.
+    Parameters
+    ----------
+    keys
+        The keys to look through.
+    nodes
+        The metadata of each node by its path; any other value stands for a node that cannot be read.
+    forms
+        The formats whose documents are looked for; by default the newest, and those that may be in one place with it.
+    being_removed
+        Chunks of arrays whose documents may be gone already.
 
     Examples
     --------
@@ -75,7 +82,7 @@ def own_keys(
     """
     patterns: dict[str, re.Pattern[str] | None] = {}
     for path, meta in nodes.items():
-        # Where no document can be read, chunks may be anywhere that a format would have them.
+        # If its document cannot be read, an array may have chunks wherever one of the formats has them.
         prefixes = [chunk_prefix(path, meta)] if isinstance(meta, ArrayMeta) else _prefixes(path, forms)
         patterns.update(dict.fromkeys(prefixes, chunk_pattern(meta)))
     for one in being_removed:
@@ -100,26 +107,27 @@ class Belongings(NamedTuple):
     """The keys of a node and of everything below it, as they are stored."""
 
     documents: list[str]
-    """Innermost first; that of the hierarchy as a whole last."""
+    """The keys of documents, innermost first; that of the entry point of the hierarchy last."""
     chunks: list[str]
+    """The keys of chunks."""
     foreign: list[str]
-    """What lies among them and is not ours."""
+    """The names of files of other programs among them."""
     links: tuple[str, ...]
-    """Prefixes that are links: what has them lies elsewhere."""
+    """Prefixes that are symbolic links: keys below them lie elsewhere."""
     arrays: dict[str, ArrayMeta]
-    """Those of which it is known where their chunks are, by path, but for those behind links."""
+    """The arrays by path whose chunk keys are known, without those behind links."""
     behind: dict[str, ArrayMeta]
-    """Arrays, by path, of whose chunks only the storage transformers know under which keys they are."""
+    """The arrays by path whose chunk keys are known to their storage transformers only."""
     prefixes: tuple[str, ...]
-    """Every key of the node begins with one of these, but for documents beside them."""
+    """The prefixes of all keys of the node, except for documents beside them."""
     alone: bool
-    """Whether there is nothing else under the prefixes, so that they may go as a whole."""
+    """True if nothing else is under the prefixes, so that these may be removed as a whole."""
     removed: Removed
-    """What is about to be removed, with what was there before an earlier removal was interrupted."""
+    """The record for a removal, together with those of earlier removals that were interrupted."""
 
 
 def belongings(store: Store, path: str) -> Belongings:
-    """Everything that belongs to the node at a path, or to what is left of one."""
+    """Return the keys that belong to the node at a path, or to the rest of one that was not removed completely."""
     here = _format(store, path)
     prefixes: Sequence[str] = here.node_prefixes(path)
     keys = list(dict.fromkeys(key for several in prefixes for key in store.list(several)))
@@ -145,14 +153,14 @@ def belongings(store: Store, path: str) -> Belongings:
             if stored is None:
                 behind[place] = arrays.pop(place)
     if not path and here.entry_key is not None and store.get(here.entry_key) is not None:
-        # The last: without it there are no nodes.
+        # It goes last: without it there are no nodes.
         keys.append(here.entry_key)
         documents.append(here.entry_key)
     damaged = [place for place, meta in nodes.items() if isinstance(meta, BlizzarrError)]
     names = {*removed.chunks, *chunks_of(arrays), *(usual(one) for place in damaged for one in _prefixes(place, forms))}
     removed = Removed(tuple(dict.fromkeys((here, *removed.forms))), tuple(sorted(names)))
     links = _links(store, path + "/" if path else "", (*documents, *chunks))
-    # What is behind links stays in any case, and only the storage transformers know what they have put where.
+    # Keys behind links stay in any case, and only the storage transformers know which of theirs are chunks.
     elsewhere = (*links, *(chunk_prefix(place, array) for place, array in behind.items()))
     candidates = [key for key in keys if not key.startswith(elsewhere)]
     foreign = foreign_files(store, prefixes, candidates, {*documents, *chunks})
@@ -162,13 +170,13 @@ def belongings(store: Store, path: str) -> Belongings:
 
 
 def array_chunks(chunks: Store, path: str, meta: ArrayMeta) -> list[str]:
-    """The keys of all chunks of an array, as it knows them."""
+    """Return the keys of all stored chunks of an array, before storage transformers."""
     prefix, pattern = chunk_prefix(path, meta), chunk_names(meta)
     return [key for key in chunks.list(prefix) if pattern.fullmatch(key[len(prefix) :])]
 
 
 def _stored_chunks(store: Store, path: str, meta: ArrayMeta) -> list[str] | None:
-    """The same as they are stored; None where only the storage transformers know what that is."""
+    """Return the keys of all chunks of an array as they are stored; None if only the storage transformers know them."""
     from blizzarr.transformers import stored_key
 
     chunks = chunk_store(store, path, meta)
@@ -177,7 +185,7 @@ def _stored_chunks(store: Store, path: str, meta: ArrayMeta) -> list[str] | None
 
 
 def _format(store: Store, path: str) -> Format:
-    """The format of the node at a path; the newest where it cannot be read."""
+    """Return the format of the node at a path; the newest format if it cannot be read."""
     found = find_many(store, [path])[0]
     return format_of(found.meta) if isinstance(found, Found) else next(iter(FORMATS.values()))
 
@@ -192,7 +200,7 @@ def _links(store: Store, prefix: str, keys: Iterable[str]) -> tuple[str, ...]:
 
 
 def _is_chunk(key: str, patterns: Mapping[str, re.Pattern[str] | None]) -> bool:
-    """Whether the key is that of a chunk of the innermost node that holds it."""
+    """Return whether a key is that of a chunk of the innermost node above it."""
     end = len(key)
     while end > 0:
         end = key.rfind("/", 0, end - 1) + 1

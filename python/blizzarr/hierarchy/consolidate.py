@@ -17,33 +17,33 @@ _ATTEMPTS = 10
 
 
 def consolidate(store: Store, path: str, meta: GroupMeta) -> None:
-    """Store the metadata of everything below the group at a path in it.
+    """Store the metadata of all nodes below a group in the documents of the group.
 
     Raises
     ------
     BlizzarrError
-        When a member cannot be read; nothing is stored then.
+        If a member cannot be read; nothing is stored then.
     ConflictError
-        When others kept changing what is below it.
+        If others kept changing nodes below the group.
     """
     found = _below(store, path, meta)
     for _ in range(_ATTEMPTS):
         stored = found
         revise(store, path, partial(GroupMeta.with_consolidated, consolidated=stored))
-        # Who makes or changes a node from now on removes them; who did so meanwhile may have seen none to remove.
+        # Whoever changes a node from now on removes the consolidated metadata; an earlier change may have found none.
         found = _below(store, path, meta)
         if found == stored:
             return
     forget_consolidated(store, join(path, "any"))
     raise ConflictError(
-        f"somebody else changed what is below it {_ATTEMPTS} times in a row; try again when they are done",
+        f"other writers changed nodes below it {_ATTEMPTS} times in a row; try again when they are done",
         array=f"/{path}",
         store=str(store),
     )
 
 
 def _below(store: Store, path: str, meta: GroupMeta) -> dict[str, Node]:
-    """The metadata of everything below the group, as they are stored now."""
+    """Return the metadata of all nodes below the group, as it is stored now."""
     children = read_members(store, path, meta.with_consolidated(None), None)
     for child in children:
         if child.error is not None:

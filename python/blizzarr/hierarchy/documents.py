@@ -1,4 +1,4 @@
-"""The documents of many nodes at once, and changing those of one while others do the same."""
+"""Reading the documents of many nodes at once, and changing those of one node while others do the same."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _ATTEMPTS = 100
 
 
 def read_many(store: Store, paths: Sequence[str]) -> list[Node | BlizzarrError | None]:
-    """For each path the node that its documents make, None where there is none, or why it cannot be read."""
+    """Return for each path the metadata of its node, None if there is none, or the error if it cannot be read."""
     if not paths:
         return []
     return [found.meta if isinstance(found, Found) else found for found in find_many(store, paths)]
 
 
 def ancestors(path: str) -> list[str]:
-    """The paths above a path, outermost first.
+    """Return the paths above a path, outermost first.
 
     Examples
     --------
@@ -40,25 +40,32 @@ def ancestors(path: str) -> list[str]:
 
 
 def revise(store: Store, path: str, change: Callable[[N], N], known: Found | None = None) -> N:
-    """Change a node's metadata as they are now, not as they were when somebody opened the node.
+    """Change a node's metadata as it is stored now, not as it was when the node was opened.
 
-    The documents are read, changed and put back only if nobody else has changed them in the meantime, else it is done
-    over; so of two changes to different attributes, or of an attribute and the shape, both are kept. Consolidated
-    metadata in the groups above, which would now be stale, are removed.
+    The documents are read, changed, and replaced only if nobody else has changed them in the meantime; otherwise all of
+    this is repeated. So changes to different attributes, or to an attribute and the shape, are both kept. Consolidated
+    metadata in the groups above, which would be stale, is removed.
 
     Parameters
     ----------
     store, path
-        The node.
+        The store, and the path of the node in it.
     change
-        From the node as it is to the node as it should be. May be called more than once, and may raise: then nothing
+        Returns the new metadata for the stored one. It may be called more than once; if it raises an error, nothing
         changes.
     known
-        The node as somebody has just read it: if it is still so, it need not be read again.
+        The node as it was just read, to save reading it if it has not changed since.
 
     Returns
     -------
-    The node as it was stored.
+    The new metadata, as it was stored.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no node any more.
+    ConflictError
+        If others changed the documents at every attempt.
     """
     check_writable(store, path)
     for _ in range(_ATTEMPTS):
@@ -67,21 +74,21 @@ def revise(store: Store, path: str, change: Callable[[N], N], known: Found | Non
             raise NodeNotFoundError(
                 "it was removed, or replaced by something else, since it was opened", array=f"/{path}", store=str(store)
             )
-        # Before, as whoever is killed in between leaves none rather than stale ones; and after, as they may have been
-        # made anew meanwhile.
-        changed = change(found.meta)  # type: ignore[arg-type]  # who opened an array finds an array, or `change` says so
+        # Consolidated metadata is removed before the change, so that a process that dies in between leaves none rather
+        # than a stale one; and after it, as others may have made it anew in the meantime.
+        changed = change(found.meta)  # type: ignore[arg-type]  # `change` raises an error for another kind of node
         new = encode(changed, path)
         forget_consolidated(store, path)
         if put(store, found.documents, new) and discard(store, found.documents, new):
             forget_consolidated(store, path)
             return changed
     raise ConflictError(
-        f"somebody else changed its metadata {_ATTEMPTS} times in a row; try again", array=f"/{path}", store=str(store)
+        f"other writers changed its metadata {_ATTEMPTS} times in a row; try again", array=f"/{path}", store=str(store)
     )
 
 
 def put(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
-    """Store the documents that differ; False when one of them is no longer what it was, or no longer missing."""
+    """Store the documents that differ; return False if the stored one is no longer that in `old`, or not missing."""
     replace = getattr(store, "replace", None)
     for key, value in new.items():
         if old.get(key) == value:
@@ -93,7 +100,7 @@ def put(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
 
 
 def discard(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
-    """Remove the documents that are no longer needed; False when somebody has changed one of them meanwhile."""
+    """Remove the documents that are not in `new`; return False if the stored one is no longer that in `old`."""
     if old.keys() <= new.keys():
         return True
     discard = getattr(store, "discard", None)
@@ -103,12 +110,12 @@ def discard(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
 
 @lru_cache
 def _keys_above(path: str) -> list[str]:
-    """The keys of all documents that there may be in the groups above a node."""
+    """Return the keys of all documents that the groups above a node may have."""
     return [key for group in ancestors(path) for form in FORMATS.values() for key in form.document_keys(group)]
 
 
 def forget_consolidated(store: Store, path: str) -> None:
-    """Remove the consolidated metadata of the groups above a node that has changed: they would show what it was."""
+    """Remove the consolidated metadata of the groups above a node that has changed, as it is out of date."""
     if not path:
         return
     above = ancestors(path)

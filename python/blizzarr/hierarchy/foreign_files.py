@@ -1,7 +1,7 @@
-"""Files that are not ours among those of a node that is to be removed or replaced.
+"""Files of other programs among those of a node that is to be removed or replaced.
 
-They are never removed. That they are there says that somebody uses the directory for more than this node, perhaps by
-mistake; so the removal is refused unless `config.keep_foreign_files` says that it may go on around them.
+They are never removed. They show that somebody uses the directory for more than this node, perhaps by mistake; so the
+removal is refused, unless `config.keep_foreign_files` allows to remove the rest.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from blizzarr.stores import Store
 __all__ = ["NAMED", "foreign_files", "refuse_foreign_files"]
 
 NAMED = 10
-"""So many are named; of the others it is said how many they are."""
+"""The number of files that an error names; the others are counted."""
 
 _LITTER = re.compile(r"(\.DS_Store|\._.*|Thumbs\.db|desktop\.ini|\.directory|\.nfs[0-9a-f]+)")
-"""What file managers and network file systems leave about; it stays too, but nobody put it there on purpose."""
+"""Files that file managers and network file systems leave behind. They stay, but are no reason to refuse a removal."""
 
 
 def refuse_foreign_files(store: Store, path: str, foreign: Sequence[str]) -> None:
-    """Raise if there are any, unless the user has said that they may be.
+    """Raise an error if there are files of other programs, unless `config.keep_foreign_files` is set.
 
     Raises
     ------
     NodeExistsError
-        It lists what is there.
+        The text names them.
     """
     wanted = [name for name in foreign if not _LITTER.fullmatch(name.rpartition("/")[2])]
     if config.keep_foreign_files or not wanted:
@@ -45,7 +45,7 @@ def refuse_foreign_files(store: Store, path: str, foreign: Sequence[str]) -> Non
 
 
 def foreign_files(store: Store, prefixes: Sequence[str], keys: Collection[str], ours: Collection[str]) -> list[str]:
-    """Those of the keys that are not ours, and what lies below the prefixes without being a key; sorted."""
+    """Return the keys that are not among `ours`, and file names below the prefixes that are not valid keys; sorted."""
     others = getattr(store, "others", None)
     unlisted = set() if others is None else {name for prefix in prefixes for name in others(prefix, NAMED + 1)}
     return sorted({*keys}.difference(ours) | unlisted)

@@ -1,4 +1,4 @@
-"""What is in a group: one listing and one batch of documents for each level."""
+"""Reading the members of a group, with one listing and one batch of documents per level."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ __all__ = ["consolidated_below", "member_names", "read_members"]
 
 
 def member_names(store: Store, path: str, meta: GroupMeta) -> list[str]:
-    """The names directly in the group, sorted; also of members whose documents cannot be read."""
+    """Return the names of the members, sorted, including members that cannot be read."""
     if meta.consolidated is not None:
         return sorted({name.partition("/")[0] for name in meta.consolidated})
     return [child.name for child in below(store, [(path, meta)])[0]]
 
 
 def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None = 0) -> list[Child]:
-    """The members by path relative to the group, each group right before what is in it.
+    """Return the members by path relative to the group, each group right before its members.
 
-    A member that cannot be read is in the list too, with the error in place of its metadata.
+    A member that cannot be read is in the list, too, with the error in place of its metadata.
 
     Parameters
     ----------
+    store, path, meta
+        The group.
     max_depth
-        How many levels below the members to go; None for all of them.
+        The number of levels to go below the members; None for all levels.
     """
     if meta.consolidated is not None:
         found = _consolidated(meta, max_depth)
@@ -67,7 +69,7 @@ def _entries(meta: GroupMeta) -> Iterator[Child]:
 
 
 def consolidated_below(consolidated: Mapping[str, Node], path: str) -> Mapping[str, Node]:
-    """Of the consolidated metadata of a group, those of a group in it.
+    """Return the part of a group's consolidated metadata that is below a group in it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Putting a new node into a store."""
+"""Storing a new node."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from blizzarr.stores import Store, check_writable
 
 __all__ = ["format_above", "place_node"]
 
-_REMOVED = "{}: somebody was interrupted who removed what was here"
+_REMOVED = "{}: an interrupted removal left chunks here"
 
 
 def format_above(store: Store, path: str) -> Format | None:
-    """The format of the nearest group above a path; None where there is none."""
+    """Return the format of the nearest group above a path; None if there is none."""
     for above in reversed(ancestors(check_path(path))):
         found = find_again(store, above)
         if found is not None:
@@ -45,14 +45,34 @@ def format_above(store: Store, path: str) -> Format | None:
 def place_node(
     store: Store, path: str, meta: Node, *, overwrite: bool = False, before: Callable[[], None] | None = None
 ) -> None:
-    """Store a new node, and groups above it where there are none.
+    """Store a new node, and the missing groups above it.
 
-    Everything that can be refused is refused before anything changes: a path that may not be, a store that is read
-    only, a place that is taken (also by a document that cannot be read, and by chunks of an array that is gone), an
-    array among the nodes above, groups above of another format. With `overwrite` what is at the path is removed first,
-    see `remove_node`.
+    All conditions are checked before anything changes.
 
-    `before` is called when the place is free, right before the documents are stored.
+    Parameters
+    ----------
+    store, path
+        The store, and the path of the node in it.
+    meta
+        The metadata of the node.
+    overwrite
+        First remove what is at the path, see `remove_node`.
+    before
+        Called when the place is free, right before the documents are stored.
+
+    Raises
+    ------
+    NodeExistsError
+        If there is something at the path and not `overwrite`: a node, a document that cannot be read, or chunks of an
+        array that is gone; or if files of other programs would have to be removed.
+    NodeTypeError
+        If there is an array above the path, or a group of another format.
+    PathError
+        If the path may not be used.
+    ReadOnlyError
+        If the store was opened for reading.
+    StoreError
+        If the store fails.
     """
     check_writable(store, path)
     form = format_of(meta)
@@ -81,15 +101,21 @@ def place_node(
     if before is not None:
         before()
     for key, value in form.entry_documents().items():
-        # One that is there, or that somebody else has just made, is as good.
+        # If there is one, or another writer has just made one, it is used.
         put(store, {}, {key: value})
     _store(store, path, new, overwrite=overwrite)
-    # As they are now: somebody may have consolidated while the node was made, without it.
+    # Another writer may have consolidated the metadata while the node was made, and so without it.
     forget_consolidated(store, path)
 
 
 def _check_above(store: Store, group: str, there: Found | BlizzarrError | None, path: str, form: Format) -> None:
-    """A node above a path must be a group, of the format of what will be there."""
+    """Check that a node above a path is a group of the format of the new node.
+
+    Raises
+    ------
+    NodeTypeError
+        If it is not.
+    """
     if isinstance(there, BlizzarrError):
         raise there
     if there is None:
@@ -100,16 +126,15 @@ def _check_above(store: Store, group: str, there: Found | BlizzarrError | None, 
         )
     if there.meta.format != form.name:
         raise NodeTypeError(
-            f"expected a group of format {form.name}, like what is to be made at {path!r}, found one of "
-            f"{there.meta.format}, which readers of that format would look into in vain; "
-            f"say zarr_format={there.meta.format!r}, or nothing",
+            f"expected a group of format {form.name}, like the new node {path!r}, found one of {there.meta.format}: "
+            f"a group cannot hold members of another format; pass zarr_format={there.meta.format!r} or omit it",
             array=f"/{group}",
             store=str(store),
         )
 
 
 def _foreign(store: Store, path: str) -> str:
-    """What is at the place, if it is of a format that is not read here: nobody should replace that unawares."""
+    """Return a clause about data at the place in a format that is not read here, which a user should not replace."""
     prefix = path + "/" if path else ""
     try:
         what = foreign([key[len(prefix) :] for key in store.list_dir(prefix)[0]])
@@ -119,7 +144,7 @@ def _foreign(store: Store, path: str) -> str:
 
 
 def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | None) -> str | None:
-    """The key or prefix that says that the place is not free."""
+    """Return a key or prefix by which the place is not free, perhaps with a remark; None if it is free."""
     if isinstance(here, Found):
         return next(iter(here.documents)) if here.documents else _taken_by_implicit(store, path, meta, here)
     if here is not None:
@@ -137,7 +162,7 @@ def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | No
             if key.rpartition("/")[2] == REMOVAL:
                 return _REMOVED.format(key)
     if isinstance(meta, ArrayMeta):
-        # Without a document these are what an interrupted removal left; the new array would take them for its own.
+        # Chunks without a document are left from an interrupted removal; the new array would read them as its own.
         prefix = form.chunk_prefix(path)
         pattern = chunk_names(meta)
         head = meta.chunk_keys.head.rstrip("/")
@@ -151,7 +176,7 @@ def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | No
 
 
 def _taken_by_implicit(store: Store, path: str, meta: Node, here: Found) -> str | None:
-    """The prefix below which there is what makes a group here, unless a group of the same format may join it."""
+    """Return the prefix of the nodes that imply a group here; None if the new node may take the place of the group."""
     form = format_of(here.meta)
     if store.get(removal_key(path)) is not None:
         return _REMOVED.format(removal_key(path))
@@ -161,10 +186,10 @@ def _taken_by_implicit(store: Store, path: str, meta: Node, here: Found) -> str 
 
 
 def _store(store: Store, path: str, new: dict[str, dict[str, bytes]], *, overwrite: bool) -> None:
-    """Store the documents of the node and of groups above it, outermost first.
+    """Store the documents of the node and of the groups above it, outermost first.
 
-    When one fails, those before it go again. Each is stored only where there still is none: of several who make the
-    same node, one does, and the others are told.
+    If one cannot be stored, those before it are removed again. Each is stored only if there is still none: if several
+    writers make the same node, one of them succeeds, and the others get an error.
     """
     done: list[str] = []
     try:
@@ -177,7 +202,7 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]], *, overwri
             else:
                 _check_made(store, place, path)
     except (NodeExistsError, NodeTypeError):
-        # The groups stay: whoever was faster may have put something into them.
+        # The groups stay: the writer that was faster may have put nodes into them.
         raise
     except BaseException:
         if getattr(store, "supports_delete", True):
@@ -187,14 +212,14 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]], *, overwri
 
 
 def _check_made(store: Store, place: str, path: str) -> None:
-    """What somebody else has just made at `place` may be there when it is a group above `path`."""
+    """Accept a node that another writer has just made at `place` only if it is a group above `path`."""
     if place == path:
         raise NodeExistsError(
-            "somebody else has made it in the meantime; overwrite=True replaces it", array=f"/{path}", store=str(store)
+            "another writer made it in the meantime; overwrite=True replaces it", array=f"/{path}", store=str(store)
         )
     there = find_again(store, place)
     if there is not None and isinstance(there.meta, ArrayMeta):
         raise NodeTypeError(
-            f"expected a group, found an array that somebody else has just made; nothing can be below it, as {path!r}",
+            f"expected a group, found an array that another writer just made; nothing can be below it, as {path!r}",
             array=f"/{place}",
         )

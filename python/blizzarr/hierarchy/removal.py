@@ -1,9 +1,10 @@
-"""What is being removed, kept until it is: so that what an interrupted removal leaves is known to be ours.
+"""Records of removals, by which chunks that an interrupted removal left behind are recognised.
 
-Documents go before chunks, since an array without some of its chunks would read as fill value. But only the documents
-say which names are those of chunks: `0.0` may be anybody's. Where a node does not go in one step (at the root of a
-directory, around files that are not ours, in stores of other kinds), a record of its chunks' names is stored before its
-documents go, and removed after the last chunk. Whoever removes or replaces what is there goes on with it.
+Documents are removed before chunks, because an array without some of its chunks would read as the fill value there. But
+only the documents say which names are those of chunks: `0.0` may be the file of another program. If a node cannot be
+removed in one step (at the root of a directory, around files of other programs, in stores of other kinds), a record of
+its chunks' names is stored before the documents are removed, and removed after the last chunk. Whoever removes or
+replaces the rest goes on by the record.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ from blizzarr.stores import Store
 __all__ = ["REMOVAL", "Chunks", "Removed", "chunks_of", "read", "record", "removal_key", "usual"]
 
 REMOVAL: Final = "blizzarr-removal.txt"
-"""Where the record is, below the path of the node. It is no document, so that nobody waits for the device."""
+"""The key of the record below the path of the node. Unlike documents, it is not synchronised to the device."""
 
 _SEPARATORS: Final = ("/", ".")
 _HEADS: Final = ("", "c", "c/", "c.")
 _SCALARS: Final = ("0", "c", "c0")
 _RANK: Final = 64
 _ANY: Final = -1
-"""Stands for any rank and any separator."""
+"""A rank that stands for any rank and any separator."""
 
 
 class Chunks(NamedTuple):
     """The names of an array's chunks."""
 
     prefix: str
-    """Below which they are."""
+    """The prefix of the array's chunks."""
     head: str
     separator: str
     scalar: str
@@ -45,7 +46,7 @@ class Chunks(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Their names below the prefix.
+        """The pattern of the names below the prefix.
 
         Examples
         --------
@@ -61,22 +62,22 @@ class Chunks(NamedTuple):
 
     @classmethod
     def of(cls, prefix: str, keys: ChunkKeys, rank: int) -> Chunks:
-        """Those of an array of so many dimensions."""
+        """Return the names of the chunks of an array with `rank` dimensions."""
         return cls(prefix, keys.head, keys.separator, keys.scalar, rank)
 
 
 def usual(prefix: str) -> Chunks:
-    """Chunks where no document says what they look like: never a bare number, which may be anybody's."""
+    """Return the names of chunks without a document: never a bare number, which may be a file of another program."""
     return Chunks(prefix, "c", "/", "c", _ANY)
 
 
 def removal_key(path: str) -> str:
-    """Where the record of a node is."""
+    """Return the key of the record of a node."""
     return f"{path}/{REMOVAL}" if path else REMOVAL
 
 
 def chunks_of(arrays: Mapping[str, ArrayMeta]) -> list[Chunks]:
-    """The names of the chunks of arrays, by path; not of those of which only storage transformers know them."""
+    """Return the names of the chunks of these arrays, without arrays that have storage transformers."""
     return [
         Chunks.of(chunk_prefix(path, meta), meta.chunk_keys, len(meta.shape))
         for path, meta in arrays.items()
@@ -85,11 +86,12 @@ def chunks_of(arrays: Mapping[str, ArrayMeta]) -> list[Chunks]:
 
 
 class Removed(NamedTuple):
-    """What is removed at a path."""
+    """The content of a record."""
 
     forms: tuple[Format, ...]
-    """Of the nodes."""
+    """The formats of the nodes that are removed."""
     chunks: tuple[Chunks, ...]
+    """The names of their chunks."""
 
 
 def record(store: Store, path: str, removed: Removed) -> None:
@@ -101,13 +103,13 @@ def record(store: Store, path: str, removed: Removed) -> None:
     ]
     names = [form.name for form in removed.forms]
     value = json.dumps({"blizzarr_removal": 1, "formats": names, "chunks": arrays}).encode()
-    # What is removed to make room on a full disk must not need any.
+    # A removal that makes room on a full disk must not fail for want of room.
     with suppress(StoreError):
         store.set(key, value)
 
 
 def read(store: Store, path: str, keys: Iterable[str]) -> Removed:
-    """What the record of a node says, and those among these keys; nothing where they are not ours."""
+    """Return what the record of a node, and the records among these keys, say; records of others are ignored."""
     forms: dict[str, Format] = {}
     chunks: list[Chunks] = []
     for key in dict.fromkeys((removal_key(path), *(key for key in keys if key.rpartition("/")[2] == REMOVAL))):
@@ -127,12 +129,12 @@ def _understood(raw: bytes, above: str) -> Removed | None:
         forms = tuple(FORMATS[name] for name in value["formats"])
         return Removed(forms, tuple(Chunks(above + one[0], *one[1:]) for one in value["chunks"] if _is_chunks(one)))
     except (ValueError, RecursionError, KeyError, TypeError):
-        # Written in one step, so this is no record of ours.
+        # Records are written atomically, so this is a file of another program.
         return None
 
 
 def _is_chunks(entry: Any) -> bool:
-    """Whether these are names that chunks have. A record may be anybody's, and what it names is removed."""
+    """Return whether an entry names chunks: the file may be of another program, and what it names is removed."""
     prefix, head, separator, scalar, rank = entry
     return (
         type(prefix) is str

@@ -1,7 +1,7 @@
-"""Removing a node: what belongs to it goes, and nothing else.
+"""Removing the keys that belong to a node, and nothing else.
 
-Everything else under the path is **kept**, also when an array or group there is replaced. Unless the user has set
-`config.keep_foreign_files`, a removal is refused if there are such files: a mistyped path must not cost a directory.
+Everything else under the path is **kept**, also when an array or group is replaced. With such files, the removal is
+refused unless `config.keep_foreign_files` is set: a mistyped path must not cost a directory.
 """
 
 from __future__ import annotations
@@ -25,15 +25,26 @@ __all__ = ["remove_chunks", "remove_left_over", "remove_node"]
 
 
 LOCKED = 100
-"""So many documents are locked at once, at most, while all that belongs to them is removed in one step."""
+"""The most documents that are locked at once while everything that belongs to them is removed in one step."""
 
 
 def remove_node(store: Store, path: str) -> None:
-    """Remove the node and everything below it; refused where files that are not ours lie among what would go.
+    """Remove the node at a path and everything below it.
 
-    Documents go before chunks, inner nodes before outer ones: whenever it is interrupted, every array is whole or gone.
-    A directory or a store in memory loses all of it in one step, if nothing else lies there. Consolidated metadata in
-    the groups above go before all of them.
+    Documents are removed before chunks, and inner nodes before outer ones: whenever this is interrupted, each array is
+    complete or gone. In a directory or in memory everything is removed in one step, if nothing else is there. The
+    consolidated metadata of the groups above is removed first.
+
+    Raises
+    ------
+    NodeExistsError
+        If files of other programs are among the keys; then nothing is removed.
+    ReadOnlyError
+        If the store was opened for reading.
+    UnsupportedOperationError
+        If the store cannot delete.
+    StoreError
+        If the store fails.
     """
     check_writable(store, path + "/" if path else "")
     found = belongings(store, path)
@@ -49,7 +60,7 @@ def remove_node(store: Store, path: str) -> None:
             store=str(store),
             direction="delete",
         )
-    # First, since an array that is listed there and has no chunks any more would read as fill value.
+    # First, because an array that is listed there without chunks would read as the fill value.
     forget_consolidated(store, path)
     for link in found.links:
         store.delete_prefix(link)  # type: ignore[attr-defined]  # stores with links have it
@@ -75,7 +86,7 @@ def remove_node(store: Store, path: str) -> None:
         for key in chunks:
             store.delete(key)
         for place, array in found.arrays.items():
-            # What was stored after the chunks were listed; since the documents are gone, nobody stores any more.
+            # Chunks that were stored after the listing; without the documents, nobody stores any more.
             remove_chunks(store, place, array)
     records = {key for key in found.chunks if key.rpartition("/")[2] == REMOVAL and not key.startswith(found.links)}
     for key in records | ({removal_key(path)} if recorded else set()):
@@ -83,7 +94,7 @@ def remove_node(store: Store, path: str) -> None:
 
 
 def _in_bulk(store: Any) -> bool:
-    """Whether `delete_prefix` is less work for a store than deleting key by key, which leaves the record to the end."""
+    """Return whether the store has a `delete_prefix` of its own; the fallback deletes the record among the others."""
     while isinstance(store, StoreWrapper):
         store = store.store
     method = getattr(type(store.target if isinstance(store, ForeignStore) else store), "delete_prefix", None)
@@ -92,9 +103,9 @@ def _in_bulk(store: Any) -> bool:
 
 @contextmanager
 def nobody_writing(store: Store, documents: Sequence[str]) -> Iterator[None]:
-    """Wait until nobody is about to store a chunk of the arrays of these documents, and keep others waiting.
+    """Hold the locks of these documents, so that nobody stores a chunk of their arrays in the meantime.
 
-    When they may go on they find that the documents are gone, and say so. Stores whose documents cannot be locked
+    Writers that waited find that the documents are gone, and raise an error. Stores whose documents cannot be locked
     exclude nobody.
     """
     native = getattr(store, "native", None) or getattr(store, "locks", None)
@@ -109,13 +120,13 @@ def nobody_writing(store: Store, documents: Sequence[str]) -> Iterator[None]:
 
 
 def remove_left_over(store: Store, path: str, meta: ArrayMeta) -> None:
-    """Remove what an interrupted removal may have left where an array is to be: chunks that no document speaks of.
+    """Remove chunks without a document, which an interrupted removal left in the place of a new array.
 
     Raises
     ------
     NodeExistsError
-        When there are nodes among them: the blocks of a dataset of N5 called ``0`` have the names that those of an
-        array above it would have.
+        If there are nodes among them: the blocks of an N5 dataset called ``0`` have names that blocks of an array above
+        it would have, too.
     """
     prefix = chunk_prefix(path, meta)
     if array_chunks(chunk_store(store, path, meta), path, meta):
@@ -135,7 +146,7 @@ _DOCUMENTS = frozenset(key.rpartition("/")[2] for form in FORMATS.values() for k
 
 
 def remove_chunks(store: Store, path: str, meta: ArrayMeta) -> None:
-    """Remove everything that an array of these metadata would take for its chunks."""
+    """Remove all keys that an array with this metadata would read as its chunks."""
     chunks = chunk_store(store, path, meta)
     keys = array_chunks(chunks, path, meta)
     erase_values = getattr(chunks, "erase_values", None)

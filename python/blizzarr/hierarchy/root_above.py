@@ -1,4 +1,4 @@
-"""From the path of a node to the root of its hierarchy, where the node has no directory of its own."""
+"""The root of the hierarchy around a path, for nodes without a directory of their own."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["root_above"]
 
 
 def root_above(store: Store, path: str) -> tuple[Store, str] | None:
-    """The store at the root of the hierarchy that a directory would be in, and the path of the node there.
+    """Return the store at the root of the hierarchy around a directory that does not exist, and the path of its node.
 
-    The draft keeps documents and chunks in two trees, so that what looks like the path of a node is no directory.
-    `None` where there is no such hierarchy around, or no such node in it.
+    The draft keeps documents and chunks in two trees, so the path of a node is not that of a directory. Return None if
+    there is no such hierarchy above, or no such node in it.
     """
     from pathlib import Path
 
