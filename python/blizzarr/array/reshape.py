@@ -21,6 +21,7 @@ import numpy.typing as npt
 from blizzarr.array.binding import same_chunks
 from blizzarr.array.erase import erase_outside
 from blizzarr.array.exclusive import exclusive
+from blizzarr.array.stored_alike import stored_alike
 from blizzarr.errors import ConflictError, NodeTypeError
 from blizzarr.formats import Found, find_again, lock_key, read_node
 from blizzarr.hierarchy.documents import revise
@@ -152,7 +153,9 @@ def append(
         old = stored.shape
         _check_added(added.shape, old, axis)
         if at is not None and operator.index(at) != old[axis]:
-            _check_appended(binding.without_pool().resized(old), old, added, axis, operator.index(at), store, path)
+            _check_appended(
+                *(binding.without_pool().resized(old), metadata, old, added, axis, operator.index(at), store, path)
+            )
             adopt(stored)
             return stored
         new = (*old[:axis], old[axis] + added.shape[axis], *old[axis + 1 :])
@@ -189,7 +192,14 @@ def _check_added(added: tuple[int, ...], shape: tuple[int, ...], axis: int) -> N
 
 
 def _check_appended(
-    binding: Binding, shape: tuple[int, ...], added: npt.NDArray[Any], axis: int, at: int, store: Store, path: str
+    binding: Binding,
+    metadata: ArrayMeta,
+    shape: tuple[int, ...],
+    added: npt.NDArray[Any],
+    axis: int,
+    at: int,
+    store: Store,
+    path: str,
 ) -> None:
     """Raise an error unless the array ends with these elements, which begin at this index."""
     length = shape[axis]
@@ -202,22 +212,13 @@ def _check_appended(
         )
     region = tuple((dim, at if dim == axis else 0, 1) for dim in range(len(shape)))
     found = read(binding, (added.shape, region, False))
-    if not _same(found, added):
+    if not stored_alike(found, added, metadata):
         raise ConflictError(
             f"expected these elements at index {at} along axis {axis}, or none there, found others: another writer "
             "appended; recompute at=",
             array="/" + path,
             store=str(store),
         )
-
-
-def _same(found: npt.NDArray[Any], added: npt.NDArray[Any]) -> bool:
-    """Return whether all elements are equal; NaN equals NaN."""
-    if found.dtype.hasobject or found.dtype.names is not None:
-        return bool(found.tolist() == added.tolist())
-    return found.tobytes() == added.tobytes() or bool(
-        np.array_equal(found, added, equal_nan=found.dtype.kind in "fcmM")
-    )
 
 
 def _stored(store: Store, path: str, metadata: ArrayMeta) -> tuple[ArrayMeta, Found]:

@@ -114,7 +114,9 @@ def _alike(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Mask:
 
 def _same(a: Any, b: Any) -> bool:
     """Return whether two Python objects are equal; NaN equals NaN."""
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+            return False
         return a.shape == b.shape and comparable(a.dtype, b.dtype) and not differing(a, b).any()
     if isinstance(a, list | tuple) and type(a) is type(b):
         return len(a) == len(b) and all(map(_same, a, b))
