@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol, cast
+from typing import Any, NoReturn, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from blizzarr import _native
 from blizzarr.config import config
-from blizzarr.errors import LimitError, UnsupportedOperationError
+from blizzarr.errors import LimitError, OutOfBoundsError, UnsupportedOperationError
 from blizzarr.indexing.basic import Lowered
 from blizzarr.indexing.selection import Axes
 
@@ -86,6 +86,8 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
     ------
     LimitError
         When there is no memory for the result.
+    OutOfBoundsError
+        When the array has become shorter since the selection was lowered.
     ValueError, TypeError
         When `out` does not fit.
     """
@@ -105,7 +107,10 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
         found, scalar = out, False
     if axes or not shape:
         if found.size:
-            binding.handle.read(found, axes)
+            try:
+                binding.handle.read(found, axes)
+            except IndexError as error:
+                _refuse_cut_off(error)
     elif found.size:
         # The only element of an array without axes, repeated over the selection.
         element = np.empty((), binding.dtype)
@@ -135,6 +140,11 @@ def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:
     """Write a value to a selection, converted and broadcast as NumPy does in an assignment.
 
     Where a selection has an element more than once, the last value counts.
+
+    Raises
+    ------
+    OutOfBoundsError
+        When the array has become shorter since the selection was lowered; nothing is written.
     """
     shape, axes, scalar = lowered
     # An object may be a list or an array itself.
@@ -152,6 +162,8 @@ def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:
                 raise
             # The store cannot delete (zip files): a chunk that is nothing but fill from now on is overwritten.
             binding.handle.write(source, axes, True)
+        except IndexError as error:
+            _refuse_cut_off(error)
 
 
 def write_parts(binding: Binding, parts: Sequence[tuple[Lowered, npt.NDArray[Any]]]) -> None:
@@ -161,7 +173,20 @@ def write_parts(binding: Binding, parts: Sequence[tuple[Lowered, npt.NDArray[Any
     selections share elements, the last one counts.
     """
     pairs = [(as_source(source, shape, binding.dtype), axes) for (shape, axes, _), source in parts]
-    binding.handle.write_parts(pairs, binding.write_empty or config.write_empty_chunks)
+    try:
+        binding.handle.write_parts(pairs, binding.write_empty or config.write_empty_chunks)
+    except IndexError as error:
+        _refuse_cut_off(error)
+
+
+def _refuse_cut_off(error: IndexError) -> NoReturn:
+    """Raise the error of a selection that was inside the array when it was made, and is no longer.
+
+    The engine's own `IndexError` says nothing else; what stores and codecs written in Python raise is in errors of ours.
+    """
+    if type(error) is not IndexError:
+        raise error
+    raise OutOfBoundsError(f"{error}; the array has become shorter since the elements were selected") from error
 
 
 def as_source(value: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:

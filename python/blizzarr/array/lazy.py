@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import SelectionError
+from blizzarr.errors import OutOfBoundsError, SelectionError
 from blizzarr.indexing import Dialect, IndexArrayMap, Selection, StridedMap, selection_of
 from blizzarr.stores import check_writable
 from blizzarr.transfer import read, write
@@ -183,6 +183,8 @@ class LazyArray:
 
         Raises
         ------
+        OutOfBoundsError
+            If the array has become shorter, and the view reaches beyond it.
         CodecError
             If a chunk is damaged.
         StoreError
@@ -193,9 +195,12 @@ class LazyArray:
             If `out` has another shape or data type, or is read-only.
         """
         array = self._array
-        found: npt.NDArray[Any] = read(
-            array._binding or array._bind(), (self.shape, self._selection.axes(), False), out
-        )
+        lowered = self.shape, self._selection.axes(), False
+        try:
+            found: npt.NDArray[Any] = read(array._binding or array._bind(), lowered, out)
+        except OutOfBoundsError as error:
+            error.array, error.store = array.name, str(array.store)
+            raise
         return found
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
@@ -221,7 +226,12 @@ class LazyArray:
     def _write(self, value: npt.ArrayLike) -> None:
         array = self._array
         check_writable(array._store, array._path)
-        write(array._binding or array._bind(), (self.shape, self._selection.axes(), False), value)
+        lowered = self.shape, self._selection.axes(), False
+        try:
+            write(array._binding or array._bind(), lowered, value)
+        except OutOfBoundsError as error:
+            error.array, error.store = array.name, str(array.store)
+            raise
 
     def __bool__(self) -> bool:
         return bool(self.read().item()) if self.size == 1 else bool(self.read())

@@ -173,3 +173,30 @@ def test_write_empty_chunks_is_a_setting() -> None:
     with config.set(write_empty_chunks=True):
         z[:] = 0
     assert z.nchunks_initialized == 2
+
+
+@pytest.mark.parametrize("key", [slice(3, None), [0, 4], slice(None, None, -1), 4])
+def test_a_view_of_elements_that_have_been_cut_off_is_out_of_bounds(key: Any, tmp_path: Path) -> None:
+    """A view is made for the shape that the array had then; IndexError alone is no error of ours."""
+    z = blizzarr.create_array(tmp_path / "q.zarr", data=np.arange(5), chunks=2)
+    view = z.lazy[key]
+    z.resize(3)
+    before = {file.name: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    for touch in (view.read, lambda: np.asarray(view), lambda: view.__setitem__(..., 9)):
+        with pytest.raises(OutOfBoundsError, match="is out of bounds for axis 0 of length 3") as caught:
+            touch()
+        assert (caught.value.array, caught.value.store) == ("/", str(tmp_path / "q.zarr"))
+    assert {file.name: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+    assert z[:].tolist() == [0, 1, 2]
+
+
+def test_a_handle_with_a_larger_shape_than_its_binding_is_out_of_bounds() -> None:
+    """For a moment, while another thread adopts what a third has stored."""
+    z = blizzarr.create_array({}, data=np.arange(3))
+    z._bind()
+    z._shape = (5,)
+    for touch in (lambda: z[3:], lambda: z.oindex[[4]], lambda: z.__setitem__(slice(None), 9)):
+        with pytest.raises(OutOfBoundsError, match="is out of bounds for axis 0 of length 3"):
+            touch()
+    z._shape = (3,)
+    assert z[:].tolist() == [0, 1, 2]
