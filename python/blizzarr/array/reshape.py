@@ -71,8 +71,6 @@ def resize(
     check_writable(store, path)
     old = metadata.shape
     new = _checked_shape(shape, old)
-    if new == old:
-        return metadata
 
     def decide(stored: ArrayMeta) -> tuple[int, ...]:
         return _with_shape(stored, old, new, store, path).shape

@@ -317,7 +317,11 @@ def test_resize_from_a_stale_handle_is_a_conflict() -> None:
         ConflictError, match=r"expected the shape \(3,\), found \(5,\): another writer changed it; refresh"
     ):
         other.resize(10)
+    with pytest.raises(ConflictError, match=r"expected the shape \(3,\), found \(5,\)"):
+        other.resize(3)  # its own shape, but not that of the array any more
     assert one.refresh()[:].tolist() == [0, 1, 2, 3, 4]
+    one.resize(5)
+    assert one[:].tolist() == [0, 1, 2, 3, 4]
 
 
 def test_an_array_that_was_replaced_is_not_written_by_the_old_rules() -> None:
