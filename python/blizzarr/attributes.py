@@ -7,7 +7,9 @@ from copy import deepcopy
 from typing import Any, Protocol
 
 from blizzarr.creation.json_values import check_attributes
+from blizzarr.errors import NodeTypeError
 from blizzarr.hierarchy.documents import Node, revise
+from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 
 __all__ = ["Attributes", "HasAttributes"]
@@ -197,10 +199,18 @@ class Attributes(MutableMapping[str, Any]):
         return values
 
     def _change(self, change: Any) -> None:
-        def changed(node: Node) -> Any:
-            return node.with_attributes(change(dict(node.attributes)))
-
         node = self._node
+
+        def changed(stored: Node) -> Any:
+            if type(stored) is not type(node.metadata):
+                expected, found = ("a group", "an array") if isinstance(stored, ArrayMeta) else ("an array", "a group")
+                raise NodeTypeError(
+                    f"expected {expected}, found {found}: the node was replaced since it was opened; open it again",
+                    array=f"/{node.path}",
+                    store=str(node.store),
+                )
+            return stored.with_attributes(change(dict(stored.attributes)))
+
         since = node._adoptions
         if not node._adopt(revise(node.store, node.path, changed), since):
             # Another thread has changed what this handle shows, and nothing says who was first.

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blizzarr import api
-from blizzarr.errors import MetadataError, NodeNotFoundError, StoreError
+from blizzarr.errors import MetadataError, NodeNotFoundError, NodeTypeError, StoreError
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
@@ -220,3 +220,33 @@ def test_a_full_disk_and_a_node_that_is_gone() -> None:
     values.clear()
     with pytest.raises(NodeNotFoundError, match="was removed"):
         group.attrs["a"] = 2
+
+
+@pytest.mark.parametrize("kind", ["group", "array"])
+def test_a_node_that_was_replaced_by_the_other_kind_keeps_its_attributes(kind: str) -> None:
+    """They were set on the node that is there now, and then the handle could not be used any more."""
+    values: dict[str, bytes] = {}
+
+    def create(kind: str) -> Any:
+        options: dict[str, Any] = {"attributes": {"is": kind}, "overwrite": True}
+        if kind == "group":
+            return api.create_group(values, **options)
+        return api.create_array(values, data=[1, 2], **options)
+
+    node = create(kind)
+    other = "array" if kind == "group" else "group"
+    create(other)
+    for change in (
+        lambda: node.attrs.update(a=1),
+        lambda: node.attrs.clear(),
+        lambda: node.attrs.pop("is"),
+        lambda: node.update_attributes({"a": 1}),
+    ):
+        with pytest.raises(NodeTypeError, match=f"expected an? {kind}, found an? {other}: the node was replaced"):
+            change()
+    assert api.open(values, mode="r").attrs.asdict() == {"is": other}
+    assert node.attrs.asdict() == {"is": kind}
+    if kind == "group":
+        assert list(node) == []
+    else:
+        assert node.shape == (2,)
