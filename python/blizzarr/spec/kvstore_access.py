@@ -123,7 +123,7 @@ class Access:
     def delete_range(self, least: str, end: str) -> None:
         """Delete the keys from `least` up to, but without, `end`; an empty `end` means no upper bound."""
         for key in list(self.keys(least, end)):
-            self.store.delete(self.path + key)
+            set_value(self.store, self.path + key, None)
         self._publish()
 
     def keys(self, least: str, end: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from blizzarr.errors import BlizzarrError, ConflictError, GenerationMismatchError, TransactionError
 from blizzarr.stores import MemoryStore, Store
 from blizzarr.stores.generation import NO_VALUE, generation_of, unwrapped
+from blizzarr.stores.generation_writes import set_value
 from blizzarr.transactions.guarded import GuardedStore
 from blizzarr.transactions.naming import place_in, shown
 from blizzarr.transactions.outcome import Outcome
@@ -147,7 +148,9 @@ class Changes:
         name = place_in(store)[1] + key
 
         def change(target: Store) -> None:
-            if value is None:
+            if not isinstance(target, View):
+                set_value(target, key, value)
+            elif value is None:
                 target.delete(key)
             else:
                 target.set(key, value)

@@ -173,3 +173,46 @@ def test_writers_of_one_file_wait_for_each_other_and_others_do_not(tmp_path: Pat
     slow.join()
     after.join()
     assert store.get("a") == b"after"
+
+
+def _in_transaction(kv: Any) -> None:
+    with ours.Transaction() as transaction:
+        kv.with_transaction(transaction)["n"] = b"plain"
+
+
+@pytest.mark.parametrize(
+    ("plain", "left"),
+    [
+        (lambda kv: kv.__setitem__("n", b"plain"), b"plain"),
+        (lambda kv: kv.write("n", b"plain").result(), b"plain"),
+        (lambda kv: kv.delete_range(kv.KeyRange()).result(), None),
+        (_in_transaction, b"plain"),
+    ],
+)
+def test_nothing_comes_between_a_comparison_and_its_write(
+    plain: Any, left: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who writes without a condition waits for who has compared and is about to write, and is not undone by that."""
+    inside, go_on = threading.Event(), threading.Event()
+    replace = LocalStore.replace
+
+    def slowly(self: LocalStore, key: str, expected: Any, value: Any) -> bool:
+        inside.set()
+        assert go_on.wait(10)
+        return replace(self, key, expected, value)
+
+    monkeypatch.setattr(LocalStore, "replace", slowly)
+    kv = ours.KvStore.open(f"file://{tmp_path}/").result()
+    kv["n"] = b"0"
+    known = kv.read("n").result().stamp.generation
+    conditional = kv.write("n", b"1", if_equal=known)
+    assert inside.wait(10)
+    thread = threading.Thread(target=plain, args=(kv,))
+    thread.start()
+    thread.join(0.1)
+    assert thread.is_alive()
+    go_on.set()
+    thread.join()
+    assert conditional.result().generation
+    assert ("n" in kv) == (left is not None)
+    assert left is None or kv["n"] == left
