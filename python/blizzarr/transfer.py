@@ -182,7 +182,7 @@ def write_parts(binding: Binding, parts: Sequence[tuple[Lowered, npt.NDArray[Any
 def _refuse_cut_off(error: IndexError) -> NoReturn:
     """Raise the error of a selection that was inside the array when it was made, and is no longer.
 
-    The engine's own `IndexError` says nothing else; what stores and codecs written in Python raise is in errors of ours.
+    The engine's own `IndexError` says nothing else; what stores and codecs in Python raise is in errors of ours.
     """
     if type(error) is not IndexError:
         raise error

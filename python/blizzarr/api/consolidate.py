@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Never
 
 from blizzarr.api.open import open_group
+from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.keywords import exact_keywords, unknown_keywords
@@ -43,6 +44,11 @@ def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "", **u
     """
     if unknown:
         raise unknown_keywords(consolidate_metadata, unknown)
-    group = store if isinstance(store, Group) else open_group(store, mode="r+", path=path)
+    if isinstance(store, Group):
+        group = store[path] if path else store
+        if not isinstance(group, Group):
+            raise NodeTypeError("expected a group, found an array", array=group.name, store=str(group.store))
+    else:
+        group = open_group(store, mode="r+", path=path)
     consolidate(group.store, group.path, group.metadata)
     return Group(group.store, group.path, group.metadata).refresh()

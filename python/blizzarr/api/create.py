@@ -168,7 +168,7 @@ def create_array(
 
 def create(shape: ShapeLike, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
     """Create an array, shape first, with float64 as the default data type; options and errors as for `create_array`."""
-    return create_array(store, name=path or None, shape=shape, **{"dtype": "float64", **options})
+    return create_array(store, name=path, shape=shape, **{"dtype": "float64", **options})
 
 
 @exact_keywords
@@ -218,7 +218,7 @@ def create_group(
     """
     if unknown:
         raise unknown_keywords(create_group, unknown)
-    found, place = _place(store, path or None, overwrite)
+    found, place = _place(store, path, overwrite)
     metadata = describe_group(attributes, choose_format(found, place, zarr_format))
     place_node(found, place, metadata, overwrite=overwrite)
     return Group(found, place, metadata)
@@ -263,7 +263,7 @@ def array(data: Any, *, store: StoreLike | None = None, path: str | None = "", *
     >>> array([1, 2, 3])[1:].tolist()
     [2, 3]
     """
-    return create_array(store, name=path or None, data=data, **options)
+    return create_array(store, name=path, data=data, **options)
 
 
 def empty(shape: ShapeLike, **options: Any) -> Array:
@@ -298,7 +298,7 @@ def empty_like(data: Any, *, store: StoreLike | None = None, path: str | None = 
     Options that are given, as for `create_array`, take the place of those of the other array. Attributes are not taken
     over.
     """
-    return create_array(store, name=path or None, **like(data, options))
+    return create_array(store, name=path, **like(data, options))
 
 
 def zeros_like(data: Any, **options: Any) -> Array:
@@ -317,7 +317,5 @@ def full_like(data: Any, fill_value: Any, **options: Any) -> Array:
 
 
 def _place(store: StoreLike | None, name: str | None, overwrite: bool) -> tuple[Any, str]:
-    if name is not None:
-        check_path(name)
     mode: Mode = "w" if overwrite else "a"
-    return resolve(store, mode, name or "")
+    return resolve(store, mode, "" if name is None else check_path(name))

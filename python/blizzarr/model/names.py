@@ -82,12 +82,16 @@ def check_path(path: str, rule: Callable[[str], str | None] = unusable) -> str:
     ------
     PathError
         If a name breaks a rule, which the text says.
+    TypeError
+        If the path is not a string.
 
     Examples
     --------
     >>> check_path("a/b"), check_path("/")
     ('a/b', '')
     """
+    if not isinstance(path, str):
+        raise TypeError(f"expected a path as text, like 'a/b', found {path!r}")
     if path in ("", "/"):
         return ""
     for name in path.split("/"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
@@ -17,6 +17,10 @@ from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import slice_ranges
 
 __all__ = ["ForeignStore"]
+
+
+_SHOWN: Final = 120
+"""Characters of an object that are shown at most: some show all that is in them."""
 
 
 class ForeignStore(BaseStore):
@@ -63,7 +67,8 @@ class ForeignStore(BaseStore):
         self.supports_list = self._has("list") and bool(getattr(target, "supports_list", True))
 
     def __repr__(self) -> str:
-        return f"<ForeignStore over {self.target!r}>"
+        shown = repr(self.target)
+        return f"<ForeignStore over {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '...'}>"
 
     def get(self, key: str) -> Value | None:
         """Return the value; None if there is none."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import MutableMapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from blizzarr.errors import NodeNotFoundError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
@@ -43,8 +43,8 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     ----------
     target
         The path or ``file://`` URL of a directory or a zip file (a path in the zip file may follow its name);
-        ``memory://a/b``, the node ``a/b`` in memory that the whole process shares; a store; a mutable mapping; any
-        object with the methods of a store; None for new memory.
+        ``memory://a/b``, the node ``a/b`` in memory that the whole process shares; a store; a mapping; any object
+        with the methods of a store; None for new memory. A mapping that is not mutable is a read-only store.
     mode
         With ``"r"``, the result is read-only. With ``"w"`` and no path in it, a zip file is replaced; other stores are
         not touched.
@@ -64,7 +64,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     UnsupportedOperationError
         If the URL is of another kind.
     TypeError
-        If an object does not have the methods of a store.
+        If an object does not have the methods of a store, or is an array or group; or if the path is not a string.
 
     Examples
     --------
@@ -75,8 +75,11 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     'a/b'
     """
     check_mode(mode)
-    path = path or ""
-    if path:
+    if path is None:
+        path = ""
+    elif not isinstance(path, str):
+        raise TypeError(f"expected a path as text, like 'a/b', found {path!r}")
+    elif path:
         check_key(path)
     # Plain strings come first: most arrays are opened by their path, and the other checks take time.
     if type(target) is str or isinstance(target, str | os.PathLike):
@@ -86,11 +89,26 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         store = MemoryStore()
     elif isinstance(target, BaseStore):
         store = target
-    elif isinstance(target, MutableMapping):
-        store = MappingStore(target)
     else:
-        store = ForeignStore(target)
+        _refuse_node(target)
+        if isinstance(target, MutableMapping):
+            store = MappingStore(target)
+        elif isinstance(target, Mapping) and not callable(getattr(target, "set", None)):
+            store = MappingStore(cast("MutableMapping[str, Any]", target), read_only=True)
+        else:
+            store = ForeignStore(target)
     return (read_only(store) if mode == "r" else store), path
+
+
+def _refuse_node(target: Any) -> None:
+    """Say what to pass in place of an array or group; a group has the methods of a store, but its members are nodes."""
+    store, path = getattr(target, "store", None), getattr(target, "path", None)
+    if isinstance(store, BaseStore) and isinstance(path, str) and hasattr(target, "metadata"):
+        kind = type(target).__name__.lower()
+        article = "an" if kind[0] in "aeiou" else "a"
+        raise TypeError(
+            f"expected a store, found {article} {kind}; pass {kind}.store, with the path {path!r} or one below it"
+        )
 
 
 def check_mode(mode: str) -> str:

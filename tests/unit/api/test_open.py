@@ -218,3 +218,14 @@ def test_the_path_of_a_node_that_has_no_directory(tmp_path: Path, zarr_format: s
     api.create_group(other)
     with pytest.raises(NodeNotFoundError):
         api.open(other / "nothing")
+
+
+def test_consolidating_a_group_below_a_group() -> None:
+    """The path was not looked at, and the metadata of the group above were consolidated."""
+    values: dict[str, bytes] = {}
+    root = api.create_group(values)
+    root.create_group("a").create_array("x", data=[1])
+    assert list(api.consolidate_metadata(root, path="a").metadata.consolidated or {}) == ["x"]
+    assert api.open_group(values).metadata.consolidated is None
+    with pytest.raises(NodeTypeError, match="expected a group, found an array"):
+        api.consolidate_metadata(root, path="a/x")

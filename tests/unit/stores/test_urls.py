@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 from collections import UserDict
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -209,3 +212,82 @@ def test_a_read_only_handle_refuses_every_write() -> None:
         with pytest.raises(ReadOnlyError, match="opened for reading; open it with mode 'r\\+' or 'a' to change it"):
             write()
     assert values == {"a": b"1"}
+
+
+def test_a_mapping_that_cannot_be_changed_is_read_only() -> None:
+    """Its content is not shown in errors."""
+    values: dict[str, bytes] = {}
+    blizzarr.save(values, np.arange(3))
+    fixed = MappingProxyType(values)
+    store, _ = resolve(fixed, "r+")
+    assert isinstance(store, MappingStore)
+    assert store.list() == ["c/0", "zarr.json"]
+    with pytest.raises(ReadOnlyError) as caught:
+        blizzarr.open_array(fixed)[0] = 1
+    assert str(caught.value).startswith("<MappingStore over mappingproxy at 0x")
+    assert blizzarr.load(fixed).tolist() == [0, 1, 2]
+
+
+def test_objects_are_shown_in_short() -> None:
+    """An error does not begin with all that an object is made of."""
+
+    class Long:
+        values: ClassVar[dict[str, bytes]] = {"k" * 5000: b""}
+
+        def get(self, key: str) -> bytes | None:
+            return self.values.get(key)
+
+        def __repr__(self) -> str:
+            return f"Long({self.values})"
+
+    shown = str(resolve(Long())[0])
+    assert shown.startswith("<ForeignStore over Long({'kkk")
+    assert len(shown) < 200
+
+
+@pytest.mark.parametrize("of", ["group", "array"])
+def test_nodes_are_no_stores(of: str) -> None:
+    """A group looks like a store with the member zarr.json."""
+    values: dict[str, bytes] = {}
+    group = blizzarr.create_group(values, path="g/h")
+    before = dict(values)
+    node = group if of == "group" else blizzarr.create_array({}, name="g/h", data=[1])
+    for use in (
+        lambda: blizzarr.open(node),
+        lambda: blizzarr.open_group(node, mode="r"),
+        lambda: blizzarr.create_array(node, name="a", data=[1]),
+        lambda: blizzarr.create_group(node, path="a"),
+        lambda: blizzarr.save(node, [1, 2]),
+        lambda: blizzarr.save(node, x=[1, 2]),
+        lambda: blizzarr.copy(np.arange(2), node),
+    ):
+        with pytest.raises(TypeError, match=rf"found an? {of}; pass {of}\.store, with the path 'g/h' or one below it"):
+            use()
+    assert values == before
+
+
+@pytest.mark.parametrize("path", [5, b"a", Path("a"), 0, ["a"]])
+def test_paths_of_nodes_are_text(path: Any) -> None:
+    values: dict[str, bytes] = {}
+    for use in (
+        lambda: blizzarr.create_array(values, name=path, data=[1]),
+        lambda: blizzarr.create_group(values, path=path),
+        lambda: blizzarr.open_group(values, path=path),
+        lambda: blizzarr.open(values, path=path),
+        lambda: blizzarr.save(values, [1], path=path),
+        lambda: blizzarr.load(values, path=path),
+        lambda: blizzarr.copy(np.arange(2), values, path=path),
+        lambda: blizzarr.array([1], store=values, path=path),
+        lambda: blizzarr.zeros(3, store=values, path=path),
+        lambda: blizzarr.empty_like(np.arange(2), store=values, path=path),
+        lambda: blizzarr.check(values, path),
+        lambda: blizzarr.consolidate_metadata(values, path=path),
+    ):
+        with pytest.raises(TypeError, match=re.escape(f"like 'a/b', found {path!r}")):
+            use()
+    assert values == {}
+
+
+def test_a_slash_is_the_root() -> None:
+    assert blizzarr.create_array({}, name="/", data=[1]).name == "/"
+    assert blizzarr.create_group({}, path="/").name == "/"
