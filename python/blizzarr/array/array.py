@@ -311,6 +311,9 @@ class Array(AsNumpy):
     def resize(self, new_shape: Any, *more: int) -> None:
         """Change the lengths of the axes. New elements read as the fill value; elements that are cut off are erased.
 
+        In a store that cannot list its keys, many chunks that are cut off stay stored, and nobody sees them. They are
+        deleted, each by its key, before the array grows over them.
+
         Parameters
         ----------
         new_shape, more

@@ -7,7 +7,7 @@ shape would show them; otherwise old values would come back when an array shrink
 A grid cell (a shard, or a chunk if there are no shards) is *inside* the part that is kept, *outside* of it, or it
 *straddles* the border. The keys of cells outside are deleted. In cells that straddle the border, the elements outside
 are overwritten with the fill value, unless they all have it. As a grid may have many more cells than are stored, the
-keys are listed if there are many cells outside.
+keys are listed if there are many cells outside; a store that cannot list is asked to delete each of them.
 """
 
 from __future__ import annotations
@@ -39,11 +39,19 @@ COMPARED_BYTES = 32 << 20
 
 
 def erase_outside(
-    store: Store, path: str, metadata: ArrayMeta, binding: Binding, keep: tuple[int, ...], reach: tuple[int, ...]
+    store: Store,
+    path: str,
+    metadata: ArrayMeta,
+    binding: Binding,
+    keep: tuple[int, ...],
+    reach: tuple[int, ...],
+    *,
+    may_stay: bool = False,
 ) -> None:
     """Make the elements within the shape `reach` but outside of the shape `keep` read as the fill value.
 
-    Both shapes begin at the origin. Elements within `keep` stay; elements outside of `reach` may be erased, too.
+    Both shapes begin at the origin. Elements within `keep` stay; elements outside of `reach` may be erased, too. With
+    `may_stay`, they all stay where erasing them takes a list of the keys that the store cannot give.
     """
     grid = metadata.write_shape
     # Without delete, overwrite stored chunks with the fill value and skip missing ones.
@@ -51,15 +59,17 @@ def erase_outside(
     chunks = chunk_store(store, path, metadata)
     inside = [size // length for size, length in zip(keep, grid, strict=True)]
     cells = metadata.chunk_grid.shape(reach)
+    prefix = chunk_prefix(path, metadata)
+    cells_there: Iterable[tuple[str, tuple[int, ...]]] = (
+        (prefix + metadata.chunk_keys.key(cell), cell) for cell in _cells_outside(inside, cells)
+    )
     if deletes and prod(cells) - prod(map(min, inside, cells)) <= ENUMERATED:
-        prefix = chunk_prefix(path, metadata)
-        cells_there: Iterable[tuple[str, tuple[int, ...]]] = (
-            (prefix + metadata.chunk_keys.key(cell), cell) for cell in _cells_outside(inside, cells)
-        )
         if getattr(chunks, "native", None) is not None and kept_within(store) is None:
             cells_there = _present(chunks, dict(cells_there))
-    else:
+    elif getattr(chunks, "supports_list", True):
         cells_there = stored_chunks(store, path, metadata)
+    elif may_stay:
+        return
     for key, cell in cells_there:
         if all(index < whole for index, whole in zip(cell, inside, strict=True)):
             continue

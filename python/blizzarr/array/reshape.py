@@ -108,7 +108,8 @@ def reshape(
         published = _publish(store, path, old, new, found)
         adopt(published)
         if not metadata_only and any(size < before for size, before in zip(new, old, strict=True)):
-            erase_outside(store, path, metadata, binding, new, old)
+            # What stays is erased when the array grows.
+            erase_outside(store, path, metadata, binding, new, old, may_stay=True)
     return published
 
 
