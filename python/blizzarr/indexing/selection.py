@@ -48,7 +48,7 @@ Axes: TypeAlias = tuple[Axis, ...]
 
 @dataclass(frozen=True, slots=True)
 class ConstantMap:
-    """The same index for all positions."""
+    """``index``, the same for all positions."""
 
     index: int
 

@@ -76,7 +76,7 @@ def test_group_never_returns_an_array(meanwhile: Any) -> None:
     store = MemoryStore()
     blizzarr.create_group(store, path="a")
     meanwhile(lambda: create(store, True), True)
-    with pytest.raises(NodeExistsError, match="somebody else has made it"):
+    with pytest.raises(NodeExistsError, match="another writer made it"):
         WAYS["group"](store)
 
 
@@ -85,7 +85,7 @@ def test_modes_that_do_not_open_say_that_it_exists(mode: Any, meanwhile: Any) ->
     store = MemoryStore()
     meanwhile(lambda: create(store, True), True)
     if mode == "w-":
-        with pytest.raises(NodeExistsError, match="somebody else has made it"):
+        with pytest.raises(NodeExistsError, match="another writer made it"):
             blizzarr.open_array(store, path="a/x", mode=mode, shape=3, dtype="i4")
     else:
         assert blizzarr.open_array(store, path="a/x", mode=mode, shape=3, dtype="i4").dtype == "i4"

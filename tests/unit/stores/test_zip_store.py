@@ -135,7 +135,7 @@ def test_one_writer(tmp_path: Path) -> None:
     assert second.get("a") == b"old"
     assert store.get("a") == b"old"
     store.close()
-    with pytest.raises(ConflictError, match="has changed this zip file since"):
+    with pytest.raises(ConflictError, match="another writer changed this zip file since"):
         second.set("b", b"lost")
     second.close()
     with ZipStore(path, mode="a") as third:

@@ -1,8 +1,7 @@
-"""Filters of big-endian elements: in v2 they work on memory in the array's byte order, in a chain on little-endian.
+"""Filters of big-endian arrays: in v2 they get memory in the array's byte order, in a chain little-endian memory.
 
-Where every filter takes elements for what they are, it makes no difference in which byte order they lie while they are
-filtered, and the one that they have at the end is the serializer's. Where one takes big-endian memory for something
-else, it does.
+If every filter reads elements as what they are, the byte order in memory makes no difference, and the serializer
+determines the stored one. If a filter reads big-endian memory as another type, it does make a difference.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ __all__ = ["endian_of", "to_little"]
 def to_little(
     filters: Sequence[ArrayFilter], dtype: DataType, endian: str | None
 ) -> tuple[tuple[ArrayFilter, ...], np.dtype[Any]] | None:
-    """The same filters on little-endian memory, and the type of what they make of an array in the byte order `endian`.
+    """Return the filters for little-endian memory, and the type of their output for an array in byte order `endian`.
 
-    `None` when one takes elements for others and either are big-endian.
+    Return None if a filter reads elements as another type, and either of the types is big-endian.
 
     Examples
     --------
@@ -37,7 +36,7 @@ def to_little(
     given = in_order(dtype.numpy, endian)
     for codec in filters:
         taken = codec.decoded_type(given)
-        # Elements of several fields have no one byte order for NumPy.
+        # For NumPy, elements with fields do not have a single byte order.
         big = order_of(given) == ">" or order_of(taken) == ">" or (endian == "big" and given.names is not None)
         if big and (order_of(given), given.itemsize) != (order_of(taken), taken.itemsize):
             return None
@@ -46,5 +45,5 @@ def to_little(
 
 
 def endian_of(dtype: np.dtype[Any]) -> str | None:
-    """The byte order of a type: ``"little"``, ``"big"``, or `None` where there is none."""
+    """Return the byte order of a type: ``"little"``, ``"big"``, or None if it has none."""
     return {"<": "little", ">": "big", None: None}[order_of(dtype)]

@@ -1,4 +1,4 @@
-"""From what a document says to a chain."""
+"""From the codecs of a v1 or v2 document to a chain."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from blizzarr.problems import MISSING, Problems
 __all__ = ["chain_from_configs", "codec_from_config"]
 
 _BYTES: Final = Chunk(DataType.parse("uint8"), None)
-"""What a codec sees behind one that makes bytes."""
+"""The input of a codec that follows one from arrays to bytes."""
 _UNKNOWN: Final = Chunk(None, None)
 
 
@@ -45,9 +45,9 @@ def chain_from_configs(
     compressor_path: str = "compressor",
     problems: Problems,
 ) -> CodecChain | None:
-    """The chain that a document means; `None` when a problem was added.
+    """Return the chain for the codecs of a document; None if a problem was added.
 
-    `filters` and `compressor` are what the document says, unchecked; `dtype` and `chunk_shape` are `None` where the
+    `filters` and `compressor` are the members of the document, unchecked; `dtype` and `chunk_shape` are None if the
     document is wrong about them.
 
     Examples
@@ -84,7 +84,7 @@ def chain_from_configs(
 def _listed(
     filters: Any, compressor: Any, filters_path: str, compressor_path: str, problems: Problems
 ) -> list[tuple[Any, str]]:
-    """All codecs in the order of encoding, each with its place in the document."""
+    """Return all codecs in the order of encoding, each with its place in the document."""
     listed: list[tuple[Any, str]] = []
     if filters is not None and type(filters) is not list:
         problems.add(filters_path, "a list of codecs, or null", filters)
@@ -100,9 +100,9 @@ def _listed(
 def codec_from_config(
     config: Any, path: str, problems: Problems, chunk: Chunk = _UNKNOWN, *, strict: bool = False
 ) -> NumcodecsCodec | None:
-    """One codec, for such chunks; `None` when a problem was added.
+    """Return one codec, for such chunks; None if a problem was added.
 
-    Unless it is `strict`, options that it does not have are passed over, and numbers may be strings.
+    Unless `strict`, unknown options are ignored, and numbers may be strings.
     """
     if type(config) is not dict:
         problems.add(path, "a codec: an object with an id", config)
@@ -111,7 +111,7 @@ def codec_from_config(
     if type(name) is not str:
         problems.add(f"{path}.id", "the name of a codec", name)
         return None
-    # Of categorize there are two, for objects and for text of a fixed length; it says which.
+    # There are two codecs called categorize, for objects and for text of fixed length; `dtype` tells which it is.
     of_objects = config.get("dtype") == "|O" if chunk.dtype is None else chunk.dtype.kind is Kind.OBJECT
     there = f"a codec for elements of {chunk.dtype}" if chunk.shape is not None else "a codec of bytes"
     if of_objects and name not in OBJECT_CODECS:
@@ -128,7 +128,7 @@ def codec_from_config(
 
 
 def _of_user(name: str, config: dict[str, Any], path: str, problems: Problems) -> NumcodecsCodec | None:
-    """A codec that numcodecs knows from elsewhere."""
+    """Return a codec that others registered with numcodecs; None if a problem was added."""
     try:
         if library.is_registered(name):
             library.make(config)
@@ -142,9 +142,9 @@ def _of_user(name: str, config: dict[str, Any], path: str, problems: Problems) -
 
 
 def _lenient(row: type[NumcodecsCodec], options: dict[str, Any], chunk: Chunk) -> dict[str, Any]:
-    """The options that a codec has; NCZarr writes numbers as strings, and GDAL the names of how bytes are shuffled.
+    """Return the known options of a codec; NCZarr writes numbers as strings, and GDAL names of ways to shuffle bytes.
 
-    What is unknown was ignored by those who wrote it, or they could not have; it is kept with the document.
+    Unknown options had no effect for the program that wrote them; they are kept with the document.
     """
     known = [option.name for option in row.options]
     found = {option: _number(value) for option, value in options.items() if option in known}
@@ -168,7 +168,7 @@ def _number(value: Any) -> Any:
 def _of_row(
     row: type[NumcodecsCodec], options: dict[str, Any], path: str, problems: Problems, chunk: Chunk
 ) -> NumcodecsCodec | None:
-    """The codec of a row; problems are placed where these documents have the options: beside the id."""
+    """Return the codec of a row; problems get the places that options have in these documents, beside the ``id``."""
     found = Problems()
     codec = row.from_json(options, path, found, chunk)
     inside = f"{path}.configuration"
@@ -181,7 +181,7 @@ def _of_row(
 
 
 def _turned(order: str, chunk_shape: Sequence[int] | None) -> tuple[TransposeCodec, ...]:
-    """The filters for an order of axes."""
+    """Return the filters for an order of axes."""
     if order != "F" or chunk_shape is None or len(chunk_shape) < 2:
         return ()
     return (TransposeCodec(tuple(reversed(range(len(chunk_shape))))),)
@@ -194,7 +194,7 @@ def _of_objects(
     path: str,
     problems: Problems,
 ) -> CodecChain | None:
-    """The chain of an array of objects."""
+    """Return the chain of an array of objects; None if a problem was added."""
     for position, other in enumerate(others, 1):
         if other.stage is not Stage.COMPRESSOR:
             problems.add(f"{path}[{position}]", "a codec of bytes behind the codec of objects", other.config()["id"])
@@ -209,7 +209,7 @@ def _arranged(
     endian: str | None,
     order: str,
 ) -> CodecChain:
-    """The chain of codecs that do the same; as many of them as must in one that runs them as v2 does."""
+    """Return a chain with the same effect; as few codecs as possible go into a `NumcodecsRun`."""
     assert first.dtype is not None
     filters = [codec for codec in takewhile(_is_filter, codecs) if isinstance(codec, ArrayFilter)]
     others = codecs[len(filters) :]
@@ -240,7 +240,7 @@ def _is_compressor(codec: Codec) -> bool:
 
 
 def _compressors(codecs: Iterable[NumcodecsCodec], chunk: Chunk) -> tuple[Codec, ...]:
-    """Codecs of bytes under their registered names, of which the first is given such elements."""
+    """Return codecs from bytes to bytes under their registered names; the first of them gets this chunk."""
     compressors = []
     for codec in codecs:
         compressors.append(codec.standard(chunk))

@@ -1,4 +1,4 @@
-"""From a chain to what a document says."""
+"""From a chain to the codecs of a v1 or v2 document."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _SHUFFLES: Final = ("noshuffle", "shuffle", "bitshuffle")
 
 
 class Configs(NamedTuple):
-    """What an array document of v1 or v2 says of its codecs, spread over its members."""
+    """The members of a v1 or v2 array document that describe its codecs."""
 
     filters: list[dict[str, Any]] | None
     compressor: dict[str, Any] | None
     order: str
     """``"C"`` or ``"F"``."""
     endian: str | None
-    """The byte order for the data type: ``"little"``, ``"big"``, or `None` where elements have but one byte."""
+    """The byte order for the data type: ``"little"``, ``"big"``, or None for elements of one byte."""
 
 
 def chain_to_configs(
@@ -39,7 +39,7 @@ def chain_to_configs(
     path: str = "codecs",
     problems: Problems,
 ) -> Configs | None:
-    """What a document says for a chain; `None` when it cannot, and a problem was added for each codec in the way.
+    """Return the members of a document for a chain; None if a problem was added, for each codec in the way.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def chain_to_configs(
     if len(problems.items) > before:
         return None
     configs = [config for config in listed if config is not None]
-    # The last one is the compressor only where it compresses: readers give it bytes.
+    # The last one is the compressor only if it takes bytes, as readers give it bytes.
     compressor = configs.pop() if chain.compressors else None
     return Configs(configs or None, compressor, order, endian)
 
@@ -88,7 +88,7 @@ def chain_to_configs(
 def _ordered(
     filters: Sequence[ArrayFilter], serializer: Codec, dtype: DataType, path: str, problems: Problems
 ) -> tuple[Sequence[ArrayFilter], str | None] | None:
-    """The filters with byte orders as the document has them, and the byte order of the array."""
+    """Return the filters in the byte orders of the document, and the byte order of the array; None with a problem."""
     endian = serializer.endian if isinstance(serializer, BytesCodec) else None
     order = "big" if endian == "big" else "little"
     own = order if dtype.swap else None
@@ -107,12 +107,12 @@ def _ordered(
 
 
 def _order(filters: Sequence[Codec], rank: int, path: str, problems: Problems) -> str:
-    """The order of axes that the transpositions of a chain make together."""
+    """Return the order of axes, C or F, that all transpositions of a chain make together."""
     axes = tuple(range(rank))
     turned = axes
     for position, codec in enumerate(filters):
         if isinstance(codec, TransposeCodec):
-            # Behind a filter that makes one axis of all there is nothing to be turned.
+            # After a filter that flattens the chunk, transposes have no effect.
             turned = tuple(turned[axis] for axis in codec.order) if len(codec.order) == rank else turned
         elif not isinstance(codec, ArrayFilter):
             problems.add(f"{path}[{position}]", "a codec that numcodecs has", codec.name)
@@ -122,7 +122,7 @@ def _order(filters: Sequence[Codec], rank: int, path: str, problems: Problems) -
 
 
 def _config(codec: Codec) -> dict[str, Any] | None:
-    """One codec as documents have it; `None` when numcodecs has none that does the same."""
+    """Return one codec as an object with an ``id``; None if numcodecs has none with the same effect."""
     if isinstance(codec, NumcodecsCodec):
         return codec.config()
     if codec.stage is not Stage.COMPRESSOR or PREFIX + codec.name not in ROWS:
@@ -130,10 +130,10 @@ def _config(codec: Codec) -> dict[str, Any] | None:
     options = codec.configuration()
     if codec.name == "blosc":
         options["shuffle"] = _SHUFFLES.index(options["shuffle"])
-        # Taken from the elements; readers do not need it.
+        # Writers take it from the elements, and readers do not need it.
         options.pop("typesize", None)
     elif codec.name == "zstd" and not options["checksum"]:
-        # Older readers do not know of checksums.
+        # Older readers do not know this option.
         del options["checksum"]
     elif codec.name == "crc32c":
         options["location"] = "end"

@@ -1,8 +1,8 @@
-"""What the array-to-array codecs of numcodecs have in common: they take memory for elements of a type of their own.
+"""The base class of numcodecs' codecs from arrays to arrays, the filters.
 
-A filter is given an array. It looks at its memory as elements of `decoded_type`, whatever they were, and makes elements
-of `encoded_type`. In memory these have the byte order that the option says, little-endian where the filter keeps the
-type that it is given; the serializer behind the last filter puts them into the order of the store.
+A filter reads the memory of an array as elements of `decoded_type`, whatever they were, and makes elements of
+`encoded_type`. In memory these have the byte order of the option, or are little-endian if the filter keeps the type
+that it is given; the serializer after the last filter converts them to the stored order.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ __all__ = ["ArrayFilter", "memory_type"]
 
 
 def memory_type(dtype: DataType) -> np.dtype[Any]:
-    """The elements of an array as its first filter sees them."""
+    """Return the type of an array's elements in memory, as its first filter reads them."""
     return in_order(dtype.numpy, "little")
 
 
 class ArrayFilter(NumcodecsCodec):
-    """The base of filters; they run one after the other within one step of the engine (`FilterRun`)."""
+    """The base class of filters; they run one after the other within one step of the engine (`FilterRun`)."""
 
     __slots__ = ()
 
     stage: ClassVar[Stage] = Stage.FILTER
     fixed_size: ClassVar[bool] = True
     elementwise: ClassVar[bool] = False
-    """Whether each element is encoded by itself and stays at its place: then it does not matter whether axes are turned
-    or chunks are cut into inner ones before or after."""
+    """True if each element is encoded by itself and keeps its place, so that transposing axes or dividing chunks into
+    inner chunks can come before or after."""
     in_place: ClassVar[bool] = False
-    """Whether some release of numcodecs encodes within the memory that it is given."""
+    """True if some release of numcodecs overwrites its input when it encodes."""
     type_options: ClassVar[tuple[str, ...]] = ()
-    """The options that are element types, if any: that of what is encoded, and that of what is made of it."""
+    """The names of the options that are element types, if any: of the input, and of the output."""
 
     def decoded_type(self, given: np.dtype[Any]) -> np.dtype[Any]:
-        """What the memory of elements of the type `given` is taken for."""
+        """Return the type as which the memory of elements of the type `given` is read."""
         return self._type(0) or given
 
     def encoded_type(self, taken: np.dtype[Any]) -> np.dtype[Any]:
-        """The type of what is made of elements that are taken for `taken`."""
+        """Return the type of the output for an input that is read as `taken`."""
         return self._type(1) or taken
 
     def _type(self, position: int) -> np.dtype[Any] | None:
@@ -58,22 +58,22 @@ class ArrayFilter(NumcodecsCodec):
         return None if spelling is None else element_type(spelling)
 
     def encoded_count(self, count: int) -> int:
-        """How many elements are made of so many."""
+        """Return the number of elements in the output for `count` elements in the input."""
         return count
 
     def refuse(self, made: npt.NDArray[Any]) -> None:
-        """Raise a `CodecError` if `made` holds what no encoder makes, and numcodecs would make something of."""
+        """Raise a `CodecError` if `made` cannot be the output of an encoder, but numcodecs would decode it."""
 
     def resolve(self, chunk: Chunk) -> Self:
         if chunk.dtype is None or not self.type_options:
             return self
-        # Spelled as numcodecs does, with the byte order: "float32" is "<f4".
+        # Spelled as in numcodecs, with the byte order: "float32" is "<f4".
         taken = self.decoded_type(memory_type(chunk.dtype))
         types = taken.str, self.encoded_type(taken).str
         return replace(self, **dict(zip(self.type_options, types, strict=True)))  # type: ignore[type-var]
 
     def ordered(self, endian: str) -> Self:
-        """The same filter of elements with their bytes in this order, ``"little"`` or ``"big"``."""
+        """Return the filter for elements in this byte order, ``"little"`` or ``"big"``."""
         types = {option: self._type(position) for position, option in enumerate(self.type_options)}
         spelled = {option: in_order(dtype, endian).str for option, dtype in types.items() if dtype is not None}
         return replace(self, **spelled)  # type: ignore[type-var]
@@ -86,7 +86,7 @@ class ArrayFilter(NumcodecsCodec):
         try:
             return codec.resolve(chunk)
         except MetadataError:
-            # Types that NumPy itself has no name for, like int4.
+            # Types that NumPy itself does not have, like int4.
             problems.add(path, "elements of a data type of NumPy's own, which numcodecs knows", str(chunk.dtype))
             return None
 
@@ -122,7 +122,7 @@ class ArrayFilter(NumcodecsCodec):
 
 
 def _parsed(dtype: np.dtype[Any]) -> DataType | None:
-    """The data type of what a filter makes; `None` for those that arrays cannot have."""
+    """Return the data type of a filter's output; None if arrays cannot have it."""
     try:
         return DataType.parse(dtype)
     except MetadataError:

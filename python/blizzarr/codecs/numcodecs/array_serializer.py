@@ -1,4 +1,4 @@
-"""What the array-to-bytes codecs of numcodecs have in common: they compress numbers, and need to know of what type."""
+"""The base class of numcodecs' codecs from arrays to bytes, which compress numbers of certain types."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _OVERHEAD = 65536
 
 
 class ArraySerializer(NumcodecsCodec):
-    """The base of codecs that make bytes of arrays, in the step that filters run in (`FilterRun`).
+    """The base class of serializers of numcodecs, which run in the step of the filters (`FilterRun`).
 
-    They need a package of their own; without it their arrays cannot be opened.
+    Each needs another package; without it, arrays with the codec cannot be opened.
     """
 
     __slots__ = ()
 
     stage: ClassVar[Stage] = Stage.SERIALIZER
     package: ClassVar[str]
-    """What does the work; also the name of the extra of numcodecs that installs it."""
+    """The package that does the work; numcodecs has an extra of the same name, which installs it."""
     types: ClassVar[tuple[str, ...]]
-    """The types of elements that it takes."""
+    """The supported types of elements, as NumPy spells them."""
 
     @classmethod
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
@@ -55,16 +55,22 @@ class ArraySerializer(NumcodecsCodec):
         return chunk._replace(shape=None)
 
     def max_encoded_size(self, size: int) -> int:
-        """The most bytes that so many bytes of elements become; generous, as other writers may do worse."""
+        """Return the largest encoded size of `size` bytes of elements; generous, as other writers may do worse."""
         return size * _BYTES_PER_BYTE + _OVERHEAD
 
     def encode_array(self, array: npt.NDArray[Any], chunk: Chunk) -> Any:
-        """The bytes for the elements of a chunk, which are given in one row."""
+        """Return the encoded elements of a chunk, which are given with a single axis."""
         assert chunk.shape is not None
         return library.make(self.config()).encode(array.reshape(chunk.shape))
 
     def decode_array(self, encoded: bytes, dtype: np.dtype[Any], chunk: Chunk) -> npt.NDArray[Any]:
-        """The elements; no more of them than a chunk has are made."""
+        """Return the elements of a chunk, and never more than it has.
+
+        Raises
+        ------
+        NotImplementedError
+            In this base class.
+        """
         raise NotImplementedError
 
     def step(self, chunk: Chunk) -> Step:

@@ -30,13 +30,13 @@ class Base64Codec(NumcodecsCodec):
         return ("python", self)
 
     def encoded_size(self, decoded: int) -> int:
-        """How many bytes so many become."""
+        """Return the encoded size of `decoded` bytes."""
         return -(-decoded // 3) * 4
 
     def encode(self, decoded: bytes) -> bytes:
-        """The data as text."""
+        """Return the data as Base64 text."""
         return binascii.b2a_base64(decoded, newline=False)
 
     def decode(self, encoded: bytes, max_size: int) -> bytes:
-        """The data that a text stands for."""
+        """Return the data of a Base64 text."""
         return binascii.a2b_base64(encoded, strict_mode=True)

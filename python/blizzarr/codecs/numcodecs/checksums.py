@@ -1,4 +1,4 @@
-"""Checksums of 32 bits that numcodecs puts before or behind the data (bytes -> bytes).
+"""Checksums of 32 bits that numcodecs stores before or after the data (bytes -> bytes).
 
 https://numcodecs.readthedocs.io/en/stable/checksum32.html
 
@@ -37,7 +37,7 @@ class _Checksum(NumcodecsCodec):
 
     @property
     def at_start(self) -> bool:
-        """Whether it stands before the data."""
+        """True if the checksum is stored before the data."""
         return False
 
     def _sum(self, data: memoryview) -> int:
@@ -47,23 +47,29 @@ class _Checksum(NumcodecsCodec):
         return ("python", self)
 
     def encoded_size(self, decoded: int) -> int:
-        """How many bytes so many become."""
+        """Return the encoded size of `decoded` bytes."""
         return decoded + _LENGTH
 
     def encode(self, decoded: bytes) -> bytes:
-        """The data and their checksum."""
+        """Return the data with their checksum."""
         found = self._sum(memoryview(decoded)).to_bytes(_LENGTH, "little")
         return found + decoded if self.at_start else decoded + found
 
     def decode(self, encoded: bytes, max_size: int) -> memoryview:
-        """The data, whose checksum is right."""
+        """Return the data without the checksum.
+
+        Raises
+        ------
+        ChecksumError
+            If the checksum does not match.
+        """
         data, stored, computed = self._apart(encoded, self.at_start)
         if stored != computed:
             raise ChecksumError(f"checksum stored is {stored:08x}, that of the data is {computed:08x}")
         return data
 
     def _apart(self, encoded: bytes, at_start: bool) -> tuple[memoryview, int, int]:
-        """The data, the checksum that is stored and the one that they have."""
+        """Return the data, the stored checksum, and the computed one."""
         if len(encoded) < _LENGTH:
             raise CodecError(f"data ended after {len(encoded)} encoded bytes")
         view = memoryview(encoded)
@@ -86,7 +92,7 @@ class _Placed(_Checksum):
 
 @dataclass(frozen=True, slots=True)
 class CRC32Codec(_Placed):
-    """The CRC-32 of zlib and PNG; it stands at the start unless `location` says ``"end"``."""
+    """The CRC-32 of zlib and PNG; it is stored at the start unless `location` is ``"end"``."""
 
     name: ClassVar[str] = "numcodecs.crc32"
 
@@ -96,7 +102,7 @@ class CRC32Codec(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class Adler32Codec(_Placed):
-    """The Adler-32 of zlib; it stands at the start unless `location` says ``"end"``."""
+    """The Adler-32 of zlib; it is stored at the start unless `location` is ``"end"``."""
 
     name: ClassVar[str] = "numcodecs.adler32"
 
@@ -106,10 +112,10 @@ class Adler32Codec(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class NumcodecsCrc32c(_Placed):
-    """The CRC-32C; it stands at the end unless `location` says ``"start"``.
+    """The CRC-32C; it is stored at the end unless `location` is ``"start"``.
 
-    Where documents leave the location out, numcodecs 0.13 wrote it at the start and later ones at the end: whichever is
-    right is taken.
+    Without a location in the document, numcodecs 0.13 stored it at the start and later releases at the end: readers
+    accept either.
     """
 
     name: ClassVar[str] = "numcodecs.crc32c"
@@ -151,7 +157,7 @@ class Fletcher32Codec(_Checksum):
 
 @dataclass(frozen=True, slots=True)
 class JenkinsLookup3Codec(_Checksum):
-    """The checksum of HDF5's metadata, at the end; `initval` is what it begins with."""
+    """The checksum of HDF5's metadata, at the end; `initval` is its initial value."""
 
     name: ClassVar[str] = "numcodecs.jenkins_lookup3"
     options: ClassVar[tuple[Option, ...]] = (integer("initval", 0, 2**32 - 1, required=False),)

@@ -1,4 +1,4 @@
-"""Element types as options of filters: strings of NumPy that say a byte order, like ``"<f8"``."""
+"""Element types as options of filters: NumPy's strings with a byte order, like ``"<f8"``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS: Final = "biufcmMSU"
 
 @lru_cache(256)
 def element_type(spelling: str) -> np.dtype[Any] | None:
-    """The type that a string means; `None` when it means none that elements can have.
+    """Return the type for a string; None if elements cannot have it.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def element_type(spelling: str) -> np.dtype[Any] | None:
 
 
 def type_option(name: str, required: bool = True) -> Option:
-    """An option that is an element type."""
+    """Return an option that is an element type."""
     return Option(name, 'a data type of NumPy, like "<f8"', _is_type, required)
 
 
@@ -45,10 +45,10 @@ def _is_type(value: Any) -> bool:
 
 
 def order_of(dtype: np.dtype[Any]) -> str | None:
-    """``"<"`` or ``">"``; `None` where there is but one byte, or none that have an order."""
+    """Return ``"<"`` or ``">"``; None for elements of one byte, or without a byte order."""
     return dtype.str[0] if dtype.str[0] in "<>" else None
 
 
 def in_order(dtype: np.dtype[Any], endian: str | None) -> np.dtype[Any]:
-    """The type with its bytes in this order, ``"little"`` or ``"big"``; where none is said, in the former."""
+    """Return the type in this byte order, ``"little"`` or ``"big"``; None stands for ``"little"``."""
     return dtype.newbyteorder(">" if endian == "big" else "<")

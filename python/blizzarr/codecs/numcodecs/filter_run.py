@@ -1,8 +1,8 @@
-"""The one step of the engine in which all filters of a chain run, and what makes bytes of their result.
+"""The step of the engine in which all filters of a chain and its serializer run.
 
-To the engine it is a codec of bytes: those of a chunk's elements on one side, as they lie in memory behind the
-transpositions, and what the next compressor sees on the other. All sizes follow from the size of the chunk, so that
-damaged data are found out before a filter sees them; those of numcodecs would make something of them.
+For the engine it is a codec from bytes to bytes: from the elements of a chunk, as they are in memory after the
+transpositions, to the input of the next compressor. All sizes follow from the size of the chunk and are checked, so
+that damaged data is found before a filter gets it; those of numcodecs would decode it to something.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ __all__ = ["FilterRun"]
 
 
 class _Stage(NamedTuple):
-    """One filter, prepared."""
+    """One filter with its codec of numcodecs, and the types of its input and output."""
 
     filter: ArrayFilter
     codec: Any
-    """What numcodecs made for it."""
+    """The codec object of numcodecs."""
     taken: np.dtype[Any]
     made: np.dtype[Any]
 
     def made_size(self, size: int) -> int:
-        """How many bytes are made of so many."""
+        """Return the bytes of the output for `size` bytes of input."""
         return self.filter.encoded_count(size // self.taken.itemsize) * self.made.itemsize
 
 
@@ -70,29 +70,35 @@ class FilterRun:
         self._serializer = serializer
         self._chunk = chunk
         self._made = dtype
-        # The type of the stored elements, for a serializer that only writes them down.
+        # The type of the stored elements, with the byte order of the codec `bytes`.
         self._stored = dtype
         if isinstance(serializer, BytesCodec) and order_of(dtype):
             self._stored = in_order(dtype, serializer.endian)
         self.fixed_size = serializer.fixed_size
-        """Whether `encoded_size` is exact."""
+        """True if `encoded_size` is exact."""
 
     def encoded_size(self, decoded: int) -> int:
-        """The most bytes that a chunk of so many bytes becomes."""
+        """Return the largest encoded size of a chunk of `decoded` bytes."""
         size = self._sizes(decoded)[-1]
         if isinstance(self._serializer, ArraySerializer):
             return self._serializer.max_encoded_size(size)
         return size
 
     def _sizes(self, decoded: int) -> list[int]:
-        """The size in bytes of a chunk, and of what each filter makes of it."""
+        """Return the size in bytes of a chunk, and of the output of each filter."""
         sizes = [decoded]
         for stage in self._stages:
             sizes.append(stage.made_size(sizes[-1]))
         return sizes
 
     def encode(self, decoded: bytes) -> Any:
-        """A chunk's elements, through all filters."""
+        """Encode the elements of a chunk by all filters and the serializer.
+
+        Raises
+        ------
+        CodecError
+            If a filter makes elements of another size than it should.
+        """
         memory = bytearray(decoded) if self._in_place else decoded
         array = np.frombuffer(memory, self._native).astype(self._given, copy=False)
         for stage in self._stages:
@@ -101,14 +107,20 @@ class FilterRun:
                 raise CodecError(f"{stage.filter.name} made {array.dtype.str} where {stage.made.str} was expected")
         if isinstance(self._serializer, ArraySerializer):
             return self._serializer.encode_array(array.view(self._made), self._chunk)
-        # Rounded floats come as integers of the same bits.
+        # Some filters return floats as integers with the same bits.
         return np.ascontiguousarray(array.view(self._made).astype(self._stored, copy=False)).view(np.uint8)
 
     def decode(self, encoded: bytes, max_size: int) -> Any:
-        """The elements of a chunk of `max_size` bytes."""
+        """Decode the elements of a chunk of `max_size` bytes.
+
+        Raises
+        ------
+        CodecError
+            If a size is not the one that it must be.
+        """
         sizes = self._sizes(max_size)
         array = self._deserialized(encoded, sizes[-1])
-        # Who reads can do nothing about numbers that somebody stored; who stores them is warned.
+        # NumPy warns of overflow where numbers are stored; readers cannot do anything about it.
         with np.errstate(all="ignore"):
             for stage, size in zip(reversed(self._stages), reversed(sizes[:-1]), strict=True):
                 array = array.view(stage.made)
@@ -121,7 +133,7 @@ class FilterRun:
         return np.ascontiguousarray(array).view(np.uint8)
 
     def _deserialized(self, encoded: bytes, size: int) -> npt.NDArray[Any]:
-        """What the last filter made, of which there are `size` bytes."""
+        """Return the output of the last filter, which must have `size` bytes."""
         if isinstance(self._serializer, ArraySerializer):
             array = self._serializer.decode_array(encoded, self._made, self._chunk)
             if array.nbytes == size:

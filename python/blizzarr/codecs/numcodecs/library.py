@@ -16,23 +16,35 @@ _REMEMBERED = 256
 
 
 def module(name: str = "registry") -> Any:
-    """A module of the package numcodecs."""
+    """Import a module of the package numcodecs.
+
+    Raises
+    ------
+    UnknownExtensionError
+        If it cannot be imported.
+    """
     try:
         return import_module(f"numcodecs.{name}")
     except (ImportError, ValueError) as missing:
-        # A ValueError when a package beside it has a version that numcodecs does not understand.
+        # numcodecs raises ValueError if another package has a version that it does not understand.
         reason = f"the package numcodecs cannot be imported ({missing}): pip install --upgrade numcodecs"
         raise UnknownExtensionError(reason, extensions=("numcodecs",)) from missing
 
 
 def is_registered(name: str) -> bool:
-    """Whether somebody registered a codec of this id with numcodecs, or an installed package offers to."""
+    """Return whether a codec of this id is registered with numcodecs, or an installed package provides one."""
     registry = module()
     return name in registry.codec_registry or name in getattr(registry, "entries", ())
 
 
 def make(config: dict[str, Any]) -> Any:
-    """The codec of numcodecs for an object with an ``id``; one for all threads, as numcodecs means them to be used."""
+    """Return the codec of numcodecs for an object with an ``id``; threads share it.
+
+    Raises
+    ------
+    UnknownExtensionError
+        If numcodecs has no such codec, or refuses the options.
+    """
     return _make(json.dumps(config))
 
 

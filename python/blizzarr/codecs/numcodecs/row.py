@@ -1,4 +1,4 @@
-"""What the codecs of numcodecs have in common: ids in v1 and v2, prefixed names in v3, defaults for options."""
+"""The base class of the codecs of numcodecs: ids in v1 and v2, prefixed names in v3, defaults for options."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from blizzarr.problems import Problems
 __all__ = ["PREFIX", "NumcodecsCodec"]
 
 PREFIX = "numcodecs."
-"""Before the name that a codec has in numcodecs, in v3 documents."""
+"""The prefix of names of numcodecs in v3 documents."""
 
 
 class NumcodecsCodec(Codec):
-    """The base of codecs that numcodecs defines.
+    """The base class of codecs that numcodecs defines.
 
-    Documents may leave any option out, or say null: it then has the default that numcodecs gives it, which is also the
-    default of the field here.
+    Documents may leave out any option, or set it to null: it then has the default of numcodecs, which is the default of
+    the field here.
     """
 
     __slots__ = ()
@@ -29,14 +29,14 @@ class NumcodecsCodec(Codec):
         return super().read_options(given, path, problems)
 
     def standard(self, chunk: Chunk) -> Codec:
-        """The codec that does the same under a registered name, for chunks of this type; itself where there is none."""
+        """Return the codec with the same effect under a registered name, or this one if there is none."""
         return self
 
     def to_json(self) -> dict[str, Any]:
-        # Of these, zarr-python wants a configuration, empty or not.
+        # zarr-python requires a configuration for these, even an empty one.
         prefixed = self.name.startswith(PREFIX)
         return {"name": self.name, "configuration": self.configuration()} if prefixed else super().to_json()
 
     def config(self) -> dict[str, Any]:
-        """The codec as v1 and v2 documents have it: an object with an id, and the options beside it."""
+        """Return the codec as an object for v1 and v2 documents: an ``id``, and the options beside it."""
         return {"id": self.name.removeprefix(PREFIX), **self.configuration()}

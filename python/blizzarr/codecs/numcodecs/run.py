@@ -1,8 +1,8 @@
-"""Codecs of numcodecs one after the other, as v1 and v2 run them: for what their chains can do and ours cannot.
+"""Runs of numcodecs' codecs, as v1 and v2 have them, for chains that cannot be expressed otherwise.
 
-There, a filter is given whatever the one before it made, array or bytes, and what was stored is taken for what each
-filter expects, whatever it was. So a filter may follow a compressor, look at big-endian memory as little-endian, or be
-of a kind that nobody but its user knows. Such codecs run in one step of the engine, as one that makes bytes of arrays.
+In v1 and v2, each codec gets the output of the one before it, array or bytes, and interprets it as it likes. So a
+filter may follow a compressor, read big-endian memory as little-endian, or be a codec that only its user knows. Such
+codecs run in one step of the engine, as a codec from arrays to bytes.
 
 >>> from blizzarr.codecs.numcodecs import DeltaCodec, ZlibCodec
 >>> NumcodecsRun((ZlibCodec(), DeltaCodec("|u1"))).configuration()["codecs"]
@@ -29,15 +29,15 @@ __all__ = ["NumcodecsRun"]
 
 _BYTE: Final = DataType.parse("uint8")
 _LARGEST: Final = 4
-"""How many times the size of a chunk a codec in the middle of a run may make of it, and some more for small chunks."""
+"""The largest output of a codec in the middle of a run, as a multiple of the chunk's size; `_MORE` bytes are added."""
 _MORE: Final = 65536
 
 
 @dataclass(frozen=True, slots=True)
 class NumcodecsRun(Codec):
-    """Codecs of numcodecs in a row; no v3 document can name them.
+    """Several codecs of numcodecs as one codec, which no v3 document can name.
 
-    `order` and `endian` are how the first of them is given a chunk: with its shape, as it lies in memory.
+    `order` and `endian` describe the memory in which the first of them gets a chunk, in its shape.
     """
 
     name: ClassVar[str] = "numcodecs"
@@ -61,7 +61,7 @@ class NumcodecsRun(Codec):
 
 
 class _Running:
-    """The step: bytes of elements in the byte order and the order of axes of the array, to what is stored, and back."""
+    """The step of the engine: turns elements in the byte order and axis order of the array into bytes, and back."""
 
     def __init__(self, run: NumcodecsRun, chunk: Chunk) -> None:
         assert chunk.dtype is not None
@@ -69,23 +69,29 @@ class _Running:
         self.name = "+".join(str(codec.config()["id"]) for codec in run.codecs)
         self._dtype = chunk.dtype.numpy if run.endian is None else in_order(chunk.dtype.numpy, run.endian)
         self._order = run.order
-        # The engine has turned the axes already: it gives elements as they lie in memory.
+        # The engine has transposed the axes already.
         self._shape = chunk.shape[::-1] if run.order == "F" else chunk.shape
         size = self._dtype.itemsize * int(np.prod(self._shape, dtype=object))
         self._codecs = [_runner(codec, _LARGEST * size + _MORE) for codec in run.codecs]
 
     def encode(self, decoded: bytes) -> Any:
-        """What the last codec makes."""
-        # A copy, as codecs in C may insist on memory that they could write.
+        """Return the output of the last codec for the elements of a chunk."""
+        # A copy, because some codecs in C require writable memory.
         made: Any = np.frombuffer(bytearray(decoded), self._dtype).reshape(self._shape, order=self._order)
         for codec in self._codecs:
             made = codec.encode(made)
         return _bytes(made)
 
     def decode(self, encoded: bytes, max_size: int) -> Any:
-        """The elements of a chunk of `max_size` bytes."""
+        """Return the elements of a chunk of `max_size` bytes.
+
+        Raises
+        ------
+        CodecError
+            If there are more or fewer.
+        """
         made: Any = encoded
-        # Who reads can do nothing about numbers that somebody stored; who stores them is warned.
+        # NumPy warns of overflow where numbers are stored; readers cannot do anything about it.
         with np.errstate(all="ignore"):
             for codec in reversed(self._codecs):
                 made = codec.decode(made)
@@ -93,14 +99,14 @@ class _Running:
         if size != max_size:
             raise CodecError(f"expected {max_size:,} bytes, found {size:,}")
         if isinstance(made, np.ndarray):
-            # An image, say, that its codec gave the chunk's own shape.
+            # Some codecs, as those of images, return an array in the chunk's shape.
             made = np.ascontiguousarray(made).view(self._dtype).reshape(self._shape, order=self._order)
             return made.tobytes(self._order)
         return made
 
 
 class _Bounded:
-    """A codec of bytes that is ours, for whatever numcodecs would take for bytes; it makes no more than `bound`."""
+    """One of our codecs from bytes to bytes, for any buffer, with an output of at most `bound` bytes."""
 
     def __init__(self, step: Step, bound: int) -> None:
         self._codec = step[1] if step[0] == "python" else None
@@ -116,14 +122,14 @@ class _Bounded:
 
 
 def _runner(codec: NumcodecsCodec, bound: int) -> Any:
-    """What encodes and decodes: ours where it knows when to stop, else the codec of numcodecs."""
+    """Return the object that encodes and decodes: our codec if its output can be bounded, or that of numcodecs."""
     if codec.stage is Stage.COMPRESSOR:
         return _Bounded(codec.step(Chunk(_BYTE, (bound,))), bound)
     return library.make(codec.config())
 
 
 def _bytes(made: Any) -> bytes:
-    """The bytes of what a codec made, in the order in which they lie in memory."""
+    """Return the bytes of a codec's output, in the order in which they are in memory."""
     if isinstance(made, np.ndarray):
         if made.dtype.hasobject:
             raise CodecError("expected bytes or numbers from a codec, found objects")

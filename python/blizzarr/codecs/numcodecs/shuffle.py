@@ -17,12 +17,12 @@ from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 __all__ = ["ShuffleCodec"]
 
 _DEFAULT_SIZE: Final = 4
-"""What documents of v1 and v2 mean that leave `elementsize` out."""
+"""The `elementsize` of documents of v1 and v2 that leave it out."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShuffleCodec(NumcodecsCodec):
-    """Shuffled elements of `elementsize` bytes; left `None`, it is the size of the array's elements."""
+    """Shuffles the bytes of elements of `elementsize` bytes; None stands for the size of the array's elements."""
 
     name: ClassVar[str] = "numcodecs.shuffle"
     stage: ClassVar[Stage] = Stage.COMPRESSOR

@@ -1,4 +1,4 @@
-"""Decoding with the decompressors of the standard library, never past the size that is allowed."""
+"""Decoding with the decompressors of the standard library, up to the allowed size."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["Decompressor", "decode_streams"]
 
 
 _UNIT = 4
-"""Padding has whole units of so many bytes (the .xz file format, 2.2)."""
+"""The unit of padding in bytes (the .xz file format, 2.2)."""
 
 
 class Decompressor(Protocol):
-    """What `bz2` and `lzma` have in common."""
+    """The interface of the decompressors of `bz2` and `lzma`."""
 
     @property
     def eof(self) -> bool: ...
@@ -27,12 +27,12 @@ class Decompressor(Protocol):
 
 
 def decode_streams(make: Callable[[], Decompressor], encoded: bytes, max_size: int, padding: bytes = b"") -> bytes:
-    """The data of the streams that stand one behind the other; `padding` may follow each.
+    """Decode concatenated streams, each perhaps followed by `padding`.
 
     Raises
     ------
     CodecError
-        When there are more than `max_size` bytes, when the last stream ends early, or when something else follows.
+        If there are more than `max_size` bytes, the last stream ends early, or something else follows.
     """
     parts: list[bytes] = []
     room = max_size
@@ -40,7 +40,7 @@ def decode_streams(make: Callable[[], Decompressor], encoded: bytes, max_size: i
     while True:
         stream = make()
         while not stream.eof:
-            # One byte more than there may be, as an exact fit leaves the end of the stream unread.
+            # One byte more than allowed, because with an exact fit the end of the stream would stay unread.
             part = stream.decompress(rest, room + 1)
             rest = b""
             if len(part) > room:

@@ -1,4 +1,4 @@
-"""Codecs that only their users know: registered with numcodecs, by them or by a package that they installed.
+"""Codecs that users, or packages that they installed, registered with numcodecs.
 
 >>> UserCodec("squash", {"how": "hard"}).config()
 {'id': 'squash', 'how': 'hard'}
@@ -18,7 +18,7 @@ __all__ = ["UserCodec"]
 
 @dataclass(frozen=True, slots=True)
 class UserCodec(NumcodecsCodec):
-    """A codec of which nothing is known but its configuration; it only stands in a `NumcodecsRun`."""
+    """A codec of which only the configuration is known; it is always part of a `NumcodecsRun`."""
 
     name: ClassVar[str] = "numcodecs"
     stage: ClassVar[Stage] = Stage.FILTER

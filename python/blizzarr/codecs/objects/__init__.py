@@ -1,4 +1,4 @@
-"""Codecs of objects, elements of variable length: texts, byte strings, arrays, whatever JSON or a pickle can hold.
+"""Codecs for objects, elements of variable length: text, byte strings, arrays, anything that JSON or a pickle can hold.
 
 They are serializers of arrays whose NumPy data type is ``object``. In v2 documents, where that type is ``|O``, the
 first filter is one of them; in v3 there are ``vlen-utf8`` for the data type ``string``, ``vlen-bytes`` for ``bytes``.
@@ -44,10 +44,10 @@ NAMED: Final = {
     "vlen-bytes": "blizzarr.codecs.objects.vlen:VlenBytesCodec",
     "vlen-utf8": "blizzarr.codecs.objects.vlen:VlenUtf8Codec",
 }
-"""Where they are, by the name that v3 documents have."""
+"""The classes, as ``module:name``, by their names in v3 documents."""
 
 OBJECT_CODECS: Final = LazyTable[type[ObjectCodec]]({name.removeprefix(PREFIX): there for name, there in NAMED.items()})
-"""By the id that they have in numcodecs."""
+"""The classes by their id in numcodecs."""
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(__name__, NAMED.values())

@@ -1,7 +1,7 @@
-"""Chunks of objects as nested lists with their shape, as numcodecs lays them down in JSON and MessagePack.
+"""Chunks of objects as nested lists with their shape, as numcodecs stores them in JSON and MessagePack.
 
-The list of a chunk has two members more than its first axis is long: the data type, ``"|O"``, and the shape. The axes
-are those of the array and their order is C, whatever order the array has.
+After the members along the first axis, the list of a chunk has two more: the data type, ``"|O"``, and the shape. The
+axes are always in C order, also if the array is in F order.
 
 >>> nest([1, 2, 3, 4, 5, 6], (3, 2))
 [[1, 2], [3, 4], [5, 6], '|O', [3, 2]]
@@ -21,7 +21,7 @@ __all__ = ["flatten", "nest"]
 
 
 def nest(elements: Sequence[Any], shape: tuple[int, ...]) -> list[Any]:
-    """The list for the objects of a chunk, which are given in C order."""
+    """Return the list for the objects of a chunk, which are given in C order."""
     items: list[Any] = list(elements)
     for length in reversed(shape[1:]):
         items = [items[start : start + length] for start in range(0, len(items), length)]
@@ -29,7 +29,13 @@ def nest(elements: Sequence[Any], shape: tuple[int, ...]) -> list[Any]:
 
 
 def flatten(items: Any, shape: tuple[int, ...]) -> list[Any]:
-    """The objects of a chunk of this shape, in C order; an object may be a list itself."""
+    """Return the objects of a chunk of this shape, in C order; objects may be lists themselves.
+
+    Raises
+    ------
+    CodecError
+        If the list does not have this shape.
+    """
     if not isinstance(items, list) or len(items) < 2 or items[-1] != list(shape):
         found = describe(items[-1]) if isinstance(items, list) and items else describe(items)
         raise CodecError(f"expected a list that ends with the shape {list(shape)}, found {found}")

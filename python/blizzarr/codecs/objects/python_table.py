@@ -1,4 +1,4 @@
-"""Tables of objects that only Python can encode."""
+"""Tables of objects that are encoded in Python."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from blizzarr.errors import CodecError, LimitError
 __all__ = ["PythonObjectCodec", "PythonTable"]
 
 _SHARED = (type(None), bool, int, float, str, bytes)
-"""Types whose values cannot change, and are equal when their text is."""
+"""Types with immutable values that are equal if their `repr` is."""
 
 
 class PythonObjectCodec(ObjectCodec):
-    """The base of codecs that make bytes of lists of objects in Python."""
+    """The base class of codecs that encode lists of objects in Python."""
 
     __slots__ = ()
 
@@ -30,30 +30,42 @@ class PythonObjectCodec(ObjectCodec):
         return PythonTable(self, fill)
 
     def takes(self, elements: list[Any]) -> bool:
-        """Whether all of these objects can be encoded."""
+        """Return whether all of these objects can be encoded."""
         return all(self.refuses(element) is None for element in elements)
 
     def encode(self, elements: list[Any], shape: tuple[int, ...]) -> bytes:
-        """The bytes for the objects of a chunk of this shape, in C order."""
+        """Return the bytes for the objects of a chunk of this shape, in C order.
+
+        Raises
+        ------
+        NotImplementedError
+            In this base class.
+        """
         raise NotImplementedError
 
     def decode(self, encoded: bytes, shape: tuple[int, ...]) -> list[Any]:
-        """The objects of a chunk; how many they are is checked by the caller."""
+        """Return the objects of a chunk; the caller checks their number.
+
+        Raises
+        ------
+        NotImplementedError
+            In this base class.
+        """
         raise NotImplementedError
 
 
 class PythonTable:
-    """The objects of one operation, in a list; a token is a place in it."""
+    """The objects of one operation in a list; a token is an index into it."""
 
     __slots__ = ("_codec", "_copied", "_elements", "_fill", "_lock")
 
     def __init__(self, codec: PythonObjectCodec, fill: Any) -> None:
         self._codec = codec
         self._fill = fill
-        # A fill value that can be changed is handed out as copies: it stands for many elements, and is the metadata's.
+        # A mutable fill value is copied for each element, because it belongs to the metadata.
         self._copied = type(fill) not in _SHARED
         self._elements = [fill]
-        # Chunks are decoded by several threads.
+        # Several threads decode chunks.
         self._lock = Lock()
 
     def put(self, elements: list[Any], /) -> bytes:
@@ -62,7 +74,7 @@ class PythonTable:
         return self.add(elements)
 
     def add(self, elements: list[Any]) -> bytes:
-        """As `put`, unchecked."""
+        """Return the tokens of these objects without checking them."""
         with self._lock:
             first = len(self._elements)
             self._elements.extend(elements)
@@ -76,11 +88,11 @@ class PythonTable:
         return tokens.tobytes()
 
     def take(self, tokens: Any, out: npt.NDArray[Any], /) -> None:
-        # Not by assigning the list: objects may be lists, too.
+        # Not `out[:] = list`, because objects may be lists, too.
         out[:] = np.fromiter(self.objects(tokens), out.dtype, out.size)
 
     def objects(self, tokens: Any) -> list[Any]:
-        """The objects of these tokens."""
+        """Return the objects of these tokens."""
         elements = self._elements
         places = np.frombuffer(tokens, np.int64).tolist()
         if self._copied:

@@ -1,4 +1,4 @@
-"""An open zip file: its entries, reading them, appending to them."""
+"""An open zip file: reading its entries, and appending new ones."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _numbers = itertools.count()
 
 
 class Archive:
-    """Entries in a file, and a file that is made when the first entry comes.
+    """The entries of a zip file, which is created when the first entry is added.
 
-    New entries go behind the directory of the last flush, which stays in the file as dead bytes: a writer that dies
-    thus never takes with it what was listed before.
+    New entries are appended after the directory of the last flush, which stays in the file unused: so the entries that
+    it lists survive the death of a writer.
     """
 
     def __init__(self, path: Path, file: AppendFile | None, final: Path | None = None) -> None:
@@ -44,7 +44,7 @@ class Archive:
 
     @classmethod
     def open(cls, path: Path, mode: str) -> Archive:
-        """The file to read, to add to, or to replace."""
+        """Open a file to read (``"r"``), to add to (``"a"``), or to replace (``"w"``)."""
         if mode == "r":
             return cls(path, AppendFile(path, os.O_RDONLY))
         if mode == "a" and path.exists():
@@ -55,12 +55,12 @@ class Archive:
 
     @property
     def is_open(self) -> bool:
-        """Whether it has not been closed."""
+        """True until it is closed."""
         return not self._closed
 
     @property
     def is_current(self) -> bool:
-        """Whether the file at the path is the one that is open, as it was left, and this process may go on with it."""
+        """True if the file at the path is the open one, others have not changed it, and this process opened it."""
         if self._closed or self._writer != os.getpid():
             return False
         try:
@@ -70,17 +70,17 @@ class Archive:
         return self._file is not None and self._file.is_at(found)
 
     def read(self, key: str, limit: int) -> bytes | None:
-        """The value of a key."""
+        """Return the value of a key; None if there is none."""
         entry = self.entries.get(key)
         return None if entry is None else read_entry(self._opened(), entry, limit)
 
     def read_ranges(self, key: str, ranges: Sequence[ByteRange], limit: int) -> list[Value] | None:
-        """Parts of the value of a key."""
+        """Return parts of the value of a key; None if there is none."""
         entry = self.entries.get(key)
         return None if entry is None else read_entry_ranges(self._opened(), entry, ranges, limit)
 
     def append(self, key: str, plain: memoryview, crc: int, packed: bytes | None) -> None:
-        """Add a value at the end of the file, as it is or `packed`. One caller at a time."""
+        """Append a value to the file, compressed if `packed` is given. One caller at a time."""
         file = self._for_writing()
         data = plain if packed is None else packed
         method = STORED if packed is None else DEFLATED
@@ -105,7 +105,7 @@ class Archive:
         self._changed = False
 
     def close(self) -> None:
-        """Flush, and give the file back."""
+        """Flush, and close the file."""
         if self._closed:
             return
         self.flush()
@@ -122,14 +122,20 @@ class Archive:
         return self._file
 
     def _for_writing(self) -> AppendFile:
-        """The file, with its lock. The one that was opened for reading stays open: other threads may be using it."""
+        """Return the file, locked for writing. One that was opened for reading stays open, as other threads may use it.
+
+        Raises
+        ------
+        ConflictError
+            If another process writes it, or has changed it since it was opened.
+        """
         before = self._opened()
         if self._reads_only:
             file = AppendFile(self.path, os.O_RDWR)
             if file.size != before.size or not file.is_same(before):
                 file.close()
                 raise ConflictError(
-                    "somebody else has changed this zip file since it was opened; open it again", store=str(self.path)
+                    "another writer changed this zip file since it was opened; open it again", store=str(self.path)
                 )
             self._files.append(file)
             self._file = file
@@ -143,7 +149,13 @@ class Archive:
         return self._file or before
 
     def _make(self) -> AppendFile:
-        """The new file, when the first entry comes: nothing is touched before."""
+        """Create the file, when the first entry is added.
+
+        Raises
+        ------
+        ConflictError
+            If another writer has created it in the meantime.
+        """
         self._writer = os.getpid()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         path = self.path
@@ -152,5 +164,5 @@ class Archive:
         file = AppendFile(path, os.O_RDWR | os.O_CREAT)
         if file.size:
             file.close()
-            raise ConflictError("somebody else has made this file in the meantime", store=str(path))
+            raise ConflictError("another writer made this file in the meantime", store=str(path))
         return file

@@ -1,4 +1,4 @@
-"""Finding and reading the directory of a zip file, whatever happened to its writer."""
+"""Finding and reading the directory of a zip file, also after its writer was interrupted."""
 
 from __future__ import annotations
 
@@ -21,19 +21,24 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """What a zip file says it holds."""
+    """The entries of a zip file."""
 
     entries: dict[str, Entry]
-    """The usable entries by key; of several with one name the last."""
+    """The usable entries by key; the last of several with one name."""
     complaints: tuple[str, ...]
-    """What was passed over, and why: for a warning."""
+    """The entries that were skipped and why, for a warning."""
 
 
 def read_directory(read_at: ReadAt, size: int, name: str) -> Directory:
     """Read the last directory in a file of `size` bytes.
 
-    A file that goes on behind its directory comes from a writer that was interrupted while it added entries: the
-    directory is searched for backwards, what it lists is there, and the rest is a complaint.
+    If a writer was interrupted while it added entries, the file goes on after the directory. The directory is then
+    searched for backwards, and a complaint says how much follows it.
+
+    Raises
+    ------
+    ArchiveError
+        If it is not a zip file, or its directory is damaged.
     """
     shifted: tuple[int, End, int] | None = None
     for at, interrupted in _candidates(read_at, size):
@@ -44,8 +49,8 @@ def read_directory(read_at: ReadAt, size: int, name: str) -> Directory:
         if start < 0 or before < 0 or (end.count and read_at(start, 4) != b"PK\1\2"):
             continue
         if before:
-            # Either something stands before the first entry (a self-extracting program), or this is the end of a zip
-            # file that is a value in this one, which was cut there. The second must not hide the real directory.
+            # Either something precedes the first entry (a self-extracting program), or this is the end of a zip file
+            # that is a value in this one, which was cut there. The latter must not hide the real directory.
             if not interrupted:
                 shifted = shifted or (start, end, before)
             continue
@@ -64,18 +69,18 @@ def read_directory(read_at: ReadAt, size: int, name: str) -> Directory:
 
 
 def _candidates(read_at: ReadAt, size: int) -> Iterator[tuple[int, bool]]:
-    """Where the last record may be, likeliest first, and whether the file goes on behind it."""
+    """Iterate over possible offsets of the end record, likeliest first, and whether the file goes on after it."""
     base = max(0, size - END.size - _MAX_COMMENT)
     tail = read_at(base, size - base)
     for at in _found(tail):
         comment = int.from_bytes(tail[at + END.size - 2 : at + END.size], "little")
         if at + END.size + comment == len(tail):
             yield base + at, False
-    # Nothing ends the file: look for what was the last record before more was appended.
+    # There is no end record at the end: look for the last one before more was appended.
     high = size
     while high > 0:
         low = max(0, high - _BLOCK)
-        # Blocks overlap by one record, so that one across a border is seen.
+        # Blocks overlap by one record, so that a record across a border is found.
         for at in _found(read_at(low, min(size, high + END.size) - low)):
             if low + at < high:
                 yield low + at, True
@@ -83,7 +88,7 @@ def _candidates(read_at: ReadAt, size: int) -> Iterator[tuple[int, bool]]:
 
 
 def _found(data: bytes) -> Iterator[int]:
-    """Places of whole last records in the data, from the back."""
+    """Iterate over the offsets of complete end records in the data, from the back."""
     at = data.rfind(_SIGNATURE, 0, max(0, len(data) - END.size + len(_SIGNATURE)))
     while at >= 0:
         yield at
@@ -98,7 +103,7 @@ def _listed(read_at: ReadAt, start: int, end: End, name: str) -> list[Entry]:
 
 
 def _usable(listed: Iterable[Entry], before: int, complaints: list[str]) -> dict[str, Entry]:
-    """The entries that are values; names of directories are passed over in silence, bad ones with a complaint."""
+    """Return the entries that are values; directories are skipped, and bad names are skipped with a complaint."""
     entries: dict[str, Entry] = {}
     for entry in listed:
         if entry.name.endswith("/"):

@@ -1,4 +1,4 @@
-"""The bytes of one entry, checked: its size, its checksum, and that it says the truth about both."""
+"""Reading the bytes of an entry, and checking its size and checksum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["read_entry", "read_entry_ranges"]
 
 
 def read_entry(file: AppendFile, entry: Entry, limit: int) -> bytes:
-    """The value of an entry; at most `limit` bytes are made from compressed ones."""
+    """Return the value of an entry; a compressed one must not be larger than `limit` bytes."""
     start = _start(file, entry)
     stored = file.read_at(start, entry.stored_size)
     if len(stored) != entry.stored_size:
@@ -29,7 +29,13 @@ def read_entry(file: AppendFile, entry: Entry, limit: int) -> bytes:
 
 
 def read_entry_ranges(file: AppendFile, entry: Entry, ranges: Sequence[ByteRange], limit: int) -> list[Value]:
-    """Parts of the value; of an uncompressed entry only these are read, which leaves its checksum unused."""
+    """Return parts of the value; of an uncompressed entry only these are read, so its checksum is not verified.
+
+    Raises
+    ------
+    ArchiveError
+        If the entry is damaged.
+    """
     if entry.method != STORED:
         return slice_ranges(read_entry(file, entry, limit), ranges)
     begin = _start(file, entry)
@@ -44,7 +50,7 @@ def read_entry_ranges(file: AppendFile, entry: Entry, ranges: Sequence[ByteRange
 
 
 def _start(file: AppendFile, entry: Entry) -> int:
-    """Where the bytes begin: behind the local record, which must be that of this entry."""
+    """Return the offset of the bytes, after the local record, which must be that of this entry."""
     if entry.encrypted:
         raise _damaged(file, entry, "it is encrypted, which is not supported")
     if entry.method not in (STORED, DEFLATED):
@@ -71,7 +77,7 @@ def _inflate(file: AppendFile, entry: Entry, stored: bytes, limit: int) -> bytes
         )
     stream = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
-        # One byte more than it should be is enough to know that it lies.
+        # One byte more than the directory says is enough to find out that it is wrong.
         value = stream.decompress(stored, entry.size + 1)
     except zlib.error as error:
         raise _damaged(file, entry, f"its deflated bytes are damaged: {error}") from error

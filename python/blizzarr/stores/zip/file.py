@@ -1,4 +1,4 @@
-"""A file read at any place by many threads, and written at its end by one."""
+"""A file that many threads read at any place, and one writes at its end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ __all__ = ["AppendFile", "sync_directory"]
 
 
 class AppendFile:
-    """An open file; with `write` it is locked against other writers as long as it is open."""
+    """An open file; if it is open for writing, it is locked against other writers.
+
+    Raises
+    ------
+    ConflictError
+        If another writer has it open.
+    """
 
     def __init__(self, path: Path, flags: int) -> None:
         self.path = path
@@ -35,19 +41,25 @@ class AppendFile:
 
     @property
     def is_open(self) -> bool:
-        """Whether it has not been closed."""
+        """True until it is closed."""
         return self._descriptor >= 0
 
     def is_same(self, other: AppendFile) -> bool:
-        """Whether both are open on the same file, not just on the same name."""
+        """Return whether both are the same file, not only files with the same name."""
         return os.path.sameopenfile(self._descriptor, other._descriptor)
 
     def is_at(self, found: os.stat_result) -> bool:
-        """Whether this is the file that was found, with nothing at its end that is not known here."""
+        """Return whether this is the file with this status, and nobody else has appended to it."""
         return self.is_open and os.path.samestat(os.fstat(self._descriptor), found) and found.st_size == self.size
 
     def read_at(self, offset: int, length: int) -> bytes:
-        """As many of these bytes as there are."""
+        """Read up to `length` bytes from `offset` on; fewer at the end of the file.
+
+        Raises
+        ------
+        StoreError
+            If the file has been closed.
+        """
         if not self.is_open:
             raise StoreError("the zip file has been closed", store=str(self.path))
         parts: list[bytes] = []
@@ -61,7 +73,13 @@ class AppendFile:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def append(self, *parts: bytes | memoryview) -> None:
-        """Write all of this at the end, or nothing."""
+        """Write all parts at the end, or nothing if that fails.
+
+        Raises
+        ------
+        StoreError
+            If the file has been closed.
+        """
         if not self.is_open:
             raise StoreError("the zip file has been closed", store=str(self.path))
         with self._seek:
@@ -77,11 +95,11 @@ class AppendFile:
             self.size += sum(len(part) for part in parts)
 
     def sync(self) -> None:
-        """Wait until what was appended would survive a power cut."""
+        """Wait until everything that was appended would survive a power cut."""
         os.fsync(self._descriptor)
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file, and release its lock."""
         if self.is_open:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -95,7 +113,7 @@ class AppendFile:
 
 
 def sync_directory(path: Path) -> None:
-    """Wait until a new name in the directory would survive a power cut, where the system can promise that."""
+    """Wait until a new name in the directory would survive a power cut, if the system can promise that."""
     if os.name != "posix":
         return
     descriptor = os.open(path, os.O_RDONLY)

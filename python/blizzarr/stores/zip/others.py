@@ -1,4 +1,4 @@
-"""What files are that are opened as zip files and are none, by how they begin."""
+"""Recognising files of other kinds that are opened as zip files, by their first bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 __all__ = ["BEGINNING", "what_it_is"]
 
 BEGINNING: Final = 512
-"""How many bytes tell."""
+"""The number of bytes that are enough to recognise a file."""
 
 _OTHERS: Final = (
     (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", "open it with h5py"),
@@ -25,11 +25,11 @@ _OTHERS: Final = (
     (0, b"<", "a document of HTML or XML", "if a server sent it in place of the file, download that again"),
     (0, b"{", "a JSON document", "open the directory that it is in"),
 )
-"""Where which bytes are, of what, and what to do then."""
+"""Offset and value of the bytes that mark a kind of file, its name, and what to do with it."""
 
 
 def what_it_is(beginning: bytes) -> str:
-    """What a file without the record that ends every zip file is, and what to do.
+    """Return a text about a file without the record that ends every zip file: what it is, and what to do with it.
 
     Examples
     --------

@@ -27,21 +27,21 @@ END = struct.Struct("<4s4H2IH")
 _LOCATOR = struct.Struct("<4sIQI")
 _END64 = struct.Struct("<4sQ2H2I4Q")
 END64_SIZE = _END64.size + _LOCATOR.size
-"""Bytes before the last record that may belong to it."""
+"""The bytes before the end record that the 64-bit records take up."""
 
 STORED, DEFLATED = 0, 8
 _ENCRYPTED, _UTF8 = 0x0001, 0x0800
 _MAX16, _MAX32 = 0xFFFF, 0xFFFFFFFF
 _ZIP64 = 0x0001
 _EPOCH = 0x21
-"""1 January 1980, the first date there is: equal values make equal files."""
+"""1 January 1980, the earliest date; a constant, so that equal values make equal files."""
 _UNIX, _REGULAR = 3 << 8, 0o100644 << 16
 _KIND_MASK, _SYMLINK = 0o170000, 0o120000
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One value in the file, as the directory tells it."""
+    """One value in the file, as the directory describes it."""
 
     name: str
     raw_name: bytes
@@ -51,28 +51,28 @@ class Entry:
     stored_size: int
     size: int
     offset: int
-    """Where its local record begins."""
+    """The offset of its local record."""
     is_link: bool = False
 
     @property
     def encrypted(self) -> bool:
-        """Its bytes cannot be read without a password."""
+        """True if its bytes cannot be read without a password."""
         return bool(self.flags & _ENCRYPTED)
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """What the last record says about the directory."""
+    """The end record, which describes the directory."""
 
     count: int
     size: int
     offset: int
     trailer: int
-    """Bytes between the end of the directory and the last record (the 64 bit records)."""
+    """The bytes between the end of the directory and the end record (the 64-bit records)."""
 
 
 def unpack_end(data: bytes, at: int) -> End:
-    """The record at this place; `data` must hold what lies before it too, for the 64 bit form."""
+    """Return the end record at this place; `data` must include the bytes before it, for the 64-bit form."""
     _, _, _, _, count, size, offset, _ = END.unpack_from(data, at)
     start64 = at - END64_SIZE
     if (count == _MAX16 or _MAX32 in (size, offset)) and start64 >= 0 and data[start64 : start64 + 4] == b"PK\6\6":
@@ -82,7 +82,13 @@ def unpack_end(data: bytes, at: int) -> End:
 
 
 def unpack_entries(data: bytes, count: int) -> Iterator[Entry]:
-    """The entries of a directory. Raises `ValueError` where it is no directory."""
+    """Iterate over the entries of a directory.
+
+    Raises
+    ------
+    ValueError
+        If an entry is cut or damaged.
+    """
     at = 0
     for number in range(count):
         if len(data) - at < _CENTRAL.size or data[at : at + 4] != b"PK\1\2":
@@ -102,7 +108,7 @@ def unpack_entries(data: bytes, count: int) -> Iterator[Entry]:
 
 
 def _wide(extra: bytes, *fields: int) -> tuple[int, ...]:
-    """Replace the fields that did not fit by their 64 bit values."""
+    """Replace the fields that did not fit by their 64-bit values."""
     if _MAX32 not in fields:
         return fields
     at = 0
@@ -116,7 +122,7 @@ def _wide(extra: bytes, *fields: int) -> tuple[int, ...]:
 
 
 def pack_local(entry: Entry) -> bytes:
-    """The record before the bytes of an entry."""
+    """Return the local record, which precedes the bytes of an entry."""
     sizes, extra = _narrow(entry.stored_size, entry.size)
     if extra:  # here, unlike in the directory, both must be given, the plain size first
         sizes, extra = (_MAX32, _MAX32), struct.pack("<2H2Q", _ZIP64, 16, entry.size, entry.stored_size)
@@ -129,7 +135,7 @@ def pack_local(entry: Entry) -> bytes:
 
 
 def pack_directory(entries: Iterable[Entry], offset: int) -> bytes:
-    """The directory that begins at `offset`, and the records that end the file."""
+    """Return the directory that begins at `offset`, and the records that end the file."""
     parts: list[bytes] = []
     for entry in entries:
         (size, stored_size, where), extra = _narrow(entry.size, entry.stored_size, entry.offset)
@@ -150,7 +156,7 @@ def pack_directory(entries: Iterable[Entry], offset: int) -> bytes:
 
 
 def _narrow(*fields: int) -> tuple[tuple[int, ...], bytes]:
-    """The fields as 32 bits, and the extra block for those that do not fit."""
+    """Return the fields in 32 bits, and the extra block for those that do not fit."""
     wide = [field for field in fields if field >= _MAX32]
     if not wide:
         return fields, b""
@@ -158,6 +164,6 @@ def _narrow(*fields: int) -> tuple[tuple[int, ...], bytes]:
 
 
 def new_entry(name: str, *, method: int, crc: int, stored_size: int, size: int, offset: int) -> Entry:
-    """The entry of a value about to be appended."""
+    """Return the entry of a value that is about to be appended."""
     flags = 0 if name.isascii() else _UTF8
     return Entry(name, name.encode(), method, flags, crc, stored_size, size, offset)
