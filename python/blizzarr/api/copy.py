@@ -157,12 +157,13 @@ def _source(source: Any) -> Array | Group | np.ndarray[Any, Any] | dict[str, np.
     if isinstance(source, str | os.PathLike):
         from pathlib import Path
 
-        suffix = Path(source).suffix.lower()
-        if suffix == ".npy" and Path(source).is_file():
-            mapped: np.ndarray[Any, Any] = np.load(source, mmap_mode="r", allow_pickle=False)
+        file = Path(os.fsdecode(source))
+        suffix = file.suffix.lower()
+        if suffix == ".npy" and file.is_file():
+            mapped: np.ndarray[Any, Any] = np.load(file, mmap_mode="r", allow_pickle=False)
             return mapped
-        if suffix == ".npz" and Path(source).is_file():
-            with np.load(source, allow_pickle=False) as archive:
+        if suffix == ".npz" and file.is_file():
+            with np.load(file, allow_pickle=False) as archive:
                 return {name: archive[name] for name in archive.files}
     return open(source, mode="r")
 

@@ -95,8 +95,9 @@ def show(
 
     if origin not in ("upper", "lower"):
         raise ValueError(f"expected origin='upper' or 'lower', found {origin!r}")
-    if path is not None and os.path.splitext(path)[1].lower() not in ("", ".png"):
-        raise ValueError(f"expected a file named .png, found {os.fspath(path)!r}")
+    file = None if path is None else os.fsdecode(path)
+    if file is not None and os.path.splitext(file)[1].lower() not in ("", ".png"):
+        raise ValueError(f"expected a file named .png, found {file!r}")
     low, high = (None if bound is None else str(bound) for bound in (vmin, vmax))
     style = Style(cmap, low, high, axis, origin, size)
     if isinstance(array, Group):
@@ -104,7 +105,7 @@ def show(
     # Views and NumPy's arrays are arrays, too, and no store has a shape.
     pictured: Any = array if hasattr(array, "shape") else open_array(array, mode="r")
     pixels = render(pictured, key, title=title, style=style)
-    if path is not None:
-        with open(path, "wb") as file:
-            file.write(encode(pixels))
+    if file is not None:
+        with open(file, "wb") as stream:
+            stream.write(encode(pixels))
     return pixels

@@ -40,15 +40,16 @@ def check_and_record(
         The file would lie inside the data.
     """
     began = time.monotonic()
+    file = os.fsdecode(file)
     _refuse_inside(store, path, file)
     halves = _Halves(progress)
     report, _ = look(store, path, fast=fast, progress=halves.first)
     if report.ok:
         manifest = record(store, path, halves.second)
         write_manifest(file, manifest)
-        report.manifest = Checksums(str(file), "recorded", len(manifest.digests), manifest.recorded)
+        report.manifest = Checksums(file, "recorded", len(manifest.digests), manifest.recorded)
     else:
-        report.manifest = Checksums(str(file), "not recorded")
+        report.manifest = Checksums(file, "not recorded")
     report.seconds = time.monotonic() - began
     return report
 
@@ -66,6 +67,7 @@ def check_against(
         The manifest was recorded for another node.
     """
     began = time.monotonic()
+    file = os.fsdecode(file)
     manifest = read_manifest(file)
     halves = _Halves(progress)
     report, seen = look(store, path, fast=fast, progress=halves.first)
@@ -76,7 +78,7 @@ def check_against(
         for difference in compare(store, path, manifest, halves.second)
         if difference.kind != "unreadable" or difference.key not in told
     )
-    report.manifest = Checksums(str(file), "compared", len(manifest.digests), manifest.recorded)
+    report.manifest = Checksums(file, "compared", len(manifest.digests), manifest.recorded)
     report.seconds = time.monotonic() - began
     return report
 
@@ -105,16 +107,16 @@ class _Nodes:
         return Finding(difference.kind, named(place), message, key, chunk)
 
 
-def _refuse_inside(store: Store, path: str, file: str | os.PathLike[str]) -> None:
+def _refuse_inside(store: Store, path: str, file: str) -> None:
     """Raise `PathError` if the manifest would lie inside the data: it would be a foreign file, lost with them."""
-    if "\0" in os.fspath(file):
-        raise PathError(f"expected the name of a file, found NUL in {os.fspath(file)!r}")
+    if "\0" in file:
+        raise PathError(f"expected the name of a file, found NUL in {file!r}")
     local = unwrapped(store)
     data = local
     if isinstance(local, LocalStore) and local.links == "follow":
         data = LocalStore(outermost(local.root / path))
     if f"file:{os.path.realpath(file)}/".startswith(place_of(data).rstrip("/") + "/"):
-        raise PathError(f"expected a file outside of the data for the manifest, found {str(file)!r}", store=str(store))
+        raise PathError(f"expected a file outside of the data for the manifest, found {file!r}", store=str(store))
 
 
 class _Halves:

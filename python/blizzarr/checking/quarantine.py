@@ -99,4 +99,4 @@ def outermost(directory: Path) -> Path:
 
 
 def _absolute(where: StoreLike) -> StoreLike:
-    return os.path.abspath(where) if isinstance(where, os.PathLike) else where
+    return os.path.abspath(os.fsdecode(where)) if isinstance(where, os.PathLike) else where

@@ -67,7 +67,7 @@ def write_manifest(file: str | os.PathLike[str], manifest: Manifest) -> None:
 
 
 def _path(file: str | os.PathLike[str]) -> Path:
-    path = Path(file)
+    path = Path(os.fsdecode(file))
     if "\0" in str(path):
         raise PathError(f"expected the name of a file, found NUL in {str(path)!r}")
     return path

@@ -27,8 +27,8 @@ StoreLike: TypeAlias = str | os.PathLike[str] | Store | MutableMapping[str, Any]
 
 MODES = ("r", "r+", "a", "w", "w-")
 
-# Two letters at least: C: is a drive. RFC 8089 allows file:/path, which is also what pathlib makes of file:///path.
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(?:::|://)|([Ff][Ii][Ll][Ee]):(?=/)")
+# Two letters at least: C: is a drive. With one slash it is what pathlib makes of a URL; for files RFC 8089 allows that.
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(?:::|://|(:)(?=/))")
 
 _RESERVED = re.compile(r"[?#|\0-\x1f\x7f]")
 """Characters that are no part of the path in a URL: they begin a query, a fragment or another URL, or are ignored."""
@@ -131,9 +131,15 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
     scheme = _SCHEME.match(text) if ":" in text else None
     if scheme is None:
         return _from_path(text, mode, path)
-    name = (scheme[1] or scheme[2]).lower()
+    name = scheme[1].lower()
     if name == "file":
         return _from_path(_file_path(text[len("file:") :]), mode, path)
+    if scheme[2]:
+        # The rest is not shown here either.
+        raise ValueError(
+            f"found {name}:/, which is what pathlib leaves of a URL, or the name of a directory: "
+            f"pass URLs as text; write './{name}:' for the directory"
+        )
     if name == "memory":
         store = _memory()
         inner = text[scheme.end() :].strip("/")

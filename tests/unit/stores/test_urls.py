@@ -291,3 +291,52 @@ def test_paths_of_nodes_are_text(path: Any) -> None:
 def test_a_slash_is_the_root() -> None:
     assert blizzarr.create_array({}, name="/", data=[1]).name == "/"
     assert blizzarr.create_group({}, path="/").name == "/"
+
+
+@pytest.mark.parametrize("target", [Path("s3://bucket/x"), Path("memory://x"), "gs:/bucket", "s3:/key:secret@bucket"])
+def test_urls_that_have_lost_a_slash_are_no_directories(
+    target: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`Path(url)` leaves one slash of two: what was to be stored far away went to a directory called `s3:`."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"found \w+:/, .*: pass URLs as text; write '\./\w+:' for") as caught:
+        blizzarr.save(target, np.arange(3))
+    assert "secret" not in str(caught.value)
+    assert os.listdir(tmp_path) == []
+    blizzarr.save(f"./{target}", np.arange(3))
+    assert blizzarr.load(tmp_path / target).tolist() == [0, 1, 2]
+
+
+class _Named:
+    """A path that is neither text nor one of pathlib's, like the entries of `os.scandir`."""
+
+    def __init__(self, path: str | bytes) -> None:
+        self._path = path
+
+    def __fspath__(self) -> Any:
+        return self._path
+
+
+@pytest.mark.parametrize("kind", [os.fspath, os.fsencode])
+def test_all_kinds_of_paths_are_taken(kind: Any, tmp_path: Path) -> None:
+    def named(name: str) -> _Named:
+        return _Named(kind(tmp_path / name))
+
+    np.save(tmp_path / "x.npy", np.arange(3))
+    np.savez(tmp_path / "x.npz", y=np.arange(4))
+    assert blizzarr.copy(named("x.npy"), named("a"))[:].tolist() == [0, 1, 2]
+    assert blizzarr.copy(named("x.npz"), named("b.zip"))["y"][:].tolist() == [0, 1, 2, 3]
+    assert blizzarr.load(named("b.zip"))["y"].tolist() == [0, 1, 2, 3]
+    assert LocalStore(named("a")) == LocalStore(tmp_path / "a")
+    with ZipStore(named("b.zip")) as archive:
+        assert archive.path == tmp_path / "b.zip"
+    assert blizzarr.check(named("a"), record=named("m")).manifest.done == "recorded"
+    assert blizzarr.check(named("a"), against=named("m")).ok
+    assert blizzarr.diff(named("a"), named("a")).arrays == 1
+    blizzarr.save(named("c"), np.arange(6).reshape(2, 3))
+    blizzarr.show(named("c"), path=named("p.png"))
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    chunk = tmp_path / "a/c/0"
+    chunk.write_bytes(chunk.read_bytes()[:-3])
+    blizzarr.check(named("a"), repair=True, quarantine=named("q"), quarantine_damaged=True)
+    assert [file.name for file in (tmp_path / "q").rglob("*") if file.is_file()] == ["0"]
