@@ -72,7 +72,12 @@ def _shelves(attributes: dict[str, Any]) -> tuple[Shelf, Shelf]:
     return a, b
 
 
-with_attributes = pytest.mark.parametrize("attributes", ATTRIBUTES, ids=str)
+def _name(attributes: dict[str, Any]) -> str:
+    """The same in every process, which the text of a function is not."""
+    return ", ".join(f"{name}={type(value).__name__}" for name, value in attributes.items())
+
+
+with_attributes = pytest.mark.parametrize("attributes", ATTRIBUTES, ids=_name)
 
 
 @with_attributes
