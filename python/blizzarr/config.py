@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from numbers import Integral
 from typing import Any, Final, Literal
 
 from blizzarr import _native
@@ -68,8 +69,9 @@ class Config:
         sizes = ("chunk_bytes", "shard_bytes", "copy_bytes", "element_bytes")
         for name, least in (("threads", 0), *((name, 1) for name in sizes)):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise ValueError(f"expected {name} to be an integer of at least {least}, found {value!r}")
+            object.__setattr__(self, name, int(value))
         for name in (
             "write_empty_chunks",
             "use_fallback_data_types",

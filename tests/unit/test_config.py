@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import blizzarr
@@ -60,3 +61,13 @@ def test_what_is_set_is_used(tmp_path: Path) -> None:
         config.write_empty_chunks = True
         array[...] = 0
     assert (tmp_path / "c" / "0").exists()
+
+
+@pytest.mark.parametrize("name", ["threads", "chunk_bytes", "shard_bytes", "copy_bytes", "element_bytes"])
+def test_integers_of_numpy_are_integers(name: str) -> None:
+    """What is computed from shapes with NumPy is no `int`."""
+    with config.set(**{name: np.int64(7)}):
+        assert (getattr(config, name), type(getattr(config, name))) == (7, int)
+    for value in (np.float64(7), np.True_, True, "7", 7.0, None):
+        with pytest.raises(ValueError, match=f"expected {name} to be an integer"), config.set(**{name: value}):
+            pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from numbers import Integral
 from os import urandom
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -74,8 +75,9 @@ class CachePool:
     __slots__ = ("__weakref__", "_limit", "_name", "native")
 
     def __init__(self, limit: int) -> None:
-        if isinstance(limit, bool) or not isinstance(limit, int):
+        if isinstance(limit, bool) or not isinstance(limit, Integral):
             raise TypeError(f"expected a limit in bytes, found {limit!r}")
+        limit = int(limit)
         if not 0 <= limit <= _MOST:
             raise ValueError(f"expected a limit of 0 to {_MOST} bytes, found {limit}")
         # A pool that keeps nothing needs no name, as any other is equivalent.

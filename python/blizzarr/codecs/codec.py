@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
+import numpy as np
+
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.problems import MISSING, Problems, describe
@@ -83,6 +85,17 @@ def one_of(name: str, values: tuple[str, ...], required: bool = True) -> Option:
     return Option(name, expected, lambda value: type(value) is str and value in values, required)
 
 
+def _plain(value: Any) -> Any:
+    """Return NumPy's scalars as Python's: documents are made of them, and codecs are compared and hashed by them."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return tuple(value.tolist()) if value.ndim == 1 else value
+    if isinstance(value, list | tuple) and any(isinstance(item, np.generic) for item in value):
+        return type(value)(map(_plain, value))
+    return value
+
+
 class Codec:
     """The base class of all codecs; subclasses are frozen dataclasses whose fields are the options.
 
@@ -102,7 +115,10 @@ class Codec:
 
     def __post_init__(self) -> None:
         for option in self.options:
-            value = getattr(self, option.name)
+            given = getattr(self, option.name)
+            value = _plain(given)
+            if value is not given:
+                object.__setattr__(self, option.name, value)
             if value is not None and not option.accepts(value):
                 raise MetadataError(
                     problems=[Problem(f"{type(self).__name__}.{option.name}", option.expected, describe(value))]
@@ -123,7 +139,7 @@ class Codec:
         values: dict[str, Any] = {}
         right = True
         for option in cls.options:
-            value = configuration.get(option.name, MISSING)
+            value = _plain(configuration.get(option.name, MISSING))
             if value is MISSING:
                 if not option.required:
                     continue

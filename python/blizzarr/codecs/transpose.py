@@ -50,6 +50,11 @@ class TransposeCodec(Codec):
 
     order: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        if isinstance(self.order, list):
+            object.__setattr__(self, "order", tuple(self.order))
+        Codec.__post_init__(self)
+
     @classmethod
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
         order = configuration.get("order")

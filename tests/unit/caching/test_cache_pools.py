@@ -262,3 +262,11 @@ def test_cached_stores_are_equal_by_what_they_are(tmp_path: Any) -> None:
     # Cached again it is cached otherwise.
     assert CachedStore(store, pool, 6) == CachedStore(LocalStore(tmp_path), pool, 6)
     assert isinstance(CachedStore(store, pool).store, LocalStore)
+
+
+def test_a_limit_may_be_an_integer_of_numpy() -> None:
+    pool = blizzarr.CachePool(np.int64(1) << 20)
+    assert (pool.limit, type(pool.limit)) == (1 << 20, int)
+    for limit in (1e6, np.float64(1), True, np.True_, "1", None):
+        with pytest.raises(TypeError, match="expected a limit in bytes"):
+            blizzarr.CachePool(limit)  # type: ignore[arg-type]

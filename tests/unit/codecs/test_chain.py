@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
 import numcodecs
+import numpy as np
 import pytest
 
 import blizzarr
@@ -287,3 +289,25 @@ def test_true_is_not_one_when_remembered() -> None:
     for wrong in (True, 1.0):
         with pytest.raises(MetadataError):
             chain(wrong)
+
+
+def test_options_may_be_of_numpy() -> None:
+    """What is computed with NumPy is stored, and compared, like Python's own; a list of axes like a tuple."""
+    for codec, same in (
+        (ZstdCodec(np.int64(3), np.True_), ZstdCodec(3, True)),
+        (TransposeCodec([np.int64(1), 0]), TransposeCodec((1, 0))),
+        (TransposeCodec(np.array([1, 0])), TransposeCodec((1, 0))),
+    ):
+        assert codec == same
+        assert hash(codec) == hash(same)
+        assert json.dumps(codec.to_json()) == json.dumps(same.to_json())
+    given = {"name": "gzip", "configuration": {"level": np.int8(3)}}
+    z = blizzarr.create_array(
+        {}, data=np.arange(6).reshape(2, 3), filters=TransposeCodec(np.array([1, 0])), compressors=given
+    )
+    assert z.metadata.codecs.to_json()[0]["configuration"] == {"order": [1, 0]}
+    assert z.metadata.codecs.to_json()[-1] == {"name": "gzip", "configuration": {"level": 3}}
+    assert z[:].tolist() == [[0, 1, 2], [3, 4, 5]]
+    for wrong in (3.0, np.float64(3), "3", [3]):
+        with pytest.raises(MetadataError, match="expected an integer"):
+            ZstdCodec(wrong)  # type: ignore[arg-type]
