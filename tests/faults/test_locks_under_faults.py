@@ -261,7 +261,7 @@ def test_row_108_forks_at_moments_when_python_holds_a_lock(tmp_path: Path) -> No
         held, done = threading.Event(), threading.Event()
 
         def holds():
-            with archive._lock:
+            with archive._lock.held():
                 held.set()
                 done.wait()
 
