@@ -129,9 +129,10 @@ def test_row_069_directories_of_chunks_that_lead_out_are_not_missing_chunks(tmp_
     (root / "c" / "1").symlink_to(canary.root / "c")
     acts: list[Callable[[], object]] = [
         lambda: blizzarr.copy(array, {}),
-        lambda: array.resize((2, 4)),
         lambda: array.info_complete(),
         lambda: array[...],
+        # The last: the shape is published before what is cut off is erased, and the handle has it then.
+        lambda: array.resize((2, 4)),
     ]
     for act in acts:
         with pytest.raises(StoreError, match='the link "c/1"'):
