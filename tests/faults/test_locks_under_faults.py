@@ -134,7 +134,7 @@ def test_row_108_a_child_does_not_keep_a_shape_locked(tmp_path: Path) -> None:
             time.sleep(0.005)
             child = os.fork()
             if child == 0:
-                time.sleep(20)
+                time.sleep(120)
                 os._exit(0)
             children.append(child)
         tell(children=children)

@@ -120,7 +120,7 @@ def test_a_shape_that_cannot_be_erased_to_is_adopted_nevertheless(monkeypatch: p
     """It is published then, so a handle with the old one would read what is not there."""
     array = create_array({}, data=[0, 1, 2], chunks=1)
 
-    def broken(*_: Any) -> None:
+    def broken(*_: Any, **__: Any) -> None:
         raise OSError("no deleting today")
 
     monkeypatch.setattr(reshape, "erase_outside", broken)
