@@ -317,7 +317,5 @@ def full_like(data: Any, fill_value: Any, **options: Any) -> Array:
 
 
 def _place(store: StoreLike | None, name: str | None, overwrite: bool) -> tuple[Any, str]:
-    if name is not None:
-        check_path(name)
     mode: Mode = "w" if overwrite else "a"
-    return resolve(store, mode, name or "")
+    return resolve(store, mode, "" if name is None else check_path(name))

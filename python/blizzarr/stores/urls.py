@@ -49,7 +49,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         With ``"r"``, the result is read-only. With ``"w"`` and no path in it, a zip file is replaced; other stores are
         not touched.
     path
-        The path of the node in the store; None stands for the root, like ``""``.
+        The path of the node in the store; None and ``"/"``, the name of the root, stand for it like ``""``.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     'a/b'
     """
     check_mode(mode)
-    if path is None:
+    if path is None or path == "/":
         path = ""
     elif not isinstance(path, str):
         raise TypeError(f"expected a path as text, like 'a/b', found {path!r}")

@@ -291,6 +291,13 @@ def test_paths_of_nodes_are_text(path: Any) -> None:
 def test_a_slash_is_the_root() -> None:
     assert blizzarr.create_array({}, name="/", data=[1]).name == "/"
     assert blizzarr.create_group({}, path="/").name == "/"
+    store: dict[str, bytes] = {}
+    blizzarr.create_array(store, data=[1, 2])
+    for opened in (blizzarr.open(store, path="/"), blizzarr.open_array(store, path="/")):
+        assert opened.name == "/"
+        assert opened[...].tolist() == [1, 2]
+    with pytest.raises(blizzarr.errors.NodeExistsError):
+        blizzarr.create_array(store, name="/", data=[3])
 
 
 @pytest.mark.parametrize("target", [Path("s3://bucket/x"), Path("memory://x"), "gs:/bucket", "s3:/key:secret@bucket"])
