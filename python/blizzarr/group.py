@@ -5,18 +5,18 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Never, Self
 
-import numpy as np
-
 from blizzarr.array import Array
 from blizzarr.attributes import Attributes
 from blizzarr.caching import CachedStore, CachePool, Recheck
 from blizzarr.creation.describe import ShapeLike, ZarrFormat, check_option_names, describe_group, lengths_of
+from blizzarr.creation.elements import can_hold
 from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
+from blizzarr.dtypes import DataType
 from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError
 from blizzarr.formats import read_node
 from blizzarr.group_members import GroupMembers, member_path
-from blizzarr.hierarchy.place import place_node
+from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -228,15 +228,7 @@ class Group(GroupMembers):
         NodeTypeError
             If it is an array. For other errors see `create_group`.
         """
-        node = self._found(name)
-        if node is None:
-            try:
-                return self.create_group(name, **options)
-            except NodeExistsError:
-                # Somebody else may have created it since.
-                node = self._found(name)
-                if node is None:
-                    raise
+        node = find_or_create(lambda: self._found(name), lambda: self.create_group(name, **options))
         if not isinstance(node, Group):
             raise NodeTypeError("expected a group, found an array", array=f"/{node.path}", store=str(self._store))
         return node
@@ -302,24 +294,20 @@ class Group(GroupMembers):
             If it is a group. For other errors see `blizzarr.create_array`.
         """
         check_option_names(options)
-        node = self._found(name)
-        if node is None:
-            try:
-                return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)
-            except NodeExistsError:
-                # Somebody else may have created it since.
-                node = self._found(name)
-                if node is None:
-                    raise
+
+        def create() -> Array:
+            return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)
+
+        node = find_or_create(lambda: self._found(name), create)
         if not isinstance(node, Array):
             raise NodeTypeError("expected an array, found a group", array=f"/{node.path}", store=str(self._store))
         wanted = lengths_of(shape)
         if node.shape != wanted:
             raise TypeError(f"expected {name!r} to have shape {wanted}, found {node.shape}")
         if dtype is not None:
-            kind = np.dtype(dtype)
-            if not (node.dtype == kind if exact else np.can_cast(kind, node.dtype)):
-                raise TypeError(f"expected {name!r} to have data type {kind}, found {node.dtype}")
+            kind = DataType.parse(dtype)
+            if not can_hold(node.metadata.dtype, kind, exact):
+                raise TypeError(f"expected {name!r} to have data type {kind}, found {node.metadata.dtype}")
         return node
 
     def empty(self, name: str, shape: ShapeLike, **options: Any) -> Array:

@@ -11,10 +11,9 @@ from blizzarr.creation.chunking import ChunksLike, ShardsLike
 from blizzarr.creation.describe import ChunkKeysLike, ShapeLike, ZarrFormat, describe_group
 from blizzarr.creation.like import like
 from blizzarr.creation.make import choose_format, make_array
-from blizzarr.errors import NodeExistsError
 from blizzarr.formats import detect
 from blizzarr.group import Group
-from blizzarr.hierarchy.place import place_node
+from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import check_path
@@ -243,16 +242,12 @@ def group(
     if overwrite:
         return create_group(store, path=path, attributes=attributes, overwrite=True, zarr_format=zarr_format)
     found, place = resolve(store, "a", path)
-    metadata = detect(found, place)
-    if not isinstance(metadata, GroupMeta):
-        try:
-            return create_group(found, path=place, attributes=attributes, zarr_format=zarr_format)
-        except NodeExistsError:
-            # Somebody else may have created it since.
-            metadata = detect(found, place)
-            if not isinstance(metadata, GroupMeta):
-                raise
-    return Group(found, place, metadata)
+
+    def find() -> Group | None:
+        metadata = detect(found, place)
+        return Group(found, place, metadata) if isinstance(metadata, GroupMeta) else None
+
+    return find_or_create(find, lambda: create_group(found, path=place, attributes=attributes, zarr_format=zarr_format))
 
 
 def array(data: Any, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:

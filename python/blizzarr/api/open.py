@@ -8,12 +8,11 @@ from typing import Any, Literal, Never, TypeAlias
 from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names, describe_group
 from blizzarr.creation.make import choose_format, make_array
-from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, NodeTypeError, Problem
+from blizzarr.errors import MetadataError, NodeNotFoundError, NodeTypeError, Problem
 from blizzarr.formats import detect, format_named, read_node
 from blizzarr.group import Group, node_of
-from blizzarr.hierarchy.place import place_node
+from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.keywords import exact_keywords, unknown_keywords
-from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, StoreLike, resolve
 
 __all__ = ["Mode", "open", "open_array", "open_consolidated", "open_group"]
@@ -71,18 +70,19 @@ def open(
     if mode is None:
         mode = "a" if options.keys() - {"zarr_format"} else "r+"
     found, place = resolve(store, mode, path)
-    found, place, metadata = _existing(found, place, mode, options.get("zarr_format"))
-    if metadata is None:
-        try:
-            if options.get("shape") is not None or options.get("data") is not None:
-                return _make_array(found, place, mode, options)
-            return _make_group(found, place, mode, **options)
-        except NodeExistsError:
-            metadata = _created_since(found, place, mode, options.get("zarr_format"))
-            if metadata is None:
-                raise
-    _refuse_options(mode, options)
-    return node_of(found, place, metadata)
+
+    def find() -> Array | Group | None:
+        node = _existing(found, place, mode, options.get("zarr_format"))
+        if node is not None:
+            _refuse_options(mode, options)
+        return node
+
+    def create() -> Array | Group:
+        if options.get("shape") is not None or options.get("data") is not None:
+            return _make_array(found, place, mode, options)
+        return _make_group(found, place, mode, **options)
+
+    return find_or_create(find, create)
 
 
 def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | None = "", **options: Any) -> Array:
@@ -106,20 +106,19 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
     (4,)
     """
     found, place = resolve(store, mode, path)
-    found, place, metadata = _existing(found, place, mode, options.get("zarr_format"))
-    if metadata is None and mode == "a" and not options.keys() - {"zarr_format"}:
-        metadata = read_node(found, place)
-    if metadata is None:
-        try:
-            return _make_array(found, place, mode, options)
-        except NodeExistsError:
-            metadata = _created_since(found, place, mode, options.get("zarr_format"))
-            if metadata is None:
-                raise
-    _refuse_options(mode, options)
-    if not isinstance(metadata, ArrayMeta):
-        raise NodeTypeError("expected an array, found a group; use open_group", array=f"/{place}", store=str(found))
-    return Array(found, place, metadata)
+    if mode == "a" and not options.keys() - {"zarr_format"}:
+        mode = "r+"
+
+    def find() -> Array | None:
+        node = _existing(found, place, mode, options.get("zarr_format"))
+        if node is None:
+            return None
+        _refuse_options(mode, options)
+        if isinstance(node, Group):
+            raise NodeTypeError("expected an array, found a group; use open_group", array=f"/{place}", store=str(found))
+        return node
+
+    return find_or_create(find, lambda: _make_array(found, place, mode, options))
 
 
 @exact_keywords
@@ -168,22 +167,12 @@ def open_group(
     if unknown:
         raise unknown_keywords(open_group, unknown)
     found, place = resolve(store, mode, path)
-    found, place, metadata = _existing(found, place, mode, zarr_format)
-    if metadata is None:
-        try:
-            return _make_group(found, place, mode, attributes=attributes, zarr_format=zarr_format)
-        except NodeExistsError:
-            metadata = _created_since(found, place, mode, zarr_format)
-            if metadata is None:
-                raise
-    if not isinstance(metadata, GroupMeta):
-        raise NodeTypeError("expected a group, found an array; use open_array", array=f"/{place}", store=str(found))
-    if use_consolidated and metadata.consolidated is None:
-        wanted = Problem("consolidated_metadata", "consolidated metadata (consolidate_metadata makes them)", "none")
-        raise MetadataError(array=f"/{place}", store=str(found), problems=[wanted])
-    if use_consolidated is False:
-        metadata = metadata.with_consolidated(None)
-    return Group(found, place, metadata)
+
+    def find() -> Group | None:
+        node = _existing(found, place, mode, zarr_format)
+        return None if node is None else _as_group(node, use_consolidated)
+
+    return find_or_create(find, lambda: _make_group(found, place, mode, attributes=attributes, zarr_format=zarr_format))
 
 
 @exact_keywords
@@ -194,27 +183,36 @@ def open_consolidated(store: StoreLike, *, mode: Mode = "r+", path: str | None =
     return open_group(store, mode=mode, path=path, use_consolidated=True)
 
 
-def _existing(
-    store: Store, path: str, mode: Mode, zarr_format: ZarrFormat
-) -> tuple[Store, str, ArrayMeta | GroupMeta | None]:
-    """Return store, path and metadata of the node to open; the metadata is None if one is to be created."""
+def _existing(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> Array | Group | None:
+    """Return the node to open; None if the mode says that one is to be created."""
     form = None if zarr_format is None else format_named(zarr_format)
+    if mode == "a":
+        metadata = detect(store, path, form)
+        return None if metadata is None else node_of(store, path, metadata)
     if mode not in ("r", "r+"):
-        return store, path, detect(store, path, form) if mode == "a" else None
+        return None
     try:
-        return store, path, read_node(store, path, form)
+        return node_of(store, path, read_node(store, path, form))
     except NodeNotFoundError:
         from blizzarr.hierarchy.root_above import root_above
 
         elsewhere = root_above(store, path)
         if elsewhere is None:
             raise
-        return *elsewhere, read_node(*elsewhere, form)
+        return node_of(*elsewhere, read_node(*elsewhere, form))
 
 
-def _created_since(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> ArrayMeta | GroupMeta | None:
-    """Return what somebody else has created since this call found nothing; None if the mode does not open it."""
-    return _existing(store, path, mode, zarr_format)[2] if mode == "a" else None
+def _as_group(node: Array | Group, use_consolidated: bool | None) -> Group:
+    """Return the node that was found, if it is a group with the consolidated metadata that are wanted."""
+    place, store = f"/{node.path}", str(node.store)
+    if isinstance(node, Array):
+        raise NodeTypeError("expected a group, found an array; use open_array", array=place, store=store)
+    if use_consolidated and node.metadata.consolidated is None:
+        wanted = Problem("consolidated_metadata", "consolidated metadata (consolidate_metadata makes them)", "none")
+        raise MetadataError(array=place, store=store, problems=[wanted])
+    if use_consolidated is False:
+        return Group(node.store, node.path, node.metadata.with_consolidated(None))
+    return node
 
 
 def _make_array(store: Store, path: str, mode: Mode, options: dict[str, Any]) -> Array:

@@ -18,7 +18,7 @@ from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.transfer import as_source
 
-__all__ = ["as_data", "check_fill", "decide_type", "type_of"]
+__all__ = ["as_data", "can_hold", "check_fill", "decide_type", "type_of"]
 
 _ADVICE = "dtype='string', dtype='bytes', or a codec for the objects, like filters=[numcodecs.JSON()] of format 2"
 
@@ -84,6 +84,24 @@ def decide_type(dtype: DataType, *codecs: Any) -> DataType:
     if codec is None and dtype.name == "object":
         raise MetadataError(problems=[Problem("dtype", f"what the elements are: {_ADVICE}", "objects")])
     return dtype
+
+
+def can_hold(dtype: DataType, wanted: DataType, exact: bool = False) -> bool:
+    """Return whether elements of type `wanted` can be cast safely to those of an array; if `exact`, are the same.
+
+    Examples
+    --------
+    >>> short, long = DataType.parse("int16"), DataType.parse("int32")
+    >>> can_hold(long, short), can_hold(long, short, exact=True), can_hold(short, long)
+    (True, False, False)
+    """
+    if dtype == wanted:
+        return True
+    if dtype.kind is Kind.OBJECT:
+        if wanted.kind is Kind.OBJECT:
+            return wanted.name == "object"
+        return not exact and wanted.numpy.kind == {"string": "U", "bytes": "S"}.get(dtype.name)
+    return not exact and wanted.kind is not Kind.OBJECT and np.can_cast(wanted.numpy, dtype.numpy)
 
 
 def check_fill(fill_value: Any, chain: CodecChain) -> Any:

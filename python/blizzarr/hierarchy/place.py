@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TypeVar
 
 from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError, UnsupportedOperationError
 from blizzarr.formats import (
@@ -28,7 +29,9 @@ from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import check_path
 from blizzarr.stores import Store, check_writable
 
-__all__ = ["format_above", "place_node"]
+__all__ = ["find_or_create", "format_above", "place_node"]
+
+N = TypeVar("N")
 
 _REMOVED = "{}: an interrupted removal left chunks here"
 
@@ -40,6 +43,33 @@ def format_above(store: Store, path: str) -> Format | None:
         if found is not None:
             return format_of(found.meta)
     return None
+
+
+def find_or_create(find: Callable[[], N | None], create: Callable[[], N]) -> N:
+    """Return what `find` returns, or what `create` does if that is None.
+
+    Somebody else may create the node between the two; then it is found.
+
+    Raises
+    ------
+    NodeExistsError
+        If `create` raises it, and still nothing is found.
+
+    Examples
+    --------
+    >>> find_or_create(lambda: None, lambda: "created"), find_or_create(lambda: "found", lambda: "created")
+    ('created', 'found')
+    """
+    found = find()
+    if found is not None:
+        return found
+    try:
+        return create()
+    except NodeExistsError:
+        found = find()
+        if found is None:
+            raise
+        return found
 
 
 def place_node(

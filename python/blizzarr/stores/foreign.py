@@ -105,10 +105,8 @@ class ForeignStore(BaseStore):
         AttributeError
             If the object has no such method.
         """
-        size: Callable[[str], int | None] = self.target.size
-        if not callable(size):
-            raise AttributeError("size")  # a number, perhaps, about something else
-        return size
+        method: Callable[[str], int | None] = self._method("size")
+        return method
 
     @property
     def version(self) -> Callable[[str], str | bytes | None]:
@@ -119,10 +117,8 @@ class ForeignStore(BaseStore):
         AttributeError
             If the object has no such method.
         """
-        version: Callable[[str], str | bytes | None] = self.target.version
-        if not callable(version):
-            raise AttributeError("version")  # a text, perhaps, about the library
-        return version
+        method: Callable[[str], str | bytes | None] = self._method("version")
+        return method
 
     def set(self, key: str, value: Value) -> None:
         """Replace the value."""
@@ -218,6 +214,12 @@ class ForeignStore(BaseStore):
         if self._has("close"):
             with failures("close", "", self):
                 self.target.close()
+
+    def _method(self, name: str) -> Any:
+        if not self._has(name):
+            # There may be an attribute of this name, about something else: the version of a library, perhaps.
+            raise AttributeError(name)
+        return getattr(self.target, name)
 
     def _has(self, method: str) -> bool:
         return callable(getattr(self.target, method, None))

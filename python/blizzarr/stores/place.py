@@ -33,7 +33,7 @@ def place_of(store: Store) -> str:
     behind = _behind(store)
     file = _file_of(behind)
     if file is not None:
-        return f"file:{os.path.realpath(file)}"
+        return file
     if _is_mapper(behind):
         # Each call of fsspec.get_mapper makes a new mapping over the same file system.
         return f"{type(behind.fs).__name__}:{id(behind.fs)}:{behind.root}"
@@ -54,7 +54,7 @@ def lasting_place_of(store: Store) -> str | None:
     behind = _behind(store)
     file = _file_of(behind)
     if file is not None:
-        return f"file:{os.path.realpath(file)}"
+        return file
     return f"{type(behind.fs).__name__}:{behind.root}" if _is_mapper(behind) else None
 
 
@@ -67,8 +67,13 @@ def _behind(store: Store) -> Any:
     return store.target if isinstance(store, ForeignStore) else store
 
 
-def _file_of(behind: Any) -> str | os.PathLike[str] | None:
-    """Return the directory or file of a store on this machine, else None."""
+def _file_of(behind: Any) -> str | None:
+    """Return a text for the directory or file of a store on this machine; None for other stores."""
+    path = _path_of(behind)
+    return None if path is None else f"file:{os.path.realpath(path)}"
+
+
+def _path_of(behind: Any) -> str | os.PathLike[str] | None:
     if isinstance(behind, LocalStore):
         return behind.root
     if _is_mapper(behind):

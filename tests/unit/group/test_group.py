@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,37 @@ def test_require(root: Group) -> None:
     ):
         with pytest.raises(TypeError, match=match):
             require()
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        *("string", str, "bytes", bytes, "U5", "S3", "r24", ">i2", np.dtype(">f8"), "bool", "datetime64[s]"),
+        *("bfloat16", "complex_float32", [("a", ">f4"), ("b", "u1")]),
+    ],
+    ids=str,
+)
+def test_an_array_is_required_a_second_time(root: Group, dtype: Any) -> None:
+    """What was created with a data type is found by the same one, in the words of NumPy or of Zarr."""
+    created = root.require_array("again", shape=3, dtype=dtype)
+    for exact in (False, True):
+        assert root.require_array("again", shape=3, dtype=dtype, exact=exact).metadata == created.metadata
+
+
+@pytest.mark.parametrize(
+    ("stored", "wanted", "fits"),
+    [
+        *(("string", "U3", True), ("bytes", "S3", True), ("string", "bytes", False), ("string", "i4", False)),
+        *(("string", "S3", False), ("i4", "string", False)),
+        *(("f8", "f4", True), ("f4", "f8", False), ("i2", "u2", False)),
+    ],
+)
+def test_other_data_types_are_those_that_lose_nothing(root: Group, stored: str, wanted: str, fits: bool) -> None:
+    root.create_array("other", shape=3, dtype=stored)
+    with nullcontext() if fits else pytest.raises(TypeError, match="expected 'other' to have data type"):
+        assert root.require_array("other", shape=3, dtype=wanted).shape == (3,)
+    with pytest.raises(TypeError, match="expected 'other' to have data type"):
+        root.require_array("other", shape=3, dtype=wanted, exact=True)
 
 
 def test_making_members(root: Group) -> None:

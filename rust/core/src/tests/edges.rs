@@ -63,14 +63,20 @@ fn all_of(array: &Array) -> Vec<u8> {
     found
 }
 
-#[test]
-fn the_last_chunks_are_as_long_as_the_array() {
+/// An array of which the last chunks of both axes are shorter, and its elements.
+fn five_by_three() -> (Arc<MemoryStore>, Array, Vec<u8>) {
     let store = Arc::new(MemoryStore::new());
     store.set("a/info", &[b"{}"]).unwrap();
     let array = array(&store, [5, 3], [4, 2]);
     let value: Vec<u8> = (1..16).collect();
     let region = Region::whole(&[5, 3], &c_strides(&[5, 3], 1));
     write(&array, &region, &Origin::of(&value), &OPTIONS).unwrap();
+    (store, array, value)
+}
+
+#[test]
+fn the_last_chunks_are_as_long_as_the_array() {
+    let (store, array, value) = five_by_three();
     assert_eq!(store.list("a").unwrap(), ["a/-3-1_10-12", "a/-3-1_12-13", "a/1-2_10-12", "a/1-2_12-13", "a/info"]);
     assert_eq!(store.get("a/-3-1_12-13").unwrap().unwrap(), [3, 6, 9, 12]);
     assert_eq!(store.get("a/1-2_10-12").unwrap().unwrap(), [13, 14]);
@@ -84,12 +90,7 @@ fn the_last_chunks_are_as_long_as_the_array() {
 
 #[test]
 fn last_chunks_that_are_intact_are_not_salvaged() {
-    let store = Arc::new(MemoryStore::new());
-    store.set("a/info", &[b"{}"]).unwrap();
-    let array = array(&store, [5, 3], [4, 2]);
-    let value: Vec<u8> = (1..16).collect();
-    let region = Region::whole(&[5, 3], &c_strides(&[5, 3], 1));
-    write(&array, &region, &Origin::of(&value), &OPTIONS).unwrap();
+    let (_, array, value) = five_by_three();
     let allowed = Allowed { remove: true, dry_run: false };
     let never_kept = |_: &[u8]| panic!("nothing is damaged");
     for place in [[0, 0], [0, 1], [1, 0], [1, 1]] {
