@@ -15,14 +15,13 @@ PACKAGE = Path(blizzarr.__file__).parent
 
 # Each floor may import from the floors before it, and from its own.
 FLOORS: list[set[str]] = [
-    {"errors", "_native"},
+    {"errors", "_native", "renamed"},
     {"durability"},
     {
         "problems",
         "config",
         "json_values",
         "keywords",
-        "renamed",
         "number_text",
         "size_text",
         "bounded_cache",

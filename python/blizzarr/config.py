@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from blizzarr import _native
 from blizzarr.durability import LEVELS, Durability
@@ -96,6 +96,13 @@ class Config:
             # `__init__` sets the fields one by one; they are checked after the last.
             object.__setattr__(self, name, value)
 
+    if not TYPE_CHECKING:  # type checkers find missing names themselves
+
+        def __getattr__(self, name: str) -> Any:
+            from blizzarr.renamed import CONFIG, no_attribute
+
+            raise no_attribute(self, f"{type(self).__name__!r} object", name, CONFIG)
+
     def set(self, settings: Mapping[str, Any] | None = None, /, **named: Any) -> _Restore:
         """Change settings, by name or in a mapping. As the context of a ``with`` block, restore them at its end.
 
@@ -115,8 +122,10 @@ class Config:
         for name in values:
             if name not in names:
                 from blizzarr.keywords import what_there_is
+                from blizzarr.renamed import SETTINGS
 
-                raise ValueError(f"there is no setting {name!r}{what_there_is(name, names)}")
+                rest = f"; {SETTINGS[name]}" if name in SETTINGS else what_there_is(name, names)
+                raise ValueError(f"there is no setting {name!r}{rest}")
         before = {name: getattr(self, name) for name in values}
         self._take(values)
         return _Restore(self, before)

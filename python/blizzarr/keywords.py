@@ -7,7 +7,7 @@ from inspect import Parameter, signature
 from typing import Any, Final, TypeVar
 
 from blizzarr.json_values import quote
-from blizzarr.renamed import ARRAY_KEYWORDS
+from blizzarr.renamed import ARRAY_KEYWORDS, STORE_KEYWORDS
 
 __all__ = ["exact_keywords", "name_keywords", "nearest", "show_as", "unknown_keywords", "what_there_is"]
 
@@ -20,7 +20,11 @@ _TENSORSTORE: Final = {
 }
 """Keywords of Zarr libraries, for functions of TensorStore's interface."""
 
-_INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {"chunk_layout": _TENSORSTORE, "compressors": ARRAY_KEYWORDS}
+_INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
+    "chunk_layout": _TENSORSTORE,
+    "compressors": {**ARRAY_KEYWORDS, **STORE_KEYWORDS},
+    "store": STORE_KEYWORDS,
+}
 """Advice on keywords of other libraries, for functions that have the keyword in the first column."""
 
 

@@ -57,13 +57,28 @@ class LazyTable(Mapping[str, T]):
         return len(self.places)
 
 
-def lazy_names(package: str, places: Iterable[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` (PEP 562) for a package whose names are at these places."""
+def lazy_names(
+    package: str, places: Iterable[str], instead: str = ""
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` (PEP 562) for a package whose names are at these places.
+
+    Parameters
+    ----------
+    package
+        The name of the package.
+    places
+        The places of its names.
+    instead
+        The table of `blizzarr.renamed` that has advice on names of zarr-python, if there is one.
+    """
     found = {place.partition(":")[2]: place for place in places}
 
     def get(name: str) -> Any:
         if name not in found:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=modules[package])
+            from blizzarr import renamed
+
+            advice = getattr(renamed, instead) if instead else {}
+            raise renamed.no_attribute(modules[package], f"module {package!r}", name, advice)
         value = _import(found[name])
         setattr(modules[package], name, value)
         return value

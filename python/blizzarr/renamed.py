@@ -9,13 +9,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["ARRAY", "ARRAY_KEYWORDS", "GROUP", "MODULE", "no_attribute"]
+__all__ = [
+    "ARRAY",
+    "ARRAY_KEYWORDS",
+    "CODECS",
+    "CONFIG",
+    "ERRORS",
+    "GROUP",
+    "METADATA",
+    "MODULE",
+    "SETTINGS",
+    "STORES",
+    "STORE_KEYWORDS",
+    "no_attribute",
+]
 
 _SYNCHRONIZED: Final = "leave it out: writers of one chunk wait for each other anyway"
 _PATH: Final = "pass the path in place of a store"
 _ANY_STORE: Final = "pass a mutable mapping, or an object with the methods of a store"
 _SYNCHRONOUS: Final = "there are no asynchronous twins: calls use all cores, and return when they are done"
 _WALK: Final = "use walk(), which iterates over paths and nodes"
+_REFRESH: Final = "leave it out: refresh() reads the metadata again"
+_NUMCODECS: Final = "use the codec of numcodecs with this name"
+_NOT_FOUND: Final = "use NodeNotFoundError"
+_EXISTS: Final = "use NodeExistsError, or NodeTypeError where a node of the other kind was opened"
+_ONE_ENGINE: Final = "leave it out: there is one engine, whose settings are blizzarr.config"
 
 MODULE: Final[Mapping[str, str]] = {
     "AsyncArray": _SYNCHRONOUS,
@@ -51,9 +69,15 @@ GROUP: Final[Mapping[str, str]] = {
     "create": "use create_array",
     "create_dataset": "use create_array",
     "create_hierarchy": "use create_group and create_array",
+    "from_store": "use blizzarr.create_group",
+    "get_array": "use group[name]",
+    "get_group": "use group[name]",
+    "info_complete": "use info",
+    "move": "use blizzarr.copy, then del group[name]",
     "require_dataset": "use require_array",
     "store_path": "use store and path",
     "synchronizer": _SYNCHRONIZED,
+    "update_attributes_async": "use update_attributes",
     "visit": _WALK,
     "visititems": _WALK,
     "visitkeys": _WALK,
@@ -62,13 +86,100 @@ GROUP: Final[Mapping[str, str]] = {
 """Attributes of ``zarr.Group``."""
 
 ARRAY: Final[Mapping[str, str]] = {
+    "async_array": _SYNCHRONOUS,
     "chunk_store": "use store",
     "compressor": "use compressors",
+    "config": "use blizzarr.config, which is for all arrays",
     "hexdigest": "use blizzarr.check(array, record=...), which records checksums",
     "store_path": "use store and path",
     "synchronizer": _SYNCHRONIZED,
+    "with_config": "use blizzarr.config.set, which is for all arrays",
 }
 """Attributes of ``zarr.Array``."""
+
+METADATA: Final[Mapping[str, str]] = {
+    "chunk_key_encoding": "use chunk_keys",
+    "compressor": "use codecs.compressors",
+    "compressors": "use codecs.compressors",
+    "consolidated_metadata": "use consolidated",
+    "data_type": "use dtype",
+    "filters": "use codecs.filters",
+    "zarr_format": "use format",
+}
+"""Attributes of ``zarr.Array.metadata`` and ``zarr.Group.metadata``."""
+
+ERRORS: Final[Mapping[str, str]] = {
+    "ArrayIndexError": "use SelectionError",
+    "BaseZarrError": "use BlizzarrError",
+    "BoundsCheckError": "use OutOfBoundsError",
+    "ContainsArrayAndGroupError": _EXISTS,
+    "ContainsArrayError": _EXISTS,
+    "ContainsGroupError": _EXISTS,
+    "GroupNotFoundError": _NOT_FOUND,
+    "MetadataValidationError": "use MetadataError",
+    "NegativeStepError": "leave it out: steps may be negative",
+    "NodeTypeValidationError": "use NodeTypeError",
+    "PathNotFoundError": _NOT_FOUND,
+    "ReadOnlyStoreError": "use ReadOnlyError",
+    "UnknownCodecError": "use UnknownExtensionError",
+    "VindexInvalidSelectionError": "use SelectionError",
+}
+"""Names of the module ``zarr.errors``."""
+
+CODECS: Final[Mapping[str, str]] = {
+    "BloscCname": "use a string like 'zstd'",
+    "BloscShuffle": "use 'noshuffle', 'shuffle' or 'bitshuffle'",
+    "Endian": "use 'little' or 'big'",
+    "ShardingCodecIndexLocation": "use 'start' or 'end'",
+    "VLenBytesCodec": "use VlenBytesCodec",
+    "VLenUTF8Codec": "use VlenUtf8Codec",
+    "register_codec": "see blizzarr.codecs.CATALOGUE",
+} | dict.fromkeys(
+    (
+        *("Adler32", "AsType", "BZ2", "BitRound", "Blosc", "CRC32", "CRC32C", "Delta", "FixedScaleOffset"),
+        *("Fletcher32", "GZip", "JenkinsLookup3", "LZ4", "LZMA", "PCodec", "PackBits", "Quantize", "Shuffle"),
+        *("ZFPY", "Zlib", "Zstd"),
+    ),
+    _NUMCODECS,
+)
+"""Names of the modules ``zarr.codecs`` and ``zarr.codecs.numcodecs``."""
+
+STORES: Final[Mapping[str, str]] = {
+    "DirectoryStore": _PATH,
+    "FSStore": _ANY_STORE,
+    "FsspecStore": "pass fsspec.get_mapper(url) in place of a store",
+    "KVStore": "pass the mapping in place of a store",
+    "LRUStoreCache": "use blizzarr.CachePool, and cached() of the array or group",
+    "LoggingStore": "derive from StoreWrapper",
+    "ManagedMemoryStore": 'pass "memory://name" in place of a store',
+    "NestedDirectoryStore": _PATH,
+    "ObjectStore": _ANY_STORE,
+    "RemoteStore": _ANY_STORE,
+    "StorePath": "pass the store, and the path as path= or name=",
+    "WrapperStore": "use StoreWrapper",
+}
+"""Names of the module ``zarr.storage``."""
+
+CONFIG: Final[Mapping[str, str]] = dict.fromkeys(
+    ("defaults", "enable_gpu", "get", "pprint", "refresh", "reset", "to_dict", "update"),
+    "settings are attributes, like config.threads; print(config) shows all of them",
+)
+"""Attributes of ``zarr.config``."""
+
+SETTINGS: Final[Mapping[str, str]] = {
+    "array.order": "leave it out: elements are read in C order; out= of get_basic_selection takes arrays of any order",
+    "array.read_missing_chunks": "leave it out: missing chunks read as the fill value",
+    "array.target_shard_size_bytes": "use shard_bytes",
+    "array.write_empty_chunks": "use write_empty_chunks",
+    "async.concurrency": "use threads",
+    "async.timeout": "leave it out: there is no timeout",
+    "codec_pipeline.batch_size": _ONE_ENGINE,
+    "codec_pipeline.max_workers": "use threads",
+    "codec_pipeline.path": _ONE_ENGINE,
+    "default_zarr_format": "pass zarr_format=",
+    "threading.max_workers": "use threads",
+}
+"""Keys of ``zarr.config``."""
 
 ARRAY_KEYWORDS: Final[Mapping[str, str]] = {
     "chunk_shape": "use chunks=",
@@ -76,11 +187,24 @@ ARRAY_KEYWORDS: Final[Mapping[str, str]] = {
     "compressor": "use compressors=",
     "dimension_separator": 'use chunk_key_encoding=("v2", "/")',
     "object_codec": "use serializer=",
-    "synchronizer": _SYNCHRONIZED,
+    "config": "use blizzarr.config.set, like write_empty_chunks=True",
+    "mode": "use overwrite=True, or open and open_array, which have modes",
+    "read_only": "use open_array with mode='r'",
+    "write_data": "leave out data=, and pass its shape and dtype",
     "write_empty_chunks": "use blizzarr.config.set(write_empty_chunks=True)",
-    "zarr_version": "use zarr_format=",
 }
 """Keywords of the functions of zarr-python that create arrays."""
+
+STORE_KEYWORDS: Final[Mapping[str, str]] = {
+    "cache_attrs": _REFRESH,
+    "cache_metadata": _REFRESH,
+    "chunk_store": "leave it out: chunks are in the store of their metadata",
+    "meta_array": "leave it out: elements are read into arrays of NumPy",
+    "storage_options": "pass fsspec.get_mapper(url, **storage_options) as the store",
+    "synchronizer": _SYNCHRONIZED,
+    "zarr_version": "use zarr_format=",
+}
+"""Keywords of most functions of zarr-python."""
 
 
 def no_attribute(owner: object, shown: str, name: str, instead: Mapping[str, str]) -> AttributeError:

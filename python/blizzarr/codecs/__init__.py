@@ -67,4 +67,5 @@ if not TYPE_CHECKING:
             "blizzarr.codecs.sharding:ShardingCodec",
             "blizzarr.codecs.zstd:ZstdCodec",
         ],
+        "CODECS",
     )

@@ -49,6 +49,8 @@ All of them can be pickled.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from blizzarr.errors.arrays import (
     ArchiveError,
     ChecksumError,
@@ -131,3 +133,12 @@ for _name in __all__:
     # Tracebacks and pickles name the place from which users import a class, not the file that holds it.
     globals()[_name].__module__ = __name__
 del _name
+
+if not _TYPE_CHECKING:  # type checkers find missing names themselves
+
+    def __getattr__(name: str) -> object:
+        import sys
+
+        from blizzarr.renamed import ERRORS, no_attribute
+
+        raise no_attribute(sys.modules[__name__], f"module {__name__!r}", name, ERRORS)

@@ -72,6 +72,13 @@ class ArrayMeta:
             self.extra,
         )
 
+    if not TYPE_CHECKING:  # type checkers find missing names themselves
+
+        def __getattr__(self, name: str) -> Any:
+            from blizzarr.renamed import METADATA, no_attribute
+
+            raise no_attribute(self, f"{type(self).__name__!r} object", name, METADATA)
+
     @property
     def write_shape(self) -> tuple[int, ...]:
         """The shape of a stored object: of a shard, or of a chunk if there are no shards."""

@@ -31,6 +31,13 @@ class GroupMeta:
     source: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
     """The document that the metadata came from; never changed."""
 
+    if not TYPE_CHECKING:  # type checkers find missing names themselves
+
+        def __getattr__(self, name: str) -> Any:
+            from blizzarr.renamed import METADATA, no_attribute
+
+            raise no_attribute(self, f"{type(self).__name__!r} object", name, METADATA)
+
     def with_attributes(self, attributes: Mapping[str, Any]) -> GroupMeta:
         """Return the group with these attributes."""
         return replace(self, attributes=dict(attributes))

@@ -38,4 +38,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_names(__name__, ["blizzarr.stores.zip:ZipStore"])
+    __getattr__, __dir__ = lazy_names(__name__, ["blizzarr.stores.zip:ZipStore"], "STORES")

@@ -228,6 +228,6 @@ def test_options_that_there_are_not() -> None:
         TypeError, match=r"^create_array\(\): unexpected keyword arguments: filte; did you mean 'filters'"
     ):
         root.create_array("x", shape=3, dtype="int8", filte=None)
-    with pytest.raises(TypeError, match=r"unexpected keyword arguments: cache_attrs; there are shape, dtype, chunks,"):
-        api.copy(np.arange(3), {}, cache_attrs=None)
+    with pytest.raises(TypeError, match=r"unexpected keyword arguments: qqqq; there are shape, dtype, chunks,"):
+        api.copy(np.arange(3), {}, qqqq=None)
     assert "x" not in root

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import blizzarr
 from blizzarr import renamed
+from blizzarr.model import ArrayMeta, GroupMeta
 
 FUNCTIONS = [name for name in blizzarr.__all__ if inspect.isfunction(getattr(blizzarr, name)) and name != "durable"]
 MEMBERS = {"save", "save_group"}
@@ -38,6 +40,22 @@ def test_every_function_tells_which_keywords_it_has(name: str) -> None:
         (lambda: blizzarr.zeros(3, chunk=3), "chunk; did you mean 'chunks'?"),
         (lambda: blizzarr.zeros(3, compressor=None), "compressor; for 'compressor', use compressors="),
         (lambda: blizzarr.zeros(3, dimension_separator="/"), 'use chunk_key_encoding=("v2", "/")'),
+        (
+            lambda: blizzarr.zeros(3, mode="w"),
+            "for 'mode', use overwrite=True, or open and open_array, which have modes",
+        ),
+        (
+            lambda: blizzarr.create_array({}, shape=3, dtype="i4", config={}),
+            "use blizzarr.config.set, like write_empty",
+        ),
+        (
+            lambda: blizzarr.create_array({}, shape=3, dtype="i4", storage_options={}),
+            "pass fsspec.get_mapper(url, **st",
+        ),
+        (lambda: blizzarr.open_group({}, storage_options={}), "pass fsspec.get_mapper(url, **storage_options) as the"),
+        (lambda: blizzarr.open({}, mode="w", storage_options={}), "pass fsspec.get_mapper(url, **storage_options) as"),
+        (lambda: blizzarr.group({}, synchronizer=None), "for 'synchronizer', leave it out: writers of one chunk wait"),
+        (lambda: blizzarr.open_group({}, zarr_version=2), "for 'zarr_version', use zarr_format="),
         (lambda: blizzarr.zeros_like(np.ones(3), overwrit=True), "overwrit; did you mean 'overwrite'?"),
         (lambda: blizzarr.open({}, mode="w", shap=3), "shap; did you mean 'shape'?"),
         (lambda: blizzarr.open({}, mode="a", atributes={}), "atributes; did you mean 'attributes'?"),
@@ -93,11 +111,69 @@ def test_names_of_arrays_and_groups() -> None:
         z.compressor  # noqa: B018
 
 
+@pytest.mark.parametrize(
+    ("module", "name", "advice"),
+    [
+        (
+            "errors",
+            "ContainsArrayError",
+            "use NodeExistsError, or NodeTypeError where a node of the other kind was opened",
+        ),
+        ("errors", "BaseZarrError", "use BlizzarrError"),
+        ("codecs", "BloscShuffle", "use 'noshuffle', 'shuffle' or 'bitshuffle'"),
+        ("codecs", "VLenUTF8Codec", "use VlenUtf8Codec"),
+        ("codecs.numcodecs", "Delta", "use the codec of numcodecs with this name"),
+        ("stores", "FsspecStore", "pass fsspec.get_mapper(url) in place of a store"),
+    ],
+)
+def test_names_of_other_modules(module: str, name: str, advice: str) -> None:
+    """``zarr.errors``, ``zarr.codecs`` and ``zarr.storage`` have names of their own."""
+    found = importlib.import_module(f"blizzarr.{module}")
+    with pytest.raises(AttributeError) as caught:
+        getattr(found, name)
+    assert str(caught.value) == f"module 'blizzarr.{module}' has no attribute {name!r}; {advice}"
+    with pytest.raises(AttributeError, match=r"has no attribute 'Qqqq'$"):
+        found.Qqqq  # noqa: B018
+
+
+def test_names_of_metadata() -> None:
+    """Programs ask the metadata for the format, and groups for what is consolidated."""
+    root: Any = blizzarr.group()
+    with pytest.raises(
+        AttributeError, match=r"^'GroupMeta' object has no attribute 'consolidated_metadata'; use conso"
+    ):
+        root.metadata.consolidated_metadata  # noqa: B018
+    with pytest.raises(AttributeError, match=r"^'ArrayMeta' object has no attribute 'zarr_format'; use format$"):
+        root.zeros("a", shape=3).metadata.zarr_format  # noqa: B018
+
+
+def test_settings_of_zarr_python() -> None:
+    """Its settings have other names, and are read by methods."""
+    config: Any = blizzarr.config
+    with pytest.raises(
+        AttributeError, match=r"^'Config' object has no attribute 'get'; settings are attributes, like "
+    ):
+        config.get("array.order")
+    for name, advice in renamed.SETTINGS.items():
+        with pytest.raises(ValueError, match="there is no setting") as caught:
+            config.set({name: 1})
+        assert str(caught.value) == f"there is no setting {name!r}; {advice}"
+
+
 def test_advice_is_about_what_is_not_there() -> None:
     """No name that exists is in the tables, so no table outlives its reason."""
     assert [name for name in renamed.MODULE if name in vars(blizzarr)] == []
     assert [name for name in renamed.GROUP if name in dir(blizzarr.Group)] == []
     assert [name for name in renamed.ARRAY if name in dir(blizzarr.Array)] == []
+    assert [name for name in renamed.METADATA if name in dir(ArrayMeta) and name in dir(GroupMeta)] == []
+    assert [name for name in renamed.CONFIG if name in dir(blizzarr.config)] == []
+    for module, names in (
+        (blizzarr.errors, renamed.ERRORS),
+        (blizzarr.codecs, renamed.CODECS),
+        (blizzarr.stores, renamed.STORES),
+    ):
+        assert [name for name in names if name in dir(module)] == []
+    assert set(renamed.STORE_KEYWORDS).isdisjoint(inspect.signature(blizzarr.create_array).parameters)
     assert set(renamed.ARRAY_KEYWORDS).isdisjoint(inspect.signature(blizzarr.create_array).parameters)
     for name in ("CachePool", "copy", "create_array", "create_group", "open_array", "stores", "codecs", "dtypes"):
         assert hasattr(blizzarr, name)

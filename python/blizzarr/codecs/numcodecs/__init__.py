@@ -79,6 +79,7 @@ if not TYPE_CHECKING:
             "blizzarr.codecs.numcodecs.run:NumcodecsRun",
             "blizzarr.codecs.numcodecs.user_codec:UserCodec",
         ],
+        "CODECS",
     )
 
 __all__ = [
