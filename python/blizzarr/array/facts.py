@@ -184,6 +184,14 @@ class ArrayFacts(Node):
         shards = "" if self.shards is None else f" shards={self.shards}"
         return f"<Array {place!r} shape={self._shape} dtype={self.dtype} chunks={self.chunks}{shards}>"
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ArrayFacts):
+            return NotImplemented
+        return self._path == other._path and self._store == other._store
+
+    def __hash__(self) -> int:
+        return hash((ArrayFacts, self._path))
+
     if not TYPE_CHECKING:  # type checkers find missing names themselves
 
         def __getattr__(self, name: str) -> Any:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import blizzarr
 from blizzarr.codecs import TransposeCodec
 from blizzarr.stores import LocalStore, MemoryStore
 from support.arrays import make
@@ -123,13 +127,22 @@ def make_again(z: object) -> object:
     return type(z)(z.store, z.path, z.metadata)  # type: ignore[attr-defined, call-arg]
 
 
-def test_arrays_are_compared_by_identity() -> None:
-    z = make(np.arange(4))
-    assert z != make_again(z)
-    assert len({z, make_again(z)}) == 2
-
-
 @pytest.mark.parametrize("name", ["filters", "serializer", "compressors", "shape", "chunks"])
 def test_facts_cannot_be_set(name: str) -> None:
     with pytest.raises(AttributeError):
         setattr(make(shape=(4,), dtype="u1"), name, None)
+
+
+def test_handles_of_one_array_are_equal(tmp_path: Path) -> None:
+    """As for groups: those of the same path in the same store, also in another process."""
+    z = make(np.arange(4), store=LocalStore(tmp_path))
+    again = blizzarr.open_array(LocalStore(tmp_path), path="a")
+    assert (pickle.loads(pickle.dumps(z)) == z, z == again, z == make_again(z), len({z, again})) == (
+        True,
+        True,
+        True,
+        1,
+    )
+    other = make(np.arange(4), store=LocalStore(tmp_path), path="b")
+    assert (z == other, z == make(np.arange(4)), z == 3) == (False, False, False)
+    assert (z == np.arange(4)).tolist() == [True, True, True, True]
