@@ -14,7 +14,7 @@ from blizzarr.indexing.selection import Axis
 from blizzarr.json_values import dump
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, downsampled_domain
+from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, blocks_seen, downsampled_domain
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.seen import layout_seen
@@ -127,20 +127,9 @@ class DownsampleDriver(Driver):
 
     def base(self, view: View) -> tuple[Driver, View] | None:
         """The elements of the store that the view stands for; all of it for views with steps or arrays of indices."""
-        form = view._form
         whole = self._store._now()._form
-        lower, upper = list(form.lower), list(form.upper)
-        maps: list[Map] = []
-        for map_, factor, low, high in zip(form.maps, self._factors, whole.lower, whole.upper, strict=True):
-            if not isinstance(map_, tuple) or map_[2] != 1 or any(map_[0] == other[0] for other in maps):  # type: ignore[index]
-                return self._store._driver, self._store
-            dim, offset, _ = map_
-            lower[dim] = max(form.lower[dim] * factor, low - offset * factor)
-            upper[dim] = min(form.upper[dim] * factor, high - offset * factor)
-            maps.append((dim, offset * factor, 1))
-        never = (False,) * form.rank
-        part = Form(tuple(lower), tuple(upper), never, never, form.labels, tuple(maps))
-        return self._store._driver, self._store._with_form(compose(whole, part))
+        part = blocks_seen(view._form, whole, self._factors)
+        return self._store._driver, self._store if part is None else self._store._with_form(compose(whole, part))
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Read the blocks that are wanted, and make an element of each."""

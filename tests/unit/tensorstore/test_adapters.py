@@ -288,8 +288,10 @@ def test_bases() -> None:
             ts.cast(store.spec(), "int64"),
             ts.cast(ts.Spec({"driver": "zarr3", "kvstore": "memory://"}), "int64"),
             ts.downsample(store.spec(), [2, 3], "mean")[:10].domain,
+            ts.downsample(store.spec(), [2, 3], "mean")[30:40, 60:].base.to_json()["transform"],
+            ts.downsample(store.spec(), [2, 3], "mean").T[3:5].base.to_json()["transform"],
         )
 
     same(lambda ts: bases(ts)[:1])
-    for part in range(1, 9):
+    for part in range(1, 11):
         same(lambda ts, part=part: bases(ts)[part])

@@ -18,9 +18,11 @@ from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.views import IndexDomain
+from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views.compose import compose
+from blizzarr.views.form import Form, Map
 
-__all__ = ["DOWNSAMPLE_METHODS", "CastSpec", "DownsampleSpec", "StackSpec", "downsampled_domain"]
+__all__ = ["DOWNSAMPLE_METHODS", "CastSpec", "DownsampleSpec", "StackSpec", "blocks_seen", "downsampled_domain"]
 
 DOWNSAMPLE_METHODS = ("stride", "mean", "min", "max", "median", "mode")
 """The methods by which one element is made from a block."""
@@ -168,6 +170,15 @@ class DownsampleSpec(_OfOne):
             "downsample_method": node.options["method"],
         }
 
+    def base(self, node: SpecNode) -> SpecNode | None:
+        """The elements below that the view stands for; all of them for views with steps or arrays of indices."""
+        below, view = node.bases[0], node.transform
+        if view is None or below.transform is None:
+            return below
+        whole = below.transform._form
+        part = blocks_seen(view._form, whole, node.options["factors"])
+        return below if part is None else replace(below, transform=IndexTransform._of(compose(whole, part)))
+
     def domain(self, node: SpecNode) -> IndexDomain | None:
         """Return the domain of the array below, divided by the factors."""
         below = _domain(node.bases[0])
@@ -242,6 +253,24 @@ def _domain(node: SpecNode) -> IndexDomain | None:
 
 def _rank(node: SpecNode) -> int | None:
     return node.schema.rank if node.transform is None else node.transform.input_rank
+
+
+def blocks_seen(form: Form, whole: Form, factors: tuple[int, ...]) -> Form | None:
+    """Return the elements, in terms of the array `whole`, of the blocks that a view of the downsampled one has.
+
+    None if the view has steps or arrays of indices, whose blocks are no box.
+    """
+    lower, upper = list(form.lower), list(form.upper)
+    maps: list[Map] = []
+    for map_, factor, low, high in zip(form.maps, factors, whole.lower, whole.upper, strict=True):
+        if not isinstance(map_, tuple) or map_[2] != 1 or any(map_[0] == other[0] for other in maps):  # type: ignore[index]
+            return None
+        dim, offset, _ = map_
+        lower[dim] = max(form.lower[dim] * factor, low - offset * factor)
+        upper[dim] = min(form.upper[dim] * factor, high - offset * factor)
+        maps.append((dim, offset * factor, 1))
+    never = (False,) * form.rank
+    return Form(tuple(lower), tuple(upper), never, never, form.labels, tuple(maps))
 
 
 def downsampled_domain(domain: IndexDomain, factors: tuple[int, ...], method: str) -> IndexDomain:
