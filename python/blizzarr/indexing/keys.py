@@ -104,6 +104,8 @@ def _not_an_index(item: Any) -> SelectionError:
         advice = "; convert floats with int() or .astype(int)"
     elif isinstance(item, list):
         advice = "; a list must hold only integers or only booleans, in rows of one length"
+    elif isinstance(item, str):
+        advice = f"; for a field of records, read them first: array[...][{item!r:.80}]"
     return SelectionError(
         "expected integers, slices (:), ellipsis (...), newaxis (None) and arrays of integers or booleans as indices, "
         f"found {found}{advice}",
