@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Never
 
 from blizzarr.api.open import open_group
+from blizzarr.creation.describe import ZarrFormat
 from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
 from blizzarr.hierarchy.consolidate import consolidate
@@ -15,11 +16,22 @@ __all__ = ["consolidate_metadata"]
 
 
 @exact_keywords
-def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "", **unknown: Never) -> Group:
+def consolidate_metadata(
+    store: StoreLike | Group, *, path: str | None = "", zarr_format: ZarrFormat = None, **unknown: Never
+) -> Group:
     """Copy the metadata of everything below a group into the group's document, so that it opens with one request.
 
     The copies become stale when something below the group changes. Changes made through this library remove them; other
     programs may not.
+
+    Parameters
+    ----------
+    store
+        A path, URL, store or mapping; or the group.
+    path
+        The path of the group in the store, or below the group.
+    zarr_format
+        The format that the group must have; see `create_array`.
 
     Raises
     ------
@@ -48,7 +60,9 @@ def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "", **u
         group = store[path] if path else store
         if not isinstance(group, Group):
             raise NodeTypeError("expected a group, found an array", array=group.name, store=str(group.store))
+        if zarr_format is not None:
+            group = open_group(group.store, mode="r+", path=group.path, zarr_format=zarr_format)
     else:
-        group = open_group(store, mode="r+", path=path)
+        group = open_group(store, mode="r+", path=path, zarr_format=zarr_format)
     consolidate(group.store, group.path, group.metadata)
     return Group(group.store, group.path, group.metadata).refresh()

@@ -156,6 +156,8 @@ def open_group(
         If an array is there.
     MetadataError
         If a document does not conform, or the group has no consolidated metadata although it must.
+    TypeError
+        If `use_consolidated` is none of these.
     NodeExistsError, ValueError, PathError, StoreError
         As for `open`.
 
@@ -166,6 +168,12 @@ def open_group(
     """
     if unknown:
         raise unknown_keywords(open_group, unknown)
+    if use_consolidated not in (True, False, None):
+        # In zarr-python a string is the key of the document.
+        raise TypeError(
+            f"expected use_consolidated=True, False or None, found {use_consolidated!r}; only .zmetadata of v2 and "
+            "the group's own document in v3 are read"
+        )
     found, place = resolve(store, mode, path)
 
     def find() -> Group | None:
@@ -176,11 +184,18 @@ def open_group(
 
 
 @exact_keywords
-def open_consolidated(store: StoreLike, *, mode: Mode = "r+", path: str | None = "", **unknown: Never) -> Group:
-    """Open a group that must have consolidated metadata; for errors see `open_group`."""
+def open_consolidated(
+    store: StoreLike,
+    *,
+    mode: Mode = "r+",
+    path: str | None = "",
+    zarr_format: ZarrFormat = None,
+    **unknown: Never,
+) -> Group:
+    """Open a group that must have consolidated metadata; for parameters and errors see `open_group`."""
     if unknown:
         raise unknown_keywords(open_consolidated, unknown)
-    return open_group(store, mode=mode, path=path, use_consolidated=True)
+    return open_group(store, mode=mode, path=path, use_consolidated=True, zarr_format=zarr_format)
 
 
 def _existing(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> Array | Group | None:

@@ -113,9 +113,18 @@ def save_group(
 
 @exact_keywords
 def load(
-    store: StoreLike, *, path: str | None = "", **unknown: Never
+    store: StoreLike, *, path: str | None = "", zarr_format: ZarrFormat = None, **unknown: Never
 ) -> npt.NDArray[Any] | dict[str, npt.NDArray[Any]]:
     """Read a whole array into memory, or all arrays directly in a group, by name.
+
+    Parameters
+    ----------
+    store
+        A path, URL, store or mapping.
+    path
+        The path of the array or group in the store.
+    zarr_format
+        Read only a node of this format; see `create_array`.
 
     Raises
     ------
@@ -139,7 +148,7 @@ def load(
     """
     if unknown:
         raise unknown_keywords(load, unknown)
-    node = open(store, mode="r", path=path)
+    node = open(store, mode="r", path=path, zarr_format=zarr_format)
     try:
         if isinstance(node, Array):
             return np.asarray(node[...])

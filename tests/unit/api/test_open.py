@@ -229,3 +229,26 @@ def test_consolidating_a_group_below_a_group() -> None:
     assert api.open_group(values).metadata.consolidated is None
     with pytest.raises(NodeTypeError, match="expected a group, found an array"):
         api.consolidate_metadata(root, path="a/x")
+
+
+def test_only_consolidated_metadata_of_this_format() -> None:
+    """`load`, `open_consolidated` and `consolidate_metadata` take the format, as all functions that open."""
+    values: dict[str, bytes] = {}
+    root = api.create_group(values, zarr_format=2)
+    root.create_array("x", data=[1, 2])
+    for store in (values, root):
+        assert list(api.consolidate_metadata(store, zarr_format=2).metadata.consolidated or {}) == ["x"]
+        with pytest.raises(NodeNotFoundError, match=r"looked for zarr.json \(v3\)"):
+            api.consolidate_metadata(store, zarr_format=3)
+    assert api.open_consolidated(values, zarr_format=2)["x"].shape == (2,)
+    assert api.load(values, path="x", zarr_format=2).tolist() == [1, 2]  # type: ignore[union-attr]
+    for function in (api.open_consolidated, api.load):
+        with pytest.raises(NodeNotFoundError, match=r"looked for zarr.json \(v3\)"):
+            function(values, zarr_format=3)
+
+
+def test_consolidated_metadata_under_another_key() -> None:
+    """In zarr-python a string is the key of the document; here it counted as True."""
+    root = api.consolidate_metadata(api.create_group({}, zarr_format=2))
+    with pytest.raises(TypeError, match=r"^expected use_consolidated=True, False or None, found '\.zmeta2'; "):
+        api.open_group(root.store, use_consolidated=".zmeta2")  # type: ignore[arg-type]
