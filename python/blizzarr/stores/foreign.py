@@ -41,7 +41,7 @@ class ForeignStore(BaseStore):
     Raises
     ------
     TypeError
-        If `target` has no method `get`, or an asynchronous one.
+        If `target` has no method `get`, or an asynchronous one, or is a group of another library.
 
     Examples
     --------
@@ -55,7 +55,11 @@ class ForeignStore(BaseStore):
     def __init__(self, target: Any, *, read_only: bool = False) -> None:
         kind = type(target).__name__
         if not callable(getattr(target, "get", None)):
-            raise TypeError(f"expected an object with the methods of a store, found {kind}, which has no get")
+            rest = "; elements go into create_array(store, data=...)" if hasattr(target, "__array__") else ""
+            raise TypeError(f"expected an object with the methods of a store, found {kind}, which has no get{rest}")
+        if callable(getattr(target, "create_array", None)):
+            # zarr-python's groups have get, but for members.
+            raise TypeError(f"expected a store, found {kind}, which is a group; pass the path or mapping that holds it")
         if inspect.iscoroutinefunction(target.get):
             raise TypeError(
                 f"{kind} is asynchronous; pass the path or mapping that it stands for, "

@@ -68,8 +68,26 @@ def test_objects() -> None:
     assert reader.read_only
     with pytest.raises(UnsupportedOperationError, match="'list'"):
         reader.list()
-    with pytest.raises(TypeError, match="expected an object with the methods of a store, found int"):
+    with pytest.raises(TypeError, match=r"methods of a store, found int, which has no get$"):
         resolve(3)
+    with pytest.raises(
+        TypeError, match=r"found ndarray, which has no get; elements go into create_array\(store, data="
+    ):
+        resolve(np.arange(3))  # type: ignore[arg-type]
+
+
+def test_groups_of_other_libraries_are_no_stores() -> None:
+    """Those of zarr-python have a method `get`, so that they were read as stores in which nothing is."""
+
+    class Group:
+        def get(self, path: str, default: object = None) -> object:
+            return default
+
+        def create_array(self, name: str) -> object: ...
+
+    for function in (blizzarr.open, lambda group: blizzarr.copy(group, {})):
+        with pytest.raises(TypeError, match=r"^expected a store, found Group, which is a group; pass the path"):
+            function(Group())  # type: ignore[operator]
 
 
 def test_asynchronous_objects_are_refused_with_advice() -> None:
