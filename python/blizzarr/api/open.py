@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal, Never, TypeAlias
 
 from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names, describe_group
 from blizzarr.creation.make import choose_format, make_array
-from blizzarr.errors import MetadataError, NodeNotFoundError, NodeTypeError, Problem
+from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, NodeTypeError, Problem
 from blizzarr.formats import detect, format_named, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import find_or_create, place_node
@@ -233,7 +234,8 @@ def _as_group(node: Array | Group, use_consolidated: bool | None) -> Group:
 def _make_array(store: Store, path: str, mode: Mode, options: dict[str, Any]) -> Array:
     if "overwrite" in options:
         raise TypeError("overwrite= is for create_array; here the mode says it: mode='w' replaces what is there")
-    return make_array(store, path, overwrite=mode == "w", **options)
+    with _advice_on_modes():
+        return make_array(store, path, overwrite=mode == "w", **options)
 
 
 def _make_group(
@@ -248,8 +250,19 @@ def _make_group(
         check_option_names(others)
         raise TypeError(f"expected shape= or data= with {', '.join(sorted(others))}, which groups do not have")
     metadata = describe_group(attributes, choose_format(store, path, zarr_format))
-    place_node(store, path, metadata, overwrite=mode == "w")
+    with _advice_on_modes():
+        place_node(store, path, metadata, overwrite=mode == "w")
     return Group(store, path, metadata)
+
+
+@contextmanager
+def _advice_on_modes() -> Iterator[None]:
+    """Name the mode in errors that tell to pass ``overwrite=True``, which functions with modes do not have."""
+    try:
+        yield
+    except NodeExistsError as error:
+        error.reason = (error.reason or "").replace("overwrite=True", "mode='w'")
+        raise
 
 
 def _refuse_options(mode: Mode, options: dict[str, Any]) -> None:
