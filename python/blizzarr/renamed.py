@@ -53,6 +53,7 @@ MODULE: Final[Mapping[str, str]] = {
     "copy_store": "use copy",
     "create_hierarchy": "use create_group, then create_array and create_group of the group",
     "dtype": "use blizzarr.dtypes",
+    "experimental": "for a cache use CachePool, and cached() of the array or group",
     "from_array": "use copy(array, store), which works part by part, or create_array(store, data=array)",
     "open_like": "use open_array with the shape, chunks and dtype of the other array",
     "print_debug_info": "use blizzarr.__version__",
@@ -99,11 +100,13 @@ ARRAY: Final[Mapping[str, str]] = {
 
 METADATA: Final[Mapping[str, str]] = {
     "chunk_key_encoding": "use chunk_keys",
-    "compressor": "use codecs.compressors",
-    "compressors": "use codecs.compressors",
+    "chunks": "use chunk_shape",
+    "compressor": "use compressors of the array",
+    "compressors": "use compressors of the array",
     "consolidated_metadata": "use consolidated",
     "data_type": "use dtype",
-    "filters": "use codecs.filters",
+    "filters": "use filters of the array",
+    "to_dict": "read the document from the store: json.loads(store.get(key))",
     "zarr_format": "use format",
 }
 """Attributes of ``zarr.Array.metadata`` and ``zarr.Group.metadata``."""

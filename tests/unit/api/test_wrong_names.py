@@ -145,6 +145,8 @@ def test_names_of_metadata() -> None:
         root.metadata.consolidated_metadata  # noqa: B018
     with pytest.raises(AttributeError, match=r"^'ArrayMeta' object has no attribute 'zarr_format'; use format$"):
         root.zeros("a", shape=3).metadata.zarr_format  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'to_dict'; read the document from the store: json.loads"):
+        root["a"].metadata.to_dict()
 
 
 def test_settings_of_zarr_python() -> None:
