@@ -11,7 +11,7 @@ import numpy.typing as npt
 from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.array.objects import check_objects
-from blizzarr.creation.describe import ZarrFormat, describe_array, describe_group
+from blizzarr.creation.describe import ZarrFormat, describe_array, describe_group, lengths_of
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.creation.make import choose_format, make_array, refuse_to_lose
 from blizzarr.hierarchy.place import place_node
@@ -67,7 +67,8 @@ def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: Zar
 
 def save_array(store: StoreLike, data: Any, *, path: str | None = "", **options: Any) -> None:
     """Store one array, replacing what is there; options and errors as for `create_array`."""
-    values = as_data(data, options.get("dtype"))
+    shape = options.get("shape")
+    values = as_data(data, options.get("dtype"), None if shape is None else lengths_of(shape))
     found, place = resolve(store, "w", path)
     make_array(found, place, data=values, overwrite=True, **options)
     _finish(store, found)

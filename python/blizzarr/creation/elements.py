@@ -24,20 +24,28 @@ _ADVICE = "dtype='string', dtype='bytes', or a codec for the objects, like filte
 
 
 def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) -> Array | npt.NDArray[Any]:
-    """Return data as a blizzarr or NumPy array; lists of text become arrays of objects.
+    """Return data as a blizzarr or NumPy array; lists have the data type, if it is given, else text becomes objects.
 
     Examples
     --------
     >>> as_data(["a", "bcd"]), as_data(np.array(["a", "bcd"]))
     (array(['a', 'bcd'], dtype=object), array(['a', 'bcd'], dtype='<U3'))
+    >>> as_data([(1, 2)], [("a", "int8"), ("b", "int8")]).shape
+    (1,)
     """
     if isinstance(data, Array):
         return data
-    if not hasattr(data, "dtype") and dtype is not None and DataType.parse(dtype).kind is Kind.OBJECT:
-        # Only the shape says whether lists in it are elements or axes.
-        return np.asarray(data, np.object_) if shape is None else as_source(data, shape, np.dtype(object))
+    if hasattr(data, "dtype"):
+        return np.asarray(data)
+    if dtype is not None:
+        wanted = DataType.parse(dtype)
+        if wanted.kind is Kind.OBJECT and shape is not None:
+            # Only the shape says whether lists in it are elements or axes.
+            return as_source(data, shape, wanted.numpy)
+        # At once: NumPy's choice of a data type may round large integers, and takes records for an axis.
+        return np.asarray(data, wanted.numpy)
     found = np.asarray(data)
-    if found.dtype.kind in "SU" and not hasattr(data, "dtype"):
+    if found.dtype.kind in "SU":
         # NumPy would strip NULs at their ends, and turn numbers among them into text.
         return np.asarray(data, np.object_)
     return found

@@ -13,7 +13,7 @@ from blizzarr.codecs import BytesCodec, CodecChain, ShardingCodec
 from blizzarr.creation.chunking import resolve_chunks
 from blizzarr.creation.describe import lengths_of
 from blizzarr.creation.elements import as_data, type_of
-from blizzarr.dtypes import DataType
+from blizzarr.dtypes import DataType, Kind
 from blizzarr.formats import format_named, without_blocks
 from blizzarr.model import ArrayMeta
 
@@ -41,7 +41,9 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not isinstance(data, Array):
         if not (hasattr(data, "shape") and hasattr(data, "dtype")):
-            data = as_data(data, options.get("dtype"))
+            # Only the shape counts, so the elements need not fit the data type.
+            wanted = options.get("dtype")
+            data = as_data(data, wanted if wanted is not None and DataType.parse(wanted).kind is Kind.OBJECT else None)
         dtype = type_of(data) if isinstance(data, np.ndarray) else data.dtype
         return {"shape": tuple(data.shape), "dtype": dtype, **options}
     meta = replace(data.metadata, codecs=without_blocks(data.metadata.codecs, data.metadata.dtype))

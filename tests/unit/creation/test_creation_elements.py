@@ -171,6 +171,43 @@ def test_lists_of_lists() -> None:
     assert array[...].tolist() == [[1, 2], [3, 4]]
     array = blizzarr.create_array({}, data=[[1, 2], [3, 4]], dtype=object, filters=JsonCodec(), zarr_format=2)
     assert (array.shape, array[1, 1]) == ((2, 2), 4)
+    values: dict[str, bytes] = {}
+    blizzarr.save_array(values, [[1, 2], [3, 4]], shape=2, dtype=object, filters=JsonCodec(), zarr_format=2)
+    assert blizzarr.load(values).tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype"),
+    [
+        ([(1, 2.5), (3, 4)], [("a", "i4"), ("b", "f8")]),
+        ([(1, [2, 3])], [("a", "i4"), ("b", "i2", 2)]),
+        ((7, b"x"), [("a", ">i4"), ("b", "S2")]),
+        ([2**63 + 1, 1], "uint64"),
+        ([2**53 + 1, 0.5], "int64"),
+        ([b"a\0", b""], "S2"),
+        ([1, "ab"], "U3"),
+        (["2020-01-01", "NaT"], "M8[s]"),
+    ],
+    ids=str,
+)
+def test_lists_become_the_data_type_at_once(data: Any, dtype: Any) -> None:
+    """As in NumPy: what the list would be without a data type does not matter."""
+    expected = np.array(data, dtype)
+    values: dict[str, bytes] = {}
+    blizzarr.save_array(values, data, dtype=dtype, zarr_format=2)
+    for array in (blizzarr.create_array({}, data=data, dtype=dtype, zarr_format=2), blizzarr.open(values)):
+        assert array.shape == expected.shape
+        assert array[...].tobytes() == expected.astype(array.dtype).tobytes()
+
+
+def test_lists_whose_elements_do_not_fit() -> None:
+    """They are refused, where NumPy's arrays wrap around."""
+    values: dict[str, bytes] = {}
+    for data, dtype in (([1, 300], "uint8"), ([-1, 1], "uint16"), ([1, float("nan")], "int8")):
+        with pytest.raises((OverflowError, ValueError), match=r"out of bounds|NaN"):
+            blizzarr.create_array(values, data=data, dtype=dtype)
+    assert values == {}
+    assert blizzarr.zeros_like([1, 300], dtype="uint8").shape == (2,)
 
 
 def test_chunks_of_objects_are_reckoned_with_what_they_take() -> None:
