@@ -61,13 +61,17 @@ def convert(dtype: DataType, value: Any) -> np.generic:
 
 
 def _bool(dtype: DataType, value: Any) -> np.generic:
-    if isinstance(value, bool | np.bool_) or (isinstance(value, int | np.integer) and value in (0, 1)):
+    whole = isinstance(value, int | np.integer) and not isinstance(value, np.timedelta64)
+    if isinstance(value, bool | np.bool_) or (whole and value in (0, 1)):
         return np.bool_(value)
     raise RefusedError("true or false", value)
 
 
 def _integer(dtype: DataType, value: Any) -> np.generic:
     low, high = dtype.limits or (0, 0)
+    if isinstance(value, np.generic) and value.dtype.kind in "bV" and np.can_cast(value.dtype, np.float64):
+        # NumPy does not count booleans and the types of machine learning as numbers.
+        value = float(value)
     whole = isinstance(value, int | np.integer) or (
         isinstance(value, float | np.floating) and float(value).is_integer()
     )
@@ -79,6 +83,9 @@ def _integer(dtype: DataType, value: Any) -> np.generic:
 def _float(dtype: DataType, value: Any) -> np.generic:
     if isinstance(value, str):
         return _as_document(dtype, value)
+    if isinstance(value, np.complexfloating):
+        # NumPy would only warn that it loses the imaginary part.
+        raise RefusedError("a real number", value)
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -193,6 +200,8 @@ def _set(target: Any, key: Any, dtype: DataType, shape: tuple[int, ...], value: 
     if not shape:
         target[key] = convert(dtype, value)
         return
+    if isinstance(value, np.ndarray) and not value.ndim:
+        value = value[()]
     if _is_zero(value):
         value = [0] * shape[0]
     if not isinstance(value, list | tuple | np.ndarray) or len(value) != shape[0]:
