@@ -191,12 +191,12 @@ def _shape(shape: ShapeLike) -> tuple[int, ...]:
 
 
 def _endian(dtype: Any) -> str:
-    """Return the byte order of a NumPy type; our data types have none."""
+    """Return the byte order of a NumPy type; our data types have none, nor have their names and JSON."""
     if isinstance(dtype, DataType):
         return "little"
     try:
         return "big" if np.dtype(dtype).newbyteorder("=") != np.dtype(dtype) else "little"
-    except TypeError:
+    except (TypeError, ValueError):
         return "little"
 
 

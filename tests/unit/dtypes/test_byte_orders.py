@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.codecs import BytesCodec
+from blizzarr.dtypes import DataType
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
 from blizzarr.problems import Problems
 
@@ -68,3 +70,19 @@ def test_one_order_around_a_struct_of_both() -> None:
     assert typed.dtype.swap == 0
     assert not typed.dtype.is_native
     assert typed.dtype.numpy == np.dtype(numpy_form(spelled))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        {"name": "int16"},
+        {"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 10}},
+        {"name": "struct", "configuration": {"fields": [{"name": "a", "data_type": "int16"}]}},
+    ],
+    ids=str,
+)
+def test_data_types_as_in_documents_have_no_order(dtype: dict[str, Any]) -> None:
+    array = blizzarr.create_array({}, shape=3, dtype=dtype)
+    assert array.metadata.dtype == DataType.parse(dtype)
+    assert array.serializer == BytesCodec("little")
+    assert array[...].tobytes() == np.full(3, array.fill_value, array.dtype).tobytes()
