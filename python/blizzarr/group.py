@@ -310,9 +310,9 @@ class Group(GroupMembers):
                 raise TypeError(f"expected {name!r} to have data type {kind}, found {node.metadata.dtype}")
         return node
 
-    def empty(self, name: str, shape: ShapeLike, **options: Any) -> Array:
-        """Create an array without setting its elements; `options` as for `create_array`."""
-        return self.create_array(name, shape=shape, **{"dtype": "float64", **options})
+    def empty(self, name: str, shape: ShapeLike, *, dtype: Any = None, **options: Any) -> Array:
+        """Create an array without setting its elements, by default of float64; `options` as for `create_array`."""
+        return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)
 
     def zeros(self, name: str, shape: ShapeLike, **options: Any) -> Array:
         """Create an array of zeros; `options` as for `create_array`."""
@@ -324,7 +324,7 @@ class Group(GroupMembers):
 
     def full(self, name: str, shape: ShapeLike, fill_value: Any, **options: Any) -> Array:
         """Create an array in which every element is `fill_value`; `options` as for `create_array`."""
-        return self.create_array(name, shape=shape, **{"dtype": "float64", **options, "fill_value": fill_value})
+        return self.empty(name, shape, **{**options, "fill_value": fill_value})
 
     def empty_like(self, name: str, data: Any, **options: Any) -> Array:
         """Create an array with the shape, data type and layout of another one, without setting its elements."""

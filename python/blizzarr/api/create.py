@@ -165,9 +165,11 @@ def create_array(
     )
 
 
-def create(shape: ShapeLike, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:
+def create(
+    shape: ShapeLike, *, store: StoreLike | None = None, path: str | None = "", dtype: Any = None, **options: Any
+) -> Array:
     """Create an array, shape first, with float64 as the default data type; options and errors as for `create_array`."""
-    return create_array(store, name=path, shape=shape, **{"dtype": "float64", **options})
+    return create_array(store, name=path, shape=shape, dtype="float64" if dtype is None else dtype, **options)
 
 
 @exact_keywords

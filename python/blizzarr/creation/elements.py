@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array import Array
+from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import MetadataError, Problem
@@ -51,7 +52,7 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
     return found
 
 
-def type_of(data: Array | npt.NDArray[Any]) -> DataType:
+def type_of(data: Array | LazyArray | npt.NDArray[Any]) -> DataType:
     """Return the data type of an array with these elements.
 
     Examples
@@ -59,8 +60,8 @@ def type_of(data: Array | npt.NDArray[Any]) -> DataType:
     >>> type_of(np.array(["a", "bcd"], object)), type_of(np.zeros(2))
     (DataType('string'), DataType('float64'))
     """
-    if isinstance(data, Array):
-        return data.metadata.dtype
+    if isinstance(data, Array | LazyArray):
+        return (data if isinstance(data, Array) else data.array).metadata.dtype
     if data.dtype.kind != "O":
         return DataType.parse(data.dtype)
     kinds = set(map(type, data.ravel().tolist()))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from blizzarr.array import Array
+from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, CodecChain, ShardingCodec
 from blizzarr.creation.chunking import resolve_chunks
 from blizzarr.creation.describe import lengths_of
@@ -25,6 +26,8 @@ _LAYOUT = frozenset({"chunks", "shards", "filters", "serializer", "compressors",
 def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `create_array` for an array like `data`, except for those in `options`.
 
+    As in NumPy, a shape or data type of None is that of `data`.
+
     Of a blizzarr array everything is taken over but the elements and the attributes:
 
     - with no options about the layout, the layout is the same;
@@ -39,12 +42,13 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     >>> like(np.zeros((2, 3), "int16"), {"chunks": 1})
     {'shape': (2, 3), 'dtype': DataType('int16'), 'chunks': 1}
     """
+    options = {name: value for name, value in options.items() if value is not None or name not in ("shape", "dtype")}
     if not isinstance(data, Array):
         if not (hasattr(data, "shape") and hasattr(data, "dtype")):
             # Only the shape counts, so the elements need not fit the data type.
             wanted = options.get("dtype")
             data = as_data(data, wanted if wanted is not None and DataType.parse(wanted).kind is Kind.OBJECT else None)
-        dtype = type_of(data) if isinstance(data, np.ndarray) else data.dtype
+        dtype = type_of(data) if isinstance(data, LazyArray | np.ndarray) else data.dtype
         return {"shape": tuple(data.shape), "dtype": dtype, **options}
     meta = replace(data.metadata, codecs=without_blocks(data.metadata.codecs, data.metadata.dtype))
     if options.get("zarr_format") not in (None, meta.format):

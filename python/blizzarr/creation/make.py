@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from blizzarr.array import Array
+from blizzarr.array.lazy import LazyArray
 from blizzarr.array.objects import check_objects
 from blizzarr.config import config
 from blizzarr.creation.describe import ShapeLike, ZarrFormat, check_option_names, describe_array, lengths_of
@@ -43,7 +44,7 @@ def make_array(
         if given not in (None, source.shape):
             raise ValueError(f"expected shape= to be that of the data, {source.shape}, found {given}")
         shape = source.shape
-        dtype = type_of(source) if dtype is None else dtype
+        dtype = type_of(data if isinstance(data, LazyArray) else source) if dtype is None else dtype
     if shape is None or dtype is None:
         # The missing option may be there under a misspelled name.
         check_option_names(options)
@@ -81,11 +82,15 @@ def make_array(
 def _check_convertible(found: DataType, wanted: DataType) -> None:
     """Raise an error if no elements of one data type can be converted to the other.
 
+    Whether text and objects can become something of a fixed size, only the elements say.
+
     Raises
     ------
     TypeError
         If text would have to become bytes, or numbers either of them, or the reverse.
     """
+    if found.kind in (Kind.TEXT, Kind.BYTES, Kind.OBJECT) and wanted.kind is not Kind.OBJECT:
+        return
     made = np.zeros(1, found.numpy).astype(wanted.numpy)
     if wanted.kind is Kind.OBJECT and found.kind is not Kind.OBJECT and wanted.name != "object":
         kinds = {"string": Kind.TEXT, "bytes": Kind.BYTES}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from blizzarr import api
+from blizzarr.array import Array
 from blizzarr.codecs import BloscCodec, BytesCodec, GzipCodec, ShardingCodec, TransposeCodec
 from blizzarr.errors import MetadataError, NodeExistsError, PathError, StoreError
 
@@ -185,6 +187,39 @@ def test_like_takes_the_layout_over() -> None:
     other = api.ones_like(source, dtype="u1")
     assert (other.dtype, other.chunks, other.shards, other[0, 0]) == ("u1", (5, 10), (10, 30), 1)
     assert api.zeros_like(np.ones((3, 2), "c8")).dtype == "c8"
+
+
+def test_none_is_the_default_data_type() -> None:
+    """As in NumPy: float64, or that of the other array, which keeps its codecs then."""
+    for array in (
+        api.zeros(3, dtype=None),
+        api.empty(3, dtype=None),
+        api.create_group({}).full("a", 3, 0, dtype=None),
+        api.create_group({}).empty("a", 3, dtype=None),
+        api.zeros_like(np.zeros(3), dtype=None, shape=None),
+    ):
+        assert (array.dtype, array.shape) == ("f8", (3,))
+    source = api.create_array({}, data=["a", "b"], fill_value="none", compressors="gzip")
+    for array in (
+        api.empty_like(source, dtype=None, shape=None),
+        api.create_group({}).empty_like("a", source, dtype=None),
+        api.copy(source, {}, dtype=None),
+    ):
+        assert isinstance(array, Array)
+        assert replace(array.metadata, source=None) == replace(source.metadata, source=None)
+
+
+def test_like_a_lazy_view() -> None:
+    """NumPy's data type of text of any length, and of an empty view, says too little."""
+    for data in (["a", "b"], [b"a", b"b"], np.zeros(2, "V3"), np.zeros(2, "M8[25s]")):
+        source = api.create_array({}, data=data)
+        for array in (
+            api.zeros_like(source.lazy[:1]),
+            api.create_group({}).empty_like("a", source.lazy[:1]),
+            api.create_array({}, data=source.lazy[:1]),
+        ):
+            assert (array.metadata.dtype, array.shape) == (source.metadata.dtype, (1,))
+        assert api.create_array({}, data=source.lazy[:0]).metadata.dtype == source.metadata.dtype
 
 
 def test_auto_chunks_and_shards() -> None:

@@ -163,6 +163,29 @@ def test_between_text_of_any_and_of_a_fixed_length() -> None:
     assert (back.dtype, back[...].tolist()) == (np.dtype("U3"), ["a", "bcd"])
 
 
+@pytest.mark.parametrize(
+    ("data", "dtype"),
+    [
+        (np.array(["12", "-3"]), "int32"),
+        (np.array(["1.5", "nan"]), "float64"),
+        (np.array([b"1.5", b"3"]), "complex64"),
+        (np.array(["2020", "NaT"]), "M8[s]"),
+        (np.array([b"abc", b"\0\1\2"], object), "r24"),
+        (np.array(["12", "3"], object), "uint8"),
+    ],
+    ids=str,
+)
+def test_text_of_an_array_may_become_numbers(data: Any, dtype: Any) -> None:
+    """As that of NumPy's arrays: whether it can, the text says, not that of an empty element."""
+    expected = blizzarr.create_array({}, data=data, dtype=dtype)[...]
+    values: dict[str, bytes] = {}
+    array = blizzarr.create_array(values, data=blizzarr.create_array({}, data=data), dtype=dtype)
+    assert array[...].tobytes() == expected.tobytes()
+    with pytest.raises((ValueError, TypeError), match=r"x|expected|required"):
+        blizzarr.create_array(values, data=blizzarr.create_array({}, data=["x"]), dtype=dtype, overwrite=True)
+    assert blizzarr.load(values).tobytes() == expected.tobytes()
+
+
 def test_lists_of_lists() -> None:
     """Which lists are elements, the shape tells."""
     array = blizzarr.create_array(
