@@ -17,6 +17,7 @@ from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import MetadataError, Problem
+from blizzarr.formats.document import stored_value
 from blizzarr.transfer import as_source
 
 __all__ = ["as_data", "can_hold", "check_fill", "decide_type", "type_of"]
@@ -114,15 +115,24 @@ def can_hold(dtype: DataType, wanted: DataType, exact: bool = False) -> bool:
 
 
 def check_fill(fill_value: Any, chain: CodecChain) -> Any:
-    """Return the fill value, if the codec for objects can encode it, as it must in chunks with other elements.
+    """Return the fill value as its document will give it back, if the codec for objects can encode it.
+
+    It must, in chunks with other elements. Documents have any objects as JSON: an array becomes a list.
 
     Raises
     ------
     MetadataError
-        If it cannot.
+        If it cannot, or the document would give back what the codec stores as another element.
     """
     codec = _object_codec(chain.all)
-    refusal = None if codec is None else codec.refuses_fill(fill_value)
+    if codec is None:
+        return fill_value
+    refusal = codec.refuses_fill(fill_value)
+    if refusal is None and codec.element_type == "object":
+        said = stored_value(DataType.parse("object").fill_to_json(fill_value), "fill_value")
+        if codec.same_fill(fill_value, said):
+            return said
+        refusal = "an object that JSON gives back, as documents have it", repr(fill_value)
     if refusal is not None:
         raise MetadataError(problems=[Problem("fill_value", *refusal)])
     return fill_value

@@ -21,7 +21,7 @@ import numpy as np
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.problems import MISSING, Notice, Problems
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "dump", "is_deeper", "load"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "dump", "is_deeper", "load", "stored_value"]
 
 MAX_BYTES: Final = 2**28
 """The largest document that is read: 256 MiB."""
@@ -167,6 +167,23 @@ def dump(document: Mapping[str, Any], key: str) -> bytes:
         path, found = _culprit(document)
         problem = Problem(path, "a value that JSON has", found)
         raise MetadataError(key=key, problems=[problem]) from error
+
+
+def stored_value(value: Any, name: str) -> Any:
+    """Return a member of a document, as reading the document gives it back.
+
+    Raises
+    ------
+    MetadataError
+        The value cannot be expressed in JSON.
+
+    Examples
+    --------
+    >>> stored_value((1, np.arange(2)), "fill_value")
+    [1, [0, 1]]
+    """
+    stored: dict[str, Any] = json.loads(dump({name: value}, ""))
+    return stored[name]
 
 
 def _text(value: Any, margin: str) -> str:

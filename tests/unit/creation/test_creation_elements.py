@@ -233,6 +233,62 @@ def test_lists_whose_elements_do_not_fit() -> None:
     assert blizzarr.zeros_like([1, 300], dtype="uint8").shape == (2,)
 
 
+@pytest.mark.parametrize(
+    ("codec", "fill", "element"),
+    [
+        (numcodecs.JSON(), (1, 2), [1, 2]),
+        (numcodecs.JSON(), {1: (2,)}, {"1": [2]}),
+        (numcodecs.MsgPack(), [1, (2,)], [1, [2]]),
+        (numcodecs.VLenArray("<i4"), (1, 2), [1, 2]),
+        (numcodecs.VLenArray("<i4"), np.arange(2), [0, 1]),
+        (numcodecs.Pickle(), {"a": [1.5, None]}, {"a": [1.5, None]}),
+    ],
+    ids=str,
+)
+def test_fill_values_of_objects_are_as_the_document_has_them(codec: Any, fill: Any, element: Any) -> None:
+    values: dict[str, bytes] = {}
+    with blizzarr.config.set(allowed_codecs=("pickle",)):
+        array = blizzarr.create_array(
+            values, shape=3, chunks=2, dtype=object, filters=codec, fill_value=fill, zarr_format=2
+        )
+        for one in (array, blizzarr.open(values)):
+            assert [*map(type, one[...])] == [np.ndarray if codec.codec_id == "vlen-array" else type(element)] * 3
+            assert [list(found) if isinstance(element, list) else found for found in one[...]] == [element] * 3
+            assert one.fill_value == element
+        # This reads the document again, and finds the same array.
+        array.resize(4)
+        assert "Fill value" in repr(array.info) + array._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("codec", "fill"),
+    [
+        (numcodecs.MsgPack(), b"x"),
+        (numcodecs.Pickle(), b"x"),
+        (numcodecs.Pickle(), (1, 2)),
+        (numcodecs.Pickle(), {1: 2}),
+        (numcodecs.Pickle(), np.float32(2)),
+        (numcodecs.Pickle(), np.arange(2)),
+        (numcodecs.Pickle(), {1, 2}),
+        (numcodecs.VLenArray("<i4"), [2**70]),
+    ],
+    ids=str,
+)
+def test_fill_values_of_objects_that_would_read_back_as_others(codec: Any, fill: Any) -> None:
+    """They have the form of JSON in documents of v2, whatever the codec of the elements can encode."""
+    values: dict[str, bytes] = {}
+    with pytest.raises(MetadataError, match="fill_value: expected a"):
+        blizzarr.create_array(values, shape=3, dtype=object, filters=codec, fill_value=fill, zarr_format=2)
+    assert values == {}
+
+
+def test_numbers_that_arrays_of_a_type_do_not_have() -> None:
+    options: dict[str, Any] = {"dtype": object, "filters": numcodecs.VLenArray("<i4"), "zarr_format": 2}
+    array = blizzarr.create_array({}, shape=2, **options)
+    with pytest.raises(TypeError, match=r"axis and <i4, or a list at index \(1,\), found list"):
+        array[:] = [[1], [1, 2**70]]
+
+
 def test_chunks_of_objects_are_reckoned_with_what_they_take() -> None:
     """An object is taken for 64 bytes, of which NumPy's array holds 8."""
     assert blizzarr.create_array({}, shape=1 << 20, dtype=str).chunks == (1 << 14,)

@@ -80,6 +80,16 @@ class ObjectCodec(NumcodecsCodec):
         """Return why an object cannot be the fill value, which chunks with other elements contain; None if it can."""
         return self.refuses(fill)
 
+    def same_fill(self, one: Any, other: Any) -> bool:
+        """Return whether two objects, as fill values, are stored as the same element.
+
+        Raises
+        ------
+        NotImplementedError
+            In this base class; only codecs of any objects need it, whose documents have fill values as JSON.
+        """
+        raise NotImplementedError
+
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         dtype = chunk.dtype
         if dtype is None or (dtype.kind is Kind.OBJECT and dtype.name == self.element_type):

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.codecs.objects.codec import MAX_CHUNK_BYTES, ObjectCodec
+from blizzarr.dtypes.variable import OBJECT
 from blizzarr.errors import CodecError, LimitError
 
 __all__ = ["PythonObjectCodec", "PythonTable"]
@@ -32,6 +33,13 @@ class PythonObjectCodec(ObjectCodec):
     def takes(self, elements: list[Any]) -> bool:
         """Return whether all of these objects can be encoded."""
         return all(self.refuses(element) is None for element in elements)
+
+    def same_fill(self, one: Any, other: Any) -> bool:
+        identity = OBJECT.fill_identity
+        return identity(one) == identity(other) or identity(self._read_back(one)) == identity(self._read_back(other))
+
+    def _read_back(self, element: Any) -> Any:
+        return self.decode(self.encode([element], (1,)), (1,))[0]
 
     def encode(self, elements: list[Any], shape: tuple[int, ...]) -> bytes:
         """Return the bytes for the objects of a chunk of this shape, in C order.

@@ -46,12 +46,15 @@ class VlenArrayCodec(ObjectCodec):
     def refuses(self, element: Any) -> Refusal | None:
         try:
             self.encoded(element)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             return f"an array of one axis and {self.dtype}, or a list", f"{type(element).__name__} ({error})"
         return None
 
     def refuses_fill(self, fill: Any) -> Refusal | None:
-        return self.refuses(fill) if isinstance(fill, list | np.ndarray) else None
+        return self.refuses(fill) if isinstance(fill, list | tuple | np.ndarray) else None
+
+    def same_fill(self, one: Any, other: Any) -> bool:
+        return not isinstance(one, list | tuple | np.ndarray) or self.encoded(one) == self.encoded(other)
 
     def encoded(self, element: Any) -> bytes:
         """One array as bytes, converted as NumPy does in an assignment; None stands for an empty one."""
