@@ -9,6 +9,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from blizzarr.dtypes import time
+
 __all__ = ["NOTES", "SCHEMA", "TITLES", "Comparison", "Difference", "Elements", "Kind"]
 
 SCHEMA: Final = 1
@@ -225,7 +227,8 @@ def _count(number: int, noun: str) -> str:
 
 
 def _text(value: Any) -> str:
-    text = str(value) if isinstance(value, np.number | np.bool_ | np.datetime64 | np.timedelta64) else repr(value)
+    numeric = isinstance(value, np.number | np.bool_ | np.datetime64 | np.timedelta64)
+    text = time.as_text(value) if numeric else repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -235,4 +238,4 @@ def _plain(value: Any) -> Any:
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
         return value
-    return value if isinstance(value, float) and math.isfinite(value) else str(value)
+    return value if isinstance(value, float) and math.isfinite(value) else time.as_text(value)

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 from blizzarr.display.objects import json_of, text_of
 from blizzarr.display.region import Region
+from blizzarr.dtypes import time
 from blizzarr.model.names import printable
 
 __all__ = ["as_csv", "as_json", "as_text", "blocks"]
 
 _BLOCK_BYTES: Final = 32 << 20
+_OF_OTHERS: Final = 2
+"""What `numpy.dtype.isbuiltin` says of the types of other packages, which NumPy cannot convert to text."""
 
 Texts: TypeAlias = NDArray[Any]
 
@@ -102,6 +105,12 @@ def _texts(values: NDArray[Any]) -> Texts:
     if values.dtype.kind == "O":
         # Not as text of NumPy's, which has no zeros at its end.
         return np.fromiter(map(text_of, values.ravel().tolist()), np.dtype(object), values.size).reshape(values.shape)
+    kind = values.dtype.kind
+    if kind == "m" or (kind == "M" and np.datetime_data(values.dtype)[0] == "generic"):
+        # NumPy's own conversion cuts off the units of durations, and there is none of times without a unit.
+        return np.array([time.as_text(element) for element in values.ravel()], np.str_).reshape(values.shape)
+    if values.dtype.isbuiltin == _OF_OTHERS:
+        return np.array([str(element) for element in values.ravel()], np.str_).reshape(values.shape)
     return values.astype(np.str_)
 
 

@@ -6,11 +6,14 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import blizzarr
+from blizzarr.dtypes import DataType
 from support.png import decode
 
 Run = Callable[..., "tuple[int, str, str, bytes]"]
@@ -269,3 +272,31 @@ def test_json_is_json(run: Run, tmp_path: Path) -> None:
     document.write_text(document.read_text().replace(": 1", ": [NaN, -Infinity]"))
     found = json.loads(run("info", "--json", tmp_path / "a.zarr")[1], parse_constant=pytest.fail)
     assert found["attributes"] == {"a": ["NaN", "-Infinity"]}
+
+
+@pytest.mark.parametrize(
+    ("data", "texts"),
+    [
+        (np.array([1.5, -0.25]).astype(DataType.parse("bfloat16").numpy), ["1.5", "-0.25"]),
+        (np.array([1, -2]).astype(DataType.parse("int4").numpy), ["1", "-2"]),
+        (np.array([2.0, np.nan]).astype(DataType.parse("float8_e5m2").numpy), ["2", "nan"]),
+        (np.array([-(2**63) + 1, 1], "m8[ns]"), ["-9223372036854775807 nanoseconds", "1 nanoseconds"]),
+        (np.array([5, -(2**63)]).view("M8"), ["5 generic time units", "NaT"]),
+    ],
+    ids=["bfloat16", "int4", "float8_e5m2", "m8[ns]", "M8"],
+)
+def test_cat_of_types_that_numpy_has_no_text_for(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: npt.NDArray[Any], texts: list[str]
+) -> None:
+    """Nor all of the text: it cuts off the units of durations."""
+    monkeypatch.chdir(tmp_path)
+    array = blizzarr.create_array("a.zarr", data=data, fill_value=data[0])
+    assert [line.strip() for line in run("cat", "a.zarr")[1].splitlines()] == texts
+    assert run("cat", "a.zarr", "--format", "csv")[1].splitlines() == texts
+    numbers = data.dtype.kind not in "mM" and [float(text) if text != "nan" else "NaN" for text in texts]
+    assert json.loads(run("cat", "a.zarr", "--format", "json")[1]) == (numbers or texts)
+    assert f"Fill value   : {texts[0]}" in repr(array.info)
+    array[0] = data[1]
+    blizzarr.create_array("b.zarr", data=data)
+    assert f"{texts[1]} against {texts[0]}" in run("diff", "a.zarr", "b.zarr")[1]
+    assert json.loads(run("diff", "a.zarr", "b.zarr", "--json")[1])
