@@ -45,7 +45,20 @@ def comparable(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
         )
     numbers = [is_number(dtype) or dtype.kind == "b" for dtype in (a, b)]
     texts = [dtype.kind in "OTU" for dtype in (a, b)]
-    return all(numbers) or all(texts) or (a.kind == b.kind and (a.kind != "V" or a.itemsize == b.itemsize))
+    if any(numbers) or any(texts) or a.kind != b.kind:
+        return all(numbers) or all(texts)
+    if a.kind in "mM":
+        return _have_common_unit(a, b)
+    return a.kind != "V" or a.itemsize == b.itemsize
+
+
+def _have_common_unit(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
+    """Return whether NumPy has a unit for both; it has none for durations of years and of days."""
+    try:
+        np.promote_types(a, b)
+    except (TypeError, OverflowError):
+        return False
+    return True
 
 
 def differing(a: npt.NDArray[Any], b: npt.NDArray[Any], tolerance: Tolerance = EXACT) -> Mask:
@@ -71,8 +84,13 @@ def differing(a: npt.NDArray[Any], b: npt.NDArray[Any], tolerance: Tolerance = E
         return np.asarray(np.not_equal(*bytes_of).any(axis=-1), np.bool_)
     a, b = _known(a), _known(b)
     if any(tolerance) and a.dtype.kind not in "SUMm":
-        return np.asarray(~np.isclose(a, b, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True))
+        with np.errstate(over="ignore"):  # differences of float16
+            return np.asarray(~np.isclose(a, b, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True))
     found = np.asarray(a != b)
+    if a.dtype.kind in "iu" and b.dtype.kind in "fc":
+        found |= ~_exact(a, b)
+    elif a.dtype.kind in "fc" and b.dtype.kind in "iu":
+        found |= ~_exact(b, a)
     if a.dtype.kind in "fc" and b.dtype.kind in "fc" and found.any():
         found &= ~(_alike(a.real, b.real) & _alike(a.imag, b.imag) if a.dtype.kind == "c" else _alike(a, b))
     elif a.dtype.kind in "mM" and found.any():
@@ -105,6 +123,19 @@ def largest(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float | int | None:
 def _known(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Convert numbers of `ml_dtypes` to float64, which holds all their values."""
     return values.astype(np.float64) if values.dtype.num >= _OF_OTHERS and is_number(values.dtype) else values
+
+
+def _exact(integers: npt.NDArray[Any], others: npt.NDArray[Any]) -> Mask:
+    """Return a mask of integers that equal floats; only for 64 bits, which NumPy rounds to floats, do values matter."""
+    if integers.dtype.itemsize < 8:
+        return np.ones(integers.shape, np.bool_)
+    reals = others.real
+    limits = np.iinfo(integers.dtype)
+    # The upper limit itself is no float.
+    inside = (reals >= float(limits.min)) & (reals < float(limits.max))
+    found = np.zeros(integers.shape, np.bool_)
+    found[inside] = reals[inside].astype(integers.dtype) == integers[inside]
+    return found
 
 
 def _alike(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Mask:

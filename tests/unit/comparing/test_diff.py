@@ -12,6 +12,7 @@ import pytest
 
 import blizzarr
 from blizzarr.comparing import Comparison, Elements
+from blizzarr.comparing.values import differing
 from blizzarr.errors import StoreError
 from blizzarr.stores import MappingStore, StoreWrapper
 from blizzarr.stores.protocol import Value
@@ -128,6 +129,44 @@ def test_numbers_of_different_types_are_compared_by_value() -> None:
     ]
     text = blizzarr.create_array({}, data=np.array([b"a", b"b", b"c"]))
     assert [found.kind for found in blizzarr.diff(a, text).differences] == ["data-type"]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "differ"),
+    [
+        (np.array([2**53 + 1, 2**53, -3]), np.array([2.0**53, 2.0**53, -3]), [True, False, False]),
+        (np.array([2**53 + 1, 2**53]), np.array([2.0**53, 2.0**53], "c16"), [True, False]),
+        (np.array([2**63 - 1, -(2**63), 5]), np.array([2.0**63, -(2.0**63), np.nan]), [True, False, True]),
+        (np.array([2**64 - 1, 2**63, 0], "u8"), np.array([2.0**64, 2.0**63, -0.0]), [True, False, False]),
+        (np.array([256, 257]), np.array([256, 257]).astype(ml_dtypes.bfloat16), [False, True]),
+    ],
+    ids=str,
+)
+def test_integers_of_64_bits_are_not_rounded_to_floats(a: Any, b: Any, differ: list[bool]) -> None:
+    assert differing(a, b).tolist() == differ
+    assert differing(b, a).tolist() == differ
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (np.zeros(2, ml_dtypes.int4), np.zeros(2, "V1")),
+        (np.zeros(2, "m8[Y]"), np.zeros(2, "m8[s]")),
+        (np.zeros(2, "M8[Y]"), np.zeros(2, "M8[as]")),
+        (np.zeros(2, [("a", "m8[M]")]), np.zeros(2, [("a", "m8[D]")])),
+    ],
+    ids=str,
+)
+def test_types_that_numpy_does_not_compare(a: Any, b: Any) -> None:
+    found = blizzarr.diff(blizzarr.create_array({}, data=a), blizzarr.create_array({}, data=b))
+    assert [difference.kind for difference in found.differences] == ["data-type"]
+
+
+def test_tolerances_of_small_floats() -> None:
+    """Differences beyond float16 are larger than any tolerance, without a warning."""
+    a, b = (blizzarr.create_array({}, data=np.array([sign * 60000, 1], "f2")) for sign in (1, -1))
+    found = elements(blizzarr.diff(a, b, atol=1))
+    assert (found.different, found.largest) == (1, 120000)
 
 
 def test_documents() -> None:
