@@ -87,7 +87,7 @@ def copy(
     ValueError
         If `resume` and `overwrite` are both set, or source and destination overlap.
     TypeError
-        If an option does not exist.
+        If an option does not exist, or elements cannot be converted to another data type.
     CodecError
         If a chunk of the source is damaged.
     StoreError

@@ -16,7 +16,9 @@ from blizzarr.copying.progress import Record, fingerprint
 from blizzarr.copying.source_state import source_state
 from blizzarr.copying.stored import copy_stored, same_layout, stored_objects
 from blizzarr.creation.describe import describe_array
+from blizzarr.creation.elements import check_convertible
 from blizzarr.creation.like import like
+from blizzarr.dtypes import DataType
 from blizzarr.errors import NodeExistsError, NodeTypeError
 from blizzarr.formats import detect, encode, format_of, translate
 from blizzarr.hierarchy.place import place_node
@@ -53,10 +55,14 @@ class ArrayCopy:
         ------
         MetadataError
             If the format of the copy cannot express something; `problems` lists everything.
+        TypeError
+            If the elements cannot be converted to its data type.
         """
         attributes = options.get("attributes")
         arguments = like(source, {name: value for name, value in options.items() if name != "attributes"})
         metadata = describe_array(**arguments, attributes=attributes)
+        found = source.metadata.dtype if isinstance(source, Array) else DataType.parse(source.dtype)
+        check_convertible(found, metadata.dtype)
         if isinstance(source, Array):
             same = source.metadata.format == metadata.format
             # The chunk keys of the copy are chosen already; the format may not have those of the source.

@@ -20,7 +20,7 @@ from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats.document import stored_value
 from blizzarr.transfer import as_source
 
-__all__ = ["as_data", "can_hold", "check_fill", "decide_type", "type_of"]
+__all__ = ["as_data", "can_hold", "check_convertible", "check_fill", "decide_type", "type_of"]
 
 _ADVICE = "dtype='string', dtype='bytes', or a codec for the objects, like filters=[numcodecs.JSON()] of format 2"
 
@@ -112,6 +112,25 @@ def can_hold(dtype: DataType, wanted: DataType, exact: bool = False) -> bool:
             return wanted.name == "object"
         return not exact and wanted.numpy.kind == {"string": "U", "bytes": "S"}.get(dtype.name)
     return not exact and wanted.kind is not Kind.OBJECT and np.can_cast(wanted.numpy, dtype.numpy)
+
+
+def check_convertible(found: DataType, wanted: DataType) -> None:
+    """Raise an error if no elements of one data type can be converted to the other.
+
+    Whether text and objects can become something of a fixed size, only the elements say.
+
+    Raises
+    ------
+    TypeError
+        If text would have to become bytes, or numbers either of them, or the reverse.
+    """
+    if found == wanted or (found.kind in (Kind.TEXT, Kind.BYTES, Kind.OBJECT) and wanted.kind is not Kind.OBJECT):
+        return
+    made = np.zeros(1, found.numpy).astype(wanted.numpy)
+    if wanted.kind is Kind.OBJECT and found.kind is not Kind.OBJECT and wanted.name != "object":
+        kinds = {"string": Kind.TEXT, "bytes": Kind.BYTES}
+        if kinds[wanted.name] is not found.kind:
+            raise TypeError(f"expected data whose elements can become {wanted}, found {found}, like {made[0]!r}")
 
 
 def check_fill(fill_value: Any, chain: CodecChain) -> Any:

@@ -12,8 +12,7 @@ from blizzarr.array.lazy import LazyArray
 from blizzarr.array.objects import check_objects
 from blizzarr.config import config
 from blizzarr.creation.describe import ShapeLike, ZarrFormat, check_option_names, describe_array, lengths_of
-from blizzarr.creation.elements import as_data, type_of
-from blizzarr.dtypes import DataType, Kind
+from blizzarr.creation.elements import as_data, check_convertible, type_of
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import format_named
 from blizzarr.hierarchy.place import format_above, place_node
@@ -53,7 +52,7 @@ def make_array(
     metadata = describe_array(shape=shape, dtype=dtype, **options)
     # Data that cannot be converted or read is found out before anything is replaced.
     if isinstance(source, Array):
-        _check_convertible(source.metadata.dtype, metadata.dtype)
+        check_convertible(source.metadata.dtype, metadata.dtype)
         if overwrite:
             refuse_to_lose(source, store, path)
             from blizzarr.copying.array import size_of
@@ -77,25 +76,6 @@ def make_array(
                 remove_node(store, path)
             raise
     return array
-
-
-def _check_convertible(found: DataType, wanted: DataType) -> None:
-    """Raise an error if no elements of one data type can be converted to the other.
-
-    Whether text and objects can become something of a fixed size, only the elements say.
-
-    Raises
-    ------
-    TypeError
-        If text would have to become bytes, or numbers either of them, or the reverse.
-    """
-    if found.kind in (Kind.TEXT, Kind.BYTES, Kind.OBJECT) and wanted.kind is not Kind.OBJECT:
-        return
-    made = np.zeros(1, found.numpy).astype(wanted.numpy)
-    if wanted.kind is Kind.OBJECT and found.kind is not Kind.OBJECT and wanted.name != "object":
-        kinds = {"string": Kind.TEXT, "bytes": Kind.BYTES}
-        if kinds[wanted.name] is not found.kind:
-            raise TypeError(f"expected data whose elements can become {wanted}, found {found}, like {made[0]!r}")
 
 
 def choose_format(store: Store, path: str, zarr_format: ZarrFormat) -> str:

@@ -207,6 +207,18 @@ def test_a_finished_copy_in_a_zip_file_is_whole(tmp_path: Path) -> None:
     assert [str(finding) for finding in api.check(tmp_path / "x.zip").findings] == []
 
 
+@pytest.mark.parametrize("source", [np.arange(3), np.array([b"a"]), np.zeros(2, "i4,i4")], ids=str)
+def test_data_types_that_the_elements_cannot_become(source: Any) -> None:
+    """Found out before anything is stored, in any node, so that no interrupted copy is left."""
+    values: dict[str, bytes] = {}
+    group = api.create_group({})
+    group["a"], group["b"] = ["text"], source
+    for what in (source, group["b"], group):
+        with pytest.raises(TypeError, match="expected data whose elements can become string"):
+            api.copy(what, values, dtype="string")
+    assert values == {}
+
+
 def test_resuming_what_was_never_begun() -> None:
     """Nothing there is a copy of which nothing is done."""
     assert np.array_equal(api.copy(made(), {}, resume=True)[...], DATA)
