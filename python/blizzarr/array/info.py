@@ -7,7 +7,8 @@ from math import prod
 from typing import Any
 
 from blizzarr.array.stored import stored_bytes, stored_chunks
-from blizzarr.dtypes import Kind, time
+from blizzarr.dtypes import Kind
+from blizzarr.dtypes.value_text import value_text
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import printable
 from blizzarr.size_text import bytes_text
@@ -79,7 +80,7 @@ class ArrayInfo:
             ("Type", "Array"),
             ("Zarr format", self.zarr_format),
             ("Data type", self.data_type),
-            ("Fill value", time.as_text(self.fill_value)),
+            ("Fill value", value_text(self.fill_value)),
             ("Shape", self.shape),
         ]
         if self.dimension_names is not None:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from blizzarr.dtypes import time
+from blizzarr.dtypes.value_text import value_text
 
 __all__ = ["NOTES", "SCHEMA", "TITLES", "Comparison", "Difference", "Elements", "Kind"]
 
@@ -228,7 +228,7 @@ def _count(number: int, noun: str) -> str:
 
 def _text(value: Any) -> str:
     numeric = isinstance(value, np.number | np.bool_ | np.datetime64 | np.timedelta64)
-    text = time.as_text(value) if numeric else repr(value)
+    text = value_text(value) if numeric else repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -238,4 +238,4 @@ def _plain(value: Any) -> Any:
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
         return value
-    return value if isinstance(value, float) and math.isfinite(value) else time.as_text(value)
+    return value if isinstance(value, float) and math.isfinite(value) else value_text(value)

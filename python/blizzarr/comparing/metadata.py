@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from blizzarr.comparing.comparison import Difference
-from blizzarr.dtypes import time
+from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.dimension_names import ATTRIBUTE, names_in
 from blizzarr.model import ArrayMeta, GroupMeta
 
@@ -36,7 +36,7 @@ def _fill_values(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
     identities = [None if side.fill_undefined else side.dtype.fill_identity(side.fill_value) for side in (a, b)]
     if identities[0] != identities[1]:
         values = [None if side.fill_undefined else side.fill_value for side in (a, b)]
-        yield Difference("fill-value", path, f"{time.as_text(values[0])} against {time.as_text(values[1])}")
+        yield Difference("fill-value", path, f"{value_text(values[0])} against {value_text(values[1])}")
 
 
 def _names(meta: ArrayMeta) -> str:

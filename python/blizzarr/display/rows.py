@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from blizzarr.display.objects import json_of, text_of
 from blizzarr.display.region import Region
-from blizzarr.dtypes import time
+from blizzarr.dtypes.value_text import value_text
 from blizzarr.model.names import printable
 
 __all__ = ["as_csv", "as_json", "as_text", "blocks"]
@@ -108,7 +108,7 @@ def _texts(values: NDArray[Any]) -> Texts:
     kind = values.dtype.kind
     if kind == "m" or (kind == "M" and np.datetime_data(values.dtype)[0] == "generic"):
         # NumPy's own conversion cuts off the units of durations, and there is none of times without a unit.
-        return np.array([time.as_text(element) for element in values.ravel()], np.str_).reshape(values.shape)
+        return np.array([value_text(element) for element in values.ravel()], np.str_).reshape(values.shape)
     if values.dtype.isbuiltin == _OF_OTHERS:
         return np.array([str(element) for element in values.ravel()], np.str_).reshape(values.shape)
     return values.astype(np.str_)

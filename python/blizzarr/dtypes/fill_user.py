@@ -9,6 +9,7 @@ import numpy as np
 
 from blizzarr.dtypes import fill_json
 from blizzarr.dtypes.kinds import Kind
+from blizzarr.dtypes.value_text import value_text
 from blizzarr.problems import Problems
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class RefusedError(ValueError):
     def __init__(self, expected: str, found: Any) -> None:
         super().__init__(expected, found)
         self.expected = expected
-        self.found = str(found) if isinstance(found, np.generic) else repr(found)
+        self.found = value_text(found) if isinstance(found, np.generic) else repr(found)
 
 
 def default(dtype: DataType) -> np.generic:

@@ -14,7 +14,7 @@ from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.problems import MISSING, Problems, members
 
-__all__ = ["NAMES", "as_text", "from_json", "from_numpy"]
+__all__ = ["NAMES", "from_json", "from_numpy"]
 
 NAMES: Final = {"numpy.datetime64": "M8", "numpy.timedelta64": "m8"}
 UNITS: Final = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs", "as", "generic")
@@ -42,16 +42,3 @@ def from_numpy(dtype: np.dtype[Any]) -> DataType:
     unit, scale = np.datetime_data(dtype)
     name = "numpy.datetime64" if dtype.kind == "M" else "numpy.timedelta64"
     return DataType(name, dtype.newbyteorder("="), Kind.TIME, 8, configuration={"unit": unit, "scale_factor": scale})
-
-
-def as_text(value: Any) -> str:
-    """Return a value as text. NumPy has none for a time without a unit, which is a mere count.
-
-    Examples
-    --------
-    >>> as_text(np.datetime64("2001-02-03")), as_text(np.int64(5).view("M8"))
-    ('2001-02-03', '5 generic time units')
-    """
-    if isinstance(value, np.datetime64) and not np.isnat(value) and np.datetime_data(value.dtype)[0] == "generic":
-        value = value.view("m8")
-    return str(value)

@@ -162,6 +162,7 @@ def test_users_may_say_it_otherwise(name: str, value: Any, equal: Any) -> None:
         ("bool", np.timedelta64(1, "s")),
         ("int8", DataType.parse("bfloat16").fill(1.5)),
         ("int8", np.void(b"1")),
+        ("int8", np.int64(1).view("M8")),
         ("complex64", "1"),
         ("complex64", (1, 2, 3)),
         ("r16", b"abc"),
