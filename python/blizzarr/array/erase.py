@@ -88,7 +88,10 @@ def _cells_outside(inside: Sequence[int], cells: Sequence[int]) -> Iterator[tupl
     """Iterate over the positions in a grid of shape `cells` outside of the shape `inside`, never visiting others."""
     for axis, (first, stop) in enumerate(zip(inside, cells, strict=True)):
         before = [range(min(whole, count)) for whole, count in zip(inside[:axis], cells[:axis], strict=True)]
-        yield from product(*before, range(first, stop), *map(range, cells[axis + 1 :]))
+        lengths = [*before, range(first, stop), *map(range, cells[axis + 1 :])]
+        if all(lengths):
+            # An empty product would make lists of its other factors all the same, and these may be very long.
+            yield from product(*lengths)
 
 
 def _fill_outside(

@@ -416,3 +416,14 @@ def test_text_that_is_shorter_than_its_type(dtype: str, fill: Any, zarr_format: 
     z.resize(8)
     kept = np.array(["c"] * 5, dtype).tolist()
     assert z[:].tolist() == [*kept, fill, fill, fill]
+
+
+@pytest.mark.parametrize("shape", [(0, 2**61), (2, 2**61), (2, 1, 2**60)], ids=str)
+def test_long_axes_of_which_few_chunks_are_cut_off(shape: tuple[int, ...]) -> None:
+    """Neither time nor memory depends on the chunks that stay, nor on those of an axis beside an empty one."""
+    chunks = (*(1 for _ in shape[1:]), 2**10)
+    array = create_array({}, shape=shape, chunks=chunks, dtype="int8", fill_value=3)
+    array[..., -1] = 5
+    array.resize((*shape[:-1], shape[-1] - 1))
+    array.resize((2, *shape[1:]))
+    assert (array.shape[0], (array[..., -2:] == 3).all()) == (2, True)
