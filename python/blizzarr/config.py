@@ -35,6 +35,9 @@ class Config:
 
     threads: int = 0
     """The number of threads that read and write chunks; 0 means one per core."""
+    concurrent_requests: int = 32
+    """The number of requests to a remote store (see `blizzarr.stores.Store`) that are made at once, however small the
+    chunks, as far as they fit into 256 MiB; never less than `threads`."""
     write_empty_chunks: bool = False
     """Store chunks that hold nothing but the fill value. By default they are deleted, as a missing chunk reads so."""
     chunk_bytes: int = 1 << 20
@@ -66,8 +69,8 @@ class Config:
     """
 
     def __post_init__(self) -> None:
-        sizes = ("chunk_bytes", "shard_bytes", "copy_bytes", "element_bytes")
-        for name, least in (("threads", 0), *((name, 1) for name in sizes)):
+        positive = ("concurrent_requests", "chunk_bytes", "shard_bytes", "copy_bytes", "element_bytes")
+        for name, least in (("threads", 0), *((name, 1) for name in positive)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise ValueError(f"expected {name} to be an integer of at least {least}, found {value!r}")
@@ -144,6 +147,7 @@ _LAST: Final = fields(Config)[-1].name
 
 _ENGINE: Final[dict[str, Callable[[Any], None]]] = {
     "threads": _native.threads_set,
+    "concurrent_requests": _native.requests_set,
     "durability": _native.durability_set,
 }
 """Functions that pass settings on to the engine."""

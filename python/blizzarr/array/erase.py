@@ -26,6 +26,7 @@ from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
+from blizzarr.stores.requests import each
 from blizzarr.stores.within import kept_within
 from blizzarr.transfer import Binding, read
 
@@ -70,13 +71,17 @@ def erase_outside(
         cells_there = stored_chunks(store, path, metadata)
     elif may_stay:
         return
-    for key, cell in cells_there:
+
+    def erase(found: tuple[str, tuple[int, ...]]) -> None:
+        key, cell = found
         if all(index < whole for index, whole in zip(cell, inside, strict=True)):
-            continue
+            return
         if deletes and any(index * length >= size for index, length, size in zip(cell, grid, keep, strict=True)):
             chunks.delete(key)
         else:
             _fill_outside(binding, metadata.fill_value, cell, grid, keep, write_empty=not deletes)
+
+    each(chunks, erase, cells_there)
 
 
 def _present(chunks: Any, cells: dict[str, tuple[int, ...]]) -> Iterable[tuple[str, tuple[int, ...]]]:

@@ -11,6 +11,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.chunk_places import Intervals
 from blizzarr.stores import Store
+from blizzarr.stores.requests import each
 from blizzarr.stores.within import kept_within, refuse_out
 
 __all__ = ["stored_bytes", "stored_chunks"]
@@ -49,12 +50,10 @@ def _indices(separator: str, rank: int) -> re.Pattern[str]:
 def stored_bytes(store: Store, path: str, metadata: ArrayMeta) -> int:
     """Return the number of bytes that an array takes up in its store: its documents and its chunks."""
     size = getattr(store, "size", None)
-    total = 0
     prefixes = node_prefixes(path, metadata)
     keys = {key for prefix in prefixes for key in store.list(prefix.rstrip("/"))}
-    for key in keys.union(document_keys(path, metadata)):
-        if size is not None:
-            total += size(key) or 0
-        else:
-            total += len(memoryview(store.get(key) or b""))
-    return total
+
+    def length(key: str) -> int:
+        return (size(key) or 0) if size is not None else len(memoryview(store.get(key) or b""))
+
+    return sum(each(store, length, keys.union(document_keys(path, metadata))))

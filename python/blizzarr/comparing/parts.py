@@ -20,6 +20,7 @@ from blizzarr.copying.regions import Region, Regions, plan_regions
 from blizzarr.copying.stored import same_layout, stored_objects
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import chunk_prefix, chunk_store
+from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
 
 __all__ = ["Parts", "cut", "plan", "stored_alike"]
@@ -136,7 +137,9 @@ def stored_alike(a: Array, b: Array, cells: list[Cell]) -> Iterator[tuple[Cell, 
             return False
         return one is not None and other is not None and memoryview(one) == memoryview(other)
 
-    with Threads(min(16, 2 * (os.cpu_count() or 1))) as pool:
+    size = 2 * prod(a.metadata.write_shape) * a.metadata.dtype.itemsize
+    threads = min(16, 2 * (os.cpu_count() or 1))
+    with Threads(at_once(a.store, b.store, otherwise=threads, size=size)) as pool:
         for start in range(0, len(cells), BATCH):
             batch = cells[start : start + BATCH]
             yield from zip(batch, pool.map(alike, batch), strict=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from math import prod
 
 from blizzarr.array import Array
 from blizzarr.array.stored import stored_chunks
@@ -14,6 +15,7 @@ from blizzarr.durability import as_durable_as_here
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.model import ArrayMeta
+from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
 
 __all__ = ["copy_stored", "same_layout", "stored_objects"]
@@ -67,7 +69,9 @@ def copy_stored(
         if value is not None:
             there.set(new_prefix + new.chunk_keys.key(position), value)
 
-    with Threads(min(16, 2 * (os.cpu_count() or 1))) as pool:
+    threads = min(16, 2 * (os.cpu_count() or 1))
+    size = prod(old.write_shape) * old.dtype.itemsize
+    with Threads(at_once(source.store, target.store, otherwise=threads, size=size)) as pool:
         for start in range(done, len(positions), BATCH):
             batch = positions[start : start + BATCH]
             list(pool.map(as_durable_as_here(one), batch))

@@ -23,6 +23,7 @@ from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 from blizzarr.problems import Notice, warn_of
+from blizzarr.stores.requests import each
 
 __all__ = [
     "below",
@@ -46,14 +47,14 @@ def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
     """Return the values under many keys, `None` for missing ones, in one request if the store has `get_many`."""
     at_once = getattr(store, "get_many", None) if len(keys) > 1 else None
     try:
-        return [store.get(key) for key in keys] if at_once is None else list(at_once(keys))
+        return each(store, store.get, keys) if at_once is None else list(at_once(keys))
     except PathError:
         if len(keys) == 1:
             raise
     except StoreError as error:
         if error.errno not in _NO_VALUE:
             raise
-    return [_get(store, key) for key in keys]
+    return each(store, lambda key: _get(store, key), keys)
 
 
 def _get(store: Store, key: str) -> Any:

@@ -19,6 +19,7 @@ from blizzarr.formats.v2_names import ARRAY
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import join
+from blizzarr.stores.requests import at_once
 from blizzarr.stores.sample_names import sample_names
 from blizzarr.stores.threads import Threads
 
@@ -61,7 +62,7 @@ def settled(store: Any, path: str, meta: ArrayMeta) -> ArrayMeta:
 def settled_many(store: Any, arrays: Sequence[tuple[str, ArrayMeta]]) -> list[ArrayMeta]:
     """Do the same for many arrays with their paths, in parallel if requests are slow."""
     if len(arrays) > 1 and not _is_near(store):
-        with Threads(_AT_ONCE) as pool:
+        with Threads(at_once(store, otherwise=_AT_ONCE)) as pool:
             return list(pool.map(lambda array: settled(store, *array), arrays))
     return [settled(store, path, meta) for path, meta in arrays]
 

@@ -20,6 +20,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, StoreWrapper, check_writable
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
+from blizzarr.stores.requests import each
 
 __all__ = ["remove_chunks", "remove_left_over", "remove_node"]
 
@@ -83,8 +84,7 @@ def remove_node(store: Store, path: str) -> None:
             for prefix in found.prefixes:
                 delete_prefix(prefix)
     else:
-        for key in chunks:
-            store.delete(key)
+        each(store, store.delete, chunks)
         for place, array in found.arrays.items():
             # Chunks that were stored after the listing; without the documents, nobody stores any more.
             remove_chunks(store, place, array)
@@ -153,5 +153,4 @@ def remove_chunks(store: Store, path: str, meta: ArrayMeta) -> None:
     if erase_values is not None:
         erase_values(keys)
         return
-    for key in keys:
-        chunks.delete(key)
+    each(chunks, chunks.delete, keys)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from blizzarr.errors import StoreError
 from blizzarr.stores import Store
+from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
 
 __all__ = ["Told", "digests"]
@@ -34,7 +35,7 @@ def digests(
         return key, None if value is None else hashlib.sha256(value).hexdigest()
 
     waiting, done = iter(keys), 0
-    with Threads(os.cpu_count() or 1) as pool:
+    with Threads(at_once(store, otherwise=os.cpu_count() or 1)) as pool:
         while batch := list(islice(waiting, AHEAD)):
             yield from pool.map(one, batch)
             done += len(batch)

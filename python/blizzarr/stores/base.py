@@ -14,6 +14,7 @@ from blizzarr.stores.keys import check_prefix
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
 from blizzarr.stores.ranges import slice_ranges
+from blizzarr.stores.requests import each, is_remote
 
 __all__ = ["BaseStore"]
 
@@ -44,6 +45,7 @@ class BaseStore(ABC):
     supports_list: bool = True
     deletes_at_once: bool = False
     shows_at_once: bool = False
+    remote: bool = False
 
     @abstractmethod
     def get(self, key: str) -> Value | None:
@@ -61,6 +63,10 @@ class BaseStore(ABC):
     def list(self, prefix: str = "") -> Iterable[str]:
         """Return all keys under the prefix, at any depth."""
 
+    def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
+        """Return the values under many keys, None for each that is missing; of a remote store, many at once."""
+        return each(self, self.get, keys)
+
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         """Return parts of the value, in the order of `ranges`; None if there is no value."""
         value = self.get(key)
@@ -72,8 +78,7 @@ class BaseStore(ABC):
 
     def delete_prefix(self, prefix: str) -> None:
         """Remove every key under the prefix."""
-        for key in builtins.list(self.list(prefix)):
-            self.delete(key)
+        each(self, self.delete, self.list(prefix))
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
         """Set the value only if it is still `expected` (None: only if there is none); return whether it was set.
@@ -105,6 +110,7 @@ class BaseStore(ABC):
         self.read_only = bool(getattr(store, "read_only", False))
         self.supports_delete = bool(getattr(store, "supports_delete", True))
         self.supports_list = bool(getattr(store, "supports_list", True))
+        self.remote = is_remote(store)
 
     def _check_writable(self, key: str) -> None:
         """Raise `ReadOnlyError` if the store was opened for reading."""

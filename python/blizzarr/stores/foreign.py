@@ -15,6 +15,7 @@ from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import slice_ranges
+from blizzarr.stores.requests import is_remote
 
 __all__ = ["ForeignStore"]
 
@@ -69,6 +70,7 @@ class ForeignStore(BaseStore):
         self.read_only = read_only or bool(getattr(target, "read_only", False)) or not self._has("set")
         self.supports_delete = self._has("delete") and bool(getattr(target, "supports_delete", True))
         self.supports_list = self._has("list") and bool(getattr(target, "supports_list", True))
+        self.remote = is_remote(target)
 
     def __repr__(self) -> str:
         shown = repr(self.target)
@@ -84,7 +86,7 @@ class ForeignStore(BaseStore):
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
         """Return the values under many keys, in one request if the object has one; None for each that is missing."""
         if not self._has("get_many"):
-            return [self.get(key) for key in keys]
+            return super().get_many(keys)
         for key in keys:
             check_key(key)
         with failures("read", ", ".join(keys[:3]), self):

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
+from blizzarr.config import config
 from blizzarr.durability import as_durable_as_here
 from blizzarr.stores.protocol import Store, Value
+from blizzarr.stores.requests import is_remote
 from blizzarr.stores.threads import Threads
 
 __all__ = ["delete_many", "duplicate_many", "set_many"]
@@ -34,7 +36,7 @@ def set_many(store: Store, values: Sequence[tuple[str, Value]]) -> None:
     if together is not None:
         together(values)
     else:
-        _each(store.set, values)
+        _each(store, store.set, values)
 
 
 def delete_many(store: Store, keys: Sequence[str]) -> None:
@@ -52,7 +54,7 @@ def delete_many(store: Store, keys: Sequence[str]) -> None:
     if together is not None:
         together(keys)
     else:
-        _each(store.delete, [(key,) for key in keys])
+        _each(store, store.delete, [(key,) for key in keys])
 
 
 def duplicate_many(store: Store, pairs: Sequence[tuple[str, str]]) -> None:
@@ -76,13 +78,13 @@ def duplicate_many(store: Store, pairs: Sequence[tuple[str, str]]) -> None:
         if value is not None:
             store.set(other, value)
 
-    _each(copy, [pair for pair, done in zip(pairs, linked, strict=True) if not done])
+    _each(store, copy, [pair for pair, done in zip(pairs, linked, strict=True) if not done])
 
 
-def _each(work: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> None:
+def _each(store: Store, work: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> None:
     """Call `work` with each of the arguments, several at a time."""
     arguments = list(arguments)
-    if len(arguments) < _FEW:
+    if len(arguments) < (2 if is_remote(store) else _FEW):
         for some in arguments:
             work(*some)
         return
@@ -90,6 +92,6 @@ def _each(work: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Non
     def one(some: tuple[Any, ...]) -> None:
         work(*some)
 
-    with Threads(_THREADS) as pool:
+    with Threads(config.concurrent_requests if is_remote(store) else _THREADS) as pool:
         for _ in pool.map(as_durable_as_here(one), arguments):
             pass

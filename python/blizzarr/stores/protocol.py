@@ -44,6 +44,7 @@ class Store(Protocol):
     - ``read_only``: True if `set` and `delete` raise `ReadOnlyError`; arrays check this before they begin to write,
     - ``supports_delete``: False if `delete` is refused (as in zip files),
     - ``supports_list``: False if `list` and `list_dir` are refused,
+    - ``remote``: True if a request takes long, so that many are made at once: `config.concurrent_requests` of them,
     - ``shows_at_once``: True if others see new values without `flush`, which then only matters for power cuts,
     - ``deletes_at_once``: True if others see `delete_prefix` as one step,
     - ``native``: the handle that the engine should use instead of calling back into Python,

@@ -9,6 +9,7 @@ from typing import Any
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.conditional import try_discard, try_replace
 from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
+from blizzarr.stores.requests import each
 
 __all__ = ["StoreWrapper"]
 
@@ -62,7 +63,7 @@ class StoreWrapper(BaseStore):
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
         """Return the values under many keys, in one request if the store has one; None for each that is missing."""
         get_many = getattr(self.store, "get_many", None)
-        return [self.store.get(key) for key in keys] if get_many is None else builtins.list(get_many(keys))
+        return each(self.store, self.store.get, keys) if get_many is None else builtins.list(get_many(keys))
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         """Return parts of the value; None if there is no value."""
@@ -102,7 +103,8 @@ class StoreWrapper(BaseStore):
 
     def present(self, keys: Sequence[str]) -> builtins.list[str]:
         """Return the keys that have a value."""
-        return [key for key in keys if self.get_ranges(key, [(0, 0)]) is not None]
+        found = each(self, lambda key: self.get_ranges(key, [(0, 0)]) is not None, keys)
+        return [key for key, there in zip(keys, found, strict=True) if there]
 
     def size(self, key: str) -> int | None:
         """Return the length of the value in bytes; None if there is none. A store without `size` reads the value."""

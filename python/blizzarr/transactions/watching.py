@@ -9,6 +9,7 @@ from blizzarr.errors import GenerationMismatchError
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.generation import generation_of
 from blizzarr.stores.protocol import ByteRange, Value
+from blizzarr.stores.requests import each
 from blizzarr.transactions.naming import place_in, shown
 from blizzarr.transactions.overlay import Seen
 
@@ -36,7 +37,7 @@ class _WatchedStore(StoreWrapper):
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
         """The values under many keys."""
-        return [self.get(key) for key in keys]
+        return each(self, self.get, keys)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         """Return parts of the value."""

@@ -11,6 +11,7 @@ from blizzarr import _native
 from blizzarr.stores import ByteRange, Listing, Store, StoreWrapper, Value
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.listing import list_sorted_dir
+from blizzarr.stores.requests import each
 from blizzarr.transformers.array_keys import ArrayKeys
 
 __all__ = ["RenamingStore", "stored_key"]
@@ -99,8 +100,7 @@ class RenamingStore(StoreWrapper):
         prefix = check_prefix(prefix)
         if self._is_inside(prefix):
             self._check_writable(prefix)
-            for key in self.list(prefix):
-                self.delete(key)
+            each(self, self.delete, self.list(prefix))
         else:
             super().delete_prefix(prefix)
 

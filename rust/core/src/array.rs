@@ -7,6 +7,7 @@ use crate::cache::{Cached, Recheck};
 use crate::chain::Chain;
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Interrupt;
+use crate::pool;
 use crate::store::uint64_sharded::ShardedStore;
 use crate::store::Store;
 
@@ -169,6 +170,15 @@ impl Array {
         self
     }
 
+    /// How many requests to its store are made at once by an operation on so many threads; 0 if it is near.
+    pub fn requests(&self, threads: usize) -> usize {
+        if self.store.remote() {
+            pool::requests().max(threads)
+        } else {
+            0
+        }
+    }
+
     /// The chain of the chunk at `place`.
     pub fn chain_at(&self, place: &[i64]) -> Result<&Chain> {
         if self.edges.is_empty() {
@@ -205,6 +215,8 @@ pub fn clipped(cell: &[usize], bounds: &[usize], place: &[i64]) -> Vec<usize> {
 pub struct Options<'a> {
     /// How many threads may work on it, at least 1.
     pub threads: usize,
+    /// How many requests to a store that is far away may be made at once; 0 for a store that is near.
+    pub requests: usize,
     /// Store chunks that hold nothing but the fill value, too.
     pub write_empty: bool,
     /// Asked now and then by all of them.
@@ -218,23 +230,38 @@ pub const PARALLEL_FROM: usize = 96 << 10;
 const WAITING_WRITERS: usize = 16;
 /// What the chunks of additional writers may take up in memory.
 const WAITING_BYTES: usize = 16 << 20;
+/// What chunks that are requested at once may take up in memory, those of as many as there are threads apart.
+pub const REQUESTED_BYTES: usize = 256 << 20;
 
 impl<'a> Options<'a> {
-    /// The options for what happens inside each of `count` cells: with enough cells to keep all threads busy,
-    /// nothing inside one of them needs to be split up further.
-    pub fn inside(&self, count: usize) -> Options<'a> {
+    /// The options for what happens inside each of `count` cells, so many of them at once: with enough cells to keep all
+    /// threads busy, nothing inside one of them needs to be split up further. Requests are shared out.
+    pub fn inside(&self, count: usize, at_once: usize) -> Options<'a> {
         let threads = if count >= 2 * self.threads { 1 } else { self.threads };
-        Options { threads, ..*self }
+        let requests = match self.requests {
+            0 => 0,
+            requests => (requests / at_once.clamp(1, count.max(1))).max(1),
+        };
+        Options { threads, requests, ..*self }
     }
 
     /// Threads that write `count` cells of `length` bytes each: more where they wait for a device most of the time, as
     /// far as the memory goes that each needs.
     pub fn writers_for(&self, count: usize, length: usize, store: &dyn Store) -> usize {
-        let threads = self.threads_for(count, length);
-        if count < 2 || self.threads == 1 || !store.waits() {
+        let threads = self.requesters_for(count, length);
+        if count < 2 || self.threads == 1 || self.requests > 0 || !store.waits() {
             return threads;
         }
         threads.max(WAITING_WRITERS.min(count).min(WAITING_BYTES / length.max(1)))
+    }
+
+    /// Threads that ask the store for `count` cells of `length` bytes each: if it is far away as many as requests may be
+    /// made, however little there is to do, as far as the memory goes that each needs.
+    pub fn requesters_for(&self, count: usize, length: usize) -> usize {
+        match self.requests {
+            0 => self.threads_for(count, length),
+            requests => requests.min(self.threads.max(REQUESTED_BYTES / length.max(1))),
+        }
     }
 
     /// Threads for `count` cells of `length` bytes each.

@@ -80,8 +80,8 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
     let rank = array.shape.len();
     let count = places.len().checked_div(rank).unwrap_or(1);
     let total = Mutex::new(Checked::default());
-    let threads = options.threads_for(count, array.chain.length);
-    let inside = options.inside(count);
+    let threads = options.requesters_for(count, array.chain.length);
+    let inside = options.inside(count, threads);
     pool::run(threads, count, options.interrupted, |job, _| {
         let place = &places[job * rank..(job + 1) * rank];
         let mut key = String::new();

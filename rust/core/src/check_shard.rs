@@ -39,8 +39,14 @@ pub fn check_shard(
     }
     let fetches = fetches(&named, apart(&shard.inner, reader, depth))?;
     let total = Mutex::new(std::mem::take(found));
-    let threads = options.threads_for(fetches.len(), shard.inner.length);
-    let inside = options.inside(fetches.len());
+    let threads = match reader.bytes() {
+        None => options.requesters_for(fetches.len(), shard.inner.length.max(FETCH as usize)),
+        Some(_) => options.threads_for(fetches.len(), shard.inner.length),
+    };
+    if threads > 1 && options.requests > 0 {
+        pool::await_requests();
+    }
+    let inside = options.inside(fetches.len(), threads);
     let done = pool::run(threads, fetches.len(), options.interrupted, |fetch, _| {
         let mut here = Found::default();
         let named = &named[fetches[fetch].clone()];

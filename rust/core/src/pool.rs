@@ -36,6 +36,8 @@ const SPIN: Duration = Duration::from_micros(if cfg!(miri) { 0 } else { 15 });
 
 /// 0 until somebody sets it.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
+/// How many requests to a store that is far away are made at once, unless somebody says otherwise.
+static REQUESTS: AtomicUsize = AtomicUsize::new(32);
 static POOL: PerProcess<Pool> = PerProcess::new(Pool::default);
 
 /// Sets how many threads loops use that do not say; 0 goes back to as many as the system grants this process.
@@ -55,6 +57,24 @@ pub fn threads() -> usize {
         }
         (0, granted) => granted,
         (count, _) => count,
+    }
+}
+
+/// Sets how many requests to a store that is far away are made at once; at least 1.
+pub fn set_requests(count: usize) {
+    REQUESTS.store(count.max(1), Ordering::Relaxed);
+}
+
+/// How many requests to a store that is far away are made at once.
+pub fn requests() -> usize {
+    REQUESTS.load(Ordering::Relaxed)
+}
+
+/// Makes sure that there are workers for as many requests as may be made at once. A loop sees to workers for its own seats
+/// only, of which several loops within another one may have few each.
+pub fn await_requests() {
+    if !ending() {
+        POOL.get().grow(requests());
     }
 }
 
@@ -277,6 +297,15 @@ struct State {
     sleeping: usize,
 }
 
+impl State {
+    /// Counts the workers that are missing for so many seats, which are then to be started.
+    fn hire(&mut self, seats: usize) -> Range<usize> {
+        let missing = self.workers + 1..seats;
+        self.workers = self.workers.max(seats.saturating_sub(1));
+        missing
+    }
+}
+
 struct Listed {
     work: Arc<Loop>,
     seats: usize,
@@ -302,13 +331,22 @@ impl Pool {
         // A spinning worker needs no waking, and will wake others. One that stops spinning looks at the list again
         // under the mutex before it sleeps, so it cannot miss this loop.
         let wake = state.sleeping > 0 && self.spinning.load(Ordering::Relaxed) == 0;
-        let missing = state.workers + 1..seats;
-        state.workers = state.workers.max(seats - 1);
+        let missing = state.hire(seats);
         drop(state);
         if wake {
             self.work.notify_one();
         }
-        for number in missing {
+        self.start(missing);
+    }
+
+    /// Makes sure that there are workers for so many seats, that of a caller apart.
+    fn grow(&'static self, seats: usize) {
+        let missing = self.state().hire(seats);
+        self.start(missing);
+    }
+
+    fn start(&'static self, workers: Range<usize>) {
+        for number in workers {
             let builder = thread::Builder::new().name(format!("blizzarr-{number}"));
             if builder.spawn(move || self.serve()).is_err() {
                 // Out of threads: slower, not wrong. The next loop tries again.

@@ -39,8 +39,8 @@ pub fn read_asked(
         return Ok(());
     }
     let split = Split::new(region, &array.chain.shape);
-    let threads = options.threads_for(split.count, array.chain.length);
-    let inside = options.inside(split.count);
+    let threads = options.requesters_for(split.count, array.chain.length);
+    let inside = options.inside(split.count, threads);
     let cached = array
         .cache
         .as_ref()

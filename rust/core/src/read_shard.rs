@@ -1,8 +1,9 @@
 //! Reading from a shard: the index once, then only the inner chunks that are wanted, neighbours in one request.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
-use crate::array::Options;
+use crate::array::{Options, REQUESTED_BYTES};
 use crate::chain::{Chain, Serializer, Shard};
 use crate::error::{Error, Kind, Result};
 use crate::index::Index;
@@ -19,7 +20,7 @@ use crate::store::Reader;
 const GAP: u64 = 4096;
 /// A read that fetches several inner chunks stops growing here, to leave work for other threads.
 const FETCH: u64 = 1 << 20;
-/// How much one request of a store with costly ones asks for, about.
+/// How much one request of a store with costly ones asks for, about, where they are made one after the other.
 const BATCH: u64 = 64 << 20;
 /// How often reading begins anew because the shard was replaced meanwhile, before it is fetched as a whole.
 const ATTEMPTS: usize = 4;
@@ -162,19 +163,49 @@ pub fn fetch_lazily(
     let fetches = fetches(jobs, FETCH)?;
     let mut spans: Vec<Range<u64>> = scratch::list(fetches.len())?;
     spans.extend(fetches.iter().map(|fetch| span(&jobs[fetch.clone()])));
-    for batch in batches(&spans)? {
+    let limit = batch_limit(&spans, options);
+    let batches = batches(&spans, limit)?;
+    let at_once = match options.requests {
+        0 => 1,
+        _ => options.requesters_for(batches.len(), limit as usize).min(batches.len()),
+    };
+    if at_once > 1 {
+        pool::await_requests();
+    }
+    let other = Mutex::new(None);
+    let others = || other.lock().unwrap_or_else(PoisonError::into_inner);
+    pool::run(at_once, batches.len(), options.interrupted, |number, _| {
+        if others().is_some() {
+            return Ok(());
+        }
+        let batch = batches[number].clone();
         let numbers = fetches[batch.start].start..fetches[batch.end - 1].end;
         let fetched = Batch { jobs, numbers, fetches: &fetches[batch.clone()], spans: &spans[batch], index: encoded };
         match fetched.read(shard, reader, each, options) {
-            Ok(Answer::Read) => {}
+            Ok(Answer::Read) => Ok(()),
+            Ok(answer) => {
+                *others() = Some(answer);
+                Ok(())
+            }
             Err(error) if error.kind == Kind::Codec && error.inner.is_none() => {
                 let last = fetched.numbers.map(|number| &jobs[number]).max_by_key(|job| job.bytes.end);
-                return Err(last.map_or(error, |job| index.wrong(job.entry, "reaches beyond the end of the shard")));
+                Err(last.map_or(error, |job| index.wrong(job.entry, "reaches beyond the end of the shard")))
             }
-            other => return other,
+            Err(error) => Err(error),
         }
+    })?;
+    Ok(other.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or(Answer::Read))
+}
+
+/// How many bytes one request asks for, about: so many that there are requests for all who may make them, if that is worth
+/// a request, and together they take up no more memory than they may.
+fn batch_limit(spans: &[Range<u64>], options: &Options<'_>) -> u64 {
+    if options.requests == 0 {
+        return BATCH;
     }
-    Ok(Answer::Read)
+    let total = spans.iter().map(|span| span.end - span.start).fold(0, u64::saturating_add);
+    let most = (REQUESTED_BYTES / options.requests) as u64;
+    (total / options.requests as u64).min(most).max(FETCH)
 }
 
 /// What is asked for in one request.
@@ -231,14 +262,14 @@ impl Batch<'_> {
     }
 }
 
-/// Groups ranges into requests of about [`BATCH`] bytes.
-fn batches(spans: &[Range<u64>]) -> Result<Vec<Range<usize>>> {
+/// Groups ranges into requests of about `limit` bytes.
+fn batches(spans: &[Range<u64>], limit: u64) -> Result<Vec<Range<usize>>> {
     let mut batches: Vec<Range<usize>> = Vec::new();
     let mut total = 0u64;
     for (number, span) in spans.iter().enumerate() {
         let length = span.end - span.start;
         match batches.last_mut() {
-            Some(batch) if total.saturating_add(length) <= BATCH => batch.end = number + 1,
+            Some(batch) if total.saturating_add(length) <= limit => batch.end = number + 1,
             _ => {
                 scratch::push(&mut batches, number..number + 1)?;
                 total = 0;

@@ -54,7 +54,7 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
     }
     let split = Split::new(region, &array.chain.shape);
     let threads = options.writers_for(split.count, array.chain.length, array.store.as_ref());
-    let inside = options.inside(split.count);
+    let inside = options.inside(split.count, threads);
     let locker = array.store.locker(&array.lock_key, options.interrupted)?;
     pool::run(threads, split.count, options.interrupted, |job, _| {
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());

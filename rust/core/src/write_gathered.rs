@@ -38,7 +38,7 @@ pub fn write_gathered(
     let shards: Vec<(u64, Vec<Job>)> = shards.into_iter().collect();
     let count = splits.iter().map(|split| split.count).sum();
     let locker = array.store.locker(&array.lock_key, options.interrupted)?;
-    let threads = options.threads_for(count, array.chain.length).min(shards.len());
+    let threads = options.requesters_for(count, array.chain.length).min(shards.len());
     pool::run(threads, shards.len(), options.interrupted, |number, _| {
         let (shard, jobs) = &shards[number];
         let writer = Shard { array, store, splits: &splits, parts, options };

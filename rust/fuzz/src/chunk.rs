@@ -26,7 +26,7 @@ use crate::mutation::{damage, field, Damage, Field};
 use crate::room::Room;
 use crate::store::{Face, OneValue};
 
-const OPTIONS: Options<'static> = Options { threads: 1, write_empty: false, interrupted: &never };
+const OPTIONS: Options<'static> = Options { threads: 1, requests: 0, write_empty: false, interrupted: &never };
 
 /// Shards that may become longer are not encoded as a whole: where a damaged one decodes to all that it might be, tens of
 /// megabytes of nested ones, that took a third of all time.

@@ -125,7 +125,7 @@ impl ArrayHandle {
             let region = self.region(axes, &buffer)?;
             let target = buffer.target();
             let done = py.detach(|| {
-                with_options(threads, false, &|options| {
+                with_options(Some(&self.array), threads, false, &|options| {
                     blizzarr_core::read::read_asked(&self.array, &region, &target, options, asked)
                 })
             });
@@ -148,7 +148,7 @@ impl ArrayHandle {
             let region = self.region(axes, &buffer)?;
             let origin = buffer.origin();
             let done = py.detach(|| {
-                with_options(threads, write_empty, &|options| {
+                with_options(Some(&self.array), threads, write_empty, &|options| {
                     durability::call(|| blizzarr_core::write::write(&self.array, &region, &origin, options))
                 })
             });
@@ -173,7 +173,7 @@ impl ArrayHandle {
             let origins: Vec<_> = buffers.iter().map(Buffer::origin).collect();
             let pairs: Vec<_> = regions.iter().zip(&origins).collect();
             let done = py.detach(|| {
-                with_options(threads, write_empty, &|options| {
+                with_options(Some(&self.array), threads, write_empty, &|options| {
                     durability::call(|| blizzarr_core::write::write_parts(&self.array, &pairs, options))
                 })
             });
@@ -190,8 +190,9 @@ impl ArrayHandle {
         entry(py, "check", Some(&self.place), || {
             let places = numbers(places)?;
             let depth = if sizes_only { Depth::Sizes } else { Depth::Everything };
-            let done =
-                py.detach(|| with_options(threads, false, &|options| check(&self.array, &places, depth, options)));
+            let done = py.detach(|| {
+                with_options(Some(&self.array), threads, false, &|options| check(&self.array, &places, depth, options))
+            });
             let Checked { objects, missing, bytes, found } =
                 done.map_err(|error| raise(py, error, Some(&self.place)))?;
             let errors = found.errors.into_iter().map(|error| raise(py, error, Some(&self.place)).into_value(py));
@@ -226,7 +227,7 @@ impl ArrayHandle {
             };
             let allowed = Allowed { remove, dry_run };
             let done = py.detach(|| {
-                with_options(1, false, &|options| {
+                with_options(Some(&self.array), 1, false, &|options| {
                     durability::call(|| salvage(&self.array, &place, allowed, &keep, options))
                 })
             });
@@ -297,10 +298,16 @@ impl ArrayHandle {
     }
 }
 
-/// Runs `work` with options that look for signals now and then. Called without the GIL.
-pub fn with_options<T>(threads: usize, write_empty: bool, work: &dyn Fn(&Options<'_>) -> Result<T>) -> Result<T> {
+/// Runs `work`, on an array or on what is in memory, with options that look for signals now and then. Called without the GIL.
+pub fn with_options<T>(
+    array: Option<&Array>,
+    threads: usize,
+    write_empty: bool,
+    work: &dyn Fn(&Options<'_>) -> Result<T>,
+) -> Result<T> {
     let threads = if threads == 0 { pool::threads() } else { threads };
-    watching_signals(|interrupted| work(&Options { threads, write_empty, interrupted }))
+    let requests = array.map_or(0, |array| array.requests(threads));
+    watching_signals(|interrupted| work(&Options { threads, requests, write_empty, interrupted }))
 }
 
 /// 64-bit numbers that lie one behind the other in a buffer.

@@ -12,6 +12,7 @@ use blizzarr_core::store::version::{Status, Version};
 use blizzarr_core::store::{ranges, Guard, Locker, Reader, Store};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 
 use crate::buffer::Buffer;
 use crate::ending::{self, call, call_method};
@@ -24,6 +25,8 @@ pub struct PythonStore {
     place: String,
     /// The store underneath whose locks writers exclude each other by instead, other processes too.
     locks: Option<Arc<dyn Store>>,
+    /// Whether its requests take long.
+    remote: bool,
 }
 
 /// What a value of a store written in Python is called in the whole process.
@@ -35,8 +38,10 @@ pub fn full_name(place: &str, key: &str) -> String {
 static WRITERS: PerProcess<Exclusion> = PerProcess::new(Exclusion::default);
 
 impl PythonStore {
-    pub fn new(object: Py<PyAny>, place: String, locks: Option<Arc<dyn Store>>) -> Self {
-        PythonStore { object, place, locks }
+    pub fn new(object: &Bound<'_, PyAny>, place: String, locks: Option<Arc<dyn Store>>) -> Self {
+        // Nothing but `True`: an attribute of that name may be about something else.
+        let remote = object.getattr("remote").is_ok_and(|remote| remote.is(PyBool::new(object.py(), true)));
+        PythonStore { object: object.clone().unbind(), place, locks, remote }
     }
 
     /// Tells caches that the value may be another one.
@@ -114,6 +119,10 @@ impl Store for PythonStore {
                 Ok(Status::Is(Version::named(Buffer::reading(&version)?.bytes()?)))
             }
         })
+    }
+
+    fn remote(&self) -> bool {
+        self.remote
     }
 
     fn tells_versions(&self) -> bool {

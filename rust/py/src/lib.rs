@@ -47,6 +47,12 @@ fn threads() -> usize {
     blizzarr_core::pool::threads()
 }
 
+/// Sets how many requests to a store that is far away are made at once.
+#[pyfunction]
+fn requests_set(count: usize) {
+    blizzarr_core::pool::set_requests(count);
+}
+
 /// Sets what survives a power cut, for stores and calls that do not say.
 #[pyfunction]
 fn durability_set(name: &str) -> PyResult<()> {
@@ -120,6 +126,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(is_optimised, module)?)?;
     module.add_function(wrap_pyfunction!(threads, module)?)?;
     module.add_function(wrap_pyfunction!(threads_set, module)?)?;
+    module.add_function(wrap_pyfunction!(requests_set, module)?)?;
     module.add_function(wrap_pyfunction!(durability_set, module)?)?;
     module.add_function(wrap_pyfunction!(durability_choose, module)?)?;
     module.add_function(wrap_pyfunction!(durability_choice, module)?)?;

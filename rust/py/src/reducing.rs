@@ -32,7 +32,7 @@ pub fn reduce(
         let blocks = Blocks::new(source.bytes()?, source.shape.clone(), edges, source.itemsize)
             .map_err(|error| raise(py, error, None))?;
         let target = made.target();
-        let done = py.detach(|| with_options(0, false, &|options| blocks.reduce(of, method, &target, options)));
+        let done = py.detach(|| with_options(None, 0, false, &|options| blocks.reduce(of, method, &target, options)));
         done.map_err(|error| raise(py, error, None))
     })
 }

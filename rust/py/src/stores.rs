@@ -387,7 +387,7 @@ pub fn store_of(
         None => None,
         Some(given) => Some(native(given).ok_or_else(|| PyTypeError::new_err("expected a native store as locks"))?),
     };
-    Ok(Arc::new(PythonStore::new(object.clone().unbind(), place, locks)))
+    Ok(Arc::new(PythonStore::new(object, place, locks)))
 }
 
 fn native(object: &Bound<'_, PyAny>) -> Option<Arc<dyn Store>> {

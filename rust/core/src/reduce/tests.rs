@@ -6,7 +6,7 @@ fn reduced(elements: &[u8], shape: &[usize], edges: &[&[usize]], of: Of, size: u
     let count: usize = edges.iter().map(|list| list.len() - 1).product();
     let mut out = vec![0; count * size];
     let blocks = Blocks::new(elements, shape.to_vec(), edges, size).unwrap();
-    let options = Options { threads: 2, write_empty: false, interrupted: &never };
+    let options = Options { threads: 2, requests: 0, write_empty: false, interrupted: &never };
     blocks.reduce(of, method, &Target::of(&mut out), &options).unwrap();
     out
 }

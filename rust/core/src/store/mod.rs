@@ -83,6 +83,11 @@ pub trait Store: Send + Sync {
         false
     }
 
+    /// Whether each request takes long, wherever its time goes, so that many at once are done sooner.
+    fn remote(&self) -> bool {
+        false
+    }
+
     /// The name of the value, the same for all handles of its place in this process, with a slash between a prefix and
     /// what is below it; `None` when it cannot be told. For what is kept of it: see [`crate::cache`].
     fn full_name(&self, key: &str) -> Option<String> {

@@ -42,6 +42,10 @@ impl<F: Fn(&str) -> Result<String> + Send + Sync> Store for RenamedStore<F> {
         self.store.waits()
     }
 
+    fn remote(&self) -> bool {
+        self.store.remote()
+    }
+
     fn size(&self, key: &str) -> Result<Option<u64>> {
         self.store.size(&(self.rename)(key)?)
     }

@@ -19,7 +19,7 @@ use crate::store::memory::MemoryStore;
 use crate::store::{ListableStore, Store};
 use crate::write::write;
 
-const OPTIONS: Options<'static> = Options { threads: 2, write_empty: true, interrupted: &|| Ok(()) };
+const OPTIONS: Options<'static> = Options { threads: 2, requests: 0, write_empty: true, interrupted: &|| Ok(()) };
 /// Encoded length of an inner chunk of 2 x 2 bytes with its checksum.
 const INNER: usize = 8;
 

@@ -22,7 +22,7 @@ use crate::store::version::{Status, Version};
 use crate::store::{Locker, Reader, Store};
 use crate::write::write;
 
-pub const OPTIONS: Options<'static> = Options { threads: 2, write_empty: false, interrupted: &never };
+pub const OPTIONS: Options<'static> = Options { threads: 2, requests: 0, write_empty: false, interrupted: &never };
 
 /// What a store was asked, and what was decoded.
 #[derive(Default)]

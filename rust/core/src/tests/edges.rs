@@ -18,7 +18,7 @@ use crate::store::memory::MemoryStore;
 use crate::store::{ListableStore, Store};
 use crate::write::write;
 
-const OPTIONS: Options<'static> = Options { threads: 2, write_empty: false, interrupted: &never };
+const OPTIONS: Options<'static> = Options { threads: 2, requests: 0, write_empty: false, interrupted: &never };
 
 fn chain(shape: Vec<usize>) -> Arc<Chain> {
     let elements = Elements { itemsize: 1, swap: Swap::None, boolean: false };

@@ -23,7 +23,7 @@ use crate::write::write;
 const ITEMSIZE: usize = 2;
 const FILL: [u8; 2] = [9, 4];
 
-const OPTIONS: Options<'static> = Options { threads: 3, write_empty: false, interrupted: &never };
+const OPTIONS: Options<'static> = Options { threads: 3, requests: 0, write_empty: false, interrupted: &never };
 
 fn plain(shape: &[usize], random: &mut Random) -> Chain {
     let order = random.chance(2).then(|| random.permutation(shape.len()));

@@ -8,6 +8,7 @@ mod engine;
 mod gathered;
 mod geometry;
 pub mod random;
+mod requests;
 mod within;
 
 use crate::array::{Keys, Places};

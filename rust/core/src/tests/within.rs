@@ -20,7 +20,7 @@ use crate::store::Store;
 use crate::write::write;
 
 const FILL: [u8; 3] = [9, 4, 7];
-const OPTIONS: Options<'static> = Options { threads: 2, write_empty: false, interrupted: &never };
+const OPTIONS: Options<'static> = Options { threads: 2, requests: 0, write_empty: false, interrupted: &never };
 
 /// A chain for elements of three bytes, or for these bytes as a last axis.
 fn chain(bytes: bool, shape: &[usize], inner: Option<&[usize]>, turned: bool) -> Chain {

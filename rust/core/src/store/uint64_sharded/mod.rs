@@ -251,6 +251,10 @@ impl Store for ShardedStore {
         self.store.waits()
     }
 
+    fn remote(&self) -> bool {
+        self.store.remote()
+    }
+
     fn full_name(&self, key: &str) -> Option<String> {
         self.store.full_name(&self.shard_of(key).ok()?)
     }

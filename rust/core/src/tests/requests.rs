@@ -1,0 +1,112 @@
+//! A store that is far away: how many requests are made at once.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::keys;
+use crate::array::{Array, Options, REQUESTED_BYTES};
+use crate::chain::{Chain, Elements, Serializer};
+use crate::check::{check, Depth};
+use crate::codec::element::Swap;
+use crate::error::Result;
+use crate::interrupt::{never, Interrupt};
+use crate::memory::{Origin, Target};
+use crate::read::read;
+use crate::region::{c_strides, Region};
+use crate::store::memory::MemoryStore;
+use crate::store::{Locker, Reader, Store};
+use crate::write::write;
+
+/// Whatever it is asked takes a while.
+struct Distant {
+    store: MemoryStore,
+    remote: bool,
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Distant {
+    fn request<R>(&self, work: impl FnOnce() -> R) -> R {
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(5));
+        let done = work();
+        self.now.fetch_sub(1, Ordering::SeqCst);
+        done
+    }
+}
+
+impl Store for Distant {
+    fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>> {
+        self.request(|| self.store.open(key))
+    }
+
+    fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
+        self.request(|| self.store.set(key, parts))
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        self.request(|| self.store.delete(key))
+    }
+
+    fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
+        self.store.locker(lock_key, interrupt)
+    }
+
+    fn remote(&self) -> bool {
+        self.remote
+    }
+}
+
+/// 64 chunks of a byte each, and what counts requests for them.
+fn tiny(remote: bool) -> (Arc<Distant>, Array) {
+    let store = MemoryStore::new();
+    store.set("a/zarr.json", &[b"{}"]).unwrap();
+    let store = Arc::new(Distant { store, remote, now: AtomicUsize::new(0), most: AtomicUsize::new(0) });
+    let elements = Elements { itemsize: 1, swap: Swap::None, boolean: false };
+    let chain = Chain::new(vec![1], elements, vec![0], None, Serializer::Elements, vec![]).unwrap();
+    let far = Arc::clone(&store) as Arc<dyn Store>;
+    let array = Array::new(far, keys(usize::MAX), "a/zarr.json".into(), vec![64], Arc::new(chain)).unwrap();
+    (store, array)
+}
+
+#[test]
+fn chunks_of_a_store_that_is_far_away_are_worked_on_many_at_once() {
+    for (remote, threads, requests) in [(true, 1, 8), (true, 2, 8), (false, 1, 0), (false, 8, 0)] {
+        let (store, array) = tiny(remote);
+        let options = Options { threads, requests, write_empty: false, interrupted: &never };
+        let region = Region::whole(&[64], &c_strides(&[64], 1));
+        let values: Vec<u8> = (1..=64).collect();
+        // So few bytes are not worth waking a thread for where nothing waits.
+        let most = requests.max(1);
+        write(&array, &region, &Origin::of(&values), &options).unwrap();
+        assert_eq!(store.most.swap(0, Ordering::SeqCst), most);
+        let mut found = vec![0; 64];
+        read(&array, &region, &Target::of(&mut found), &options).unwrap();
+        assert_eq!((store.most.swap(0, Ordering::SeqCst), found), (most, values));
+        let places: Vec<i64> = (0..64).collect();
+        let checked = check(&array, &places, Depth::Everything, &options).unwrap();
+        assert_eq!((store.most.swap(0, Ordering::SeqCst), checked.objects), (most, 64));
+        write(&array, &region, &Origin::of(&[0; 64]), &options).unwrap();
+        assert_eq!(store.most.swap(0, Ordering::SeqCst), most);
+    }
+}
+
+#[test]
+fn requests_are_as_many_as_may_be_and_their_chunks_fit_into_memory() {
+    let far = Options { threads: 2, requests: 32, write_empty: false, interrupted: &never };
+    assert_eq!(far.requesters_for(100, 1), 32);
+    assert_eq!(far.requesters_for(100, REQUESTED_BYTES / 4), 4);
+    assert_eq!(far.requesters_for(100, 8 * REQUESTED_BYTES), 2);
+    // Shared out to what is done at once.
+    for (at_once, requests, within) in [(1, 32, 32), (3, 10, 10), (32, 1, 1), (100, 1, 1)] {
+        let inside = far.inside(100, at_once);
+        assert_eq!((inside.requests, inside.requesters_for(50, 1)), (requests, within));
+    }
+    let near = Options { requests: 0, ..far };
+    assert_eq!((near.requesters_for(100, 1), near.requesters_for(100, 1 << 20)), (1, 2));
+    assert_eq!(near.inside(3, 3).requests, 0);
+    let (_, array) = tiny(true);
+    assert_eq!((array.requests(1), array.requests(50), tiny(false).1.requests(50)), (32, 50, 0));
+}
