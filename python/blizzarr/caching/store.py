@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from blizzarr.caching.pool import CachePool
@@ -79,6 +80,19 @@ class CachedStore(StoreHandle):
             return super().discard(key, expected)
         finally:
             self._changed(key)
+
+    @property
+    def set_if_version(self) -> Callable[[str, Value, str | None], bool]:
+        """The store's method that replaces a value only if it is of a certain version, if it has one."""
+        method = super().set_if_version
+
+        def set_if_version(key: str, value: Value, version: str | None) -> bool:
+            try:
+                return method(key, value, version)
+            finally:
+                self._changed(key)
+
+        return set_if_version
 
     def delete(self, key: str) -> object:
         """Remove the value."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
@@ -17,8 +17,11 @@ from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.requests import is_remote
 
-__all__ = ["ForeignStore"]
+__all__ = ["ForeignStore", "RangesOfVersion"]
 
+
+RangesOfVersion: TypeAlias = Callable[[str, Sequence[ByteRange], str | None], tuple[Sequence[Value], str] | None]
+"""What returns parts of a value, of the version of this name if there is one, and the name of the version."""
 
 _SHOWN: Final = 120
 """Characters of an object that are shown at most: some show all that is in them."""
@@ -125,6 +128,65 @@ class ForeignStore(BaseStore):
         """
         method: Callable[[str], str | bytes | None] = self._method("version")
         return method
+
+    @property
+    def get_with_version(self) -> Callable[[str], tuple[Value, str] | None]:
+        """The object's method that returns a value with the name of its version.
+
+        Raises
+        ------
+        AttributeError
+            If the object has no such method.
+        """
+        method: Callable[[str], tuple[Value, str] | None] = self._method("get_with_version")
+
+        def get_with_version(key: str) -> tuple[Value, str] | None:
+            check_key(key)
+            with failures("read", key, self):
+                return method(key)
+
+        return get_with_version
+
+    @property
+    def get_ranges_of_version(self) -> RangesOfVersion:
+        """The object's method that returns parts of one version of a value.
+
+        Raises
+        ------
+        AttributeError
+            If the object has no such method.
+        """
+        method: RangesOfVersion = self._method("get_ranges_of_version")
+
+        def get_ranges_of_version(
+            key: str, ranges: Sequence[ByteRange], version: str | None
+        ) -> tuple[Sequence[Value], str] | None:
+            check_key(key)
+            with failures("read", key, self):
+                return method(key, ranges, version)
+
+        return get_ranges_of_version
+
+    @property
+    def set_if_version(self) -> Callable[[str, Value, str | None], bool]:
+        """The object's method that replaces a value only if it is of a certain version.
+
+        Raises
+        ------
+        AttributeError
+            If the object has no such method.
+        """
+        method: Callable[[str, Value, str | None], bool] = self._method("set_if_version")
+
+        def set_if_version(key: str, value: Value, version: str | None) -> bool:
+            self._check_writable(check_key(key))
+            try:
+                with failures("write", key, self):
+                    return bool(method(key, value, version))
+            finally:
+                value_changed(self, key)
+
+        return set_if_version
 
     def set(self, key: str, value: Value) -> None:
         """Replace the value."""

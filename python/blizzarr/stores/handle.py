@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from blizzarr.stores.foreign import RangesOfVersion
+from blizzarr.stores.protocol import Value
 from blizzarr.stores.wrapper import StoreWrapper
 
 __all__ = ["StoreHandle"]
@@ -22,6 +24,21 @@ class StoreHandle(StoreWrapper):
     def version(self) -> Callable[[str], str | bytes | None]:
         """The store's method that returns the version of a value, if it has one."""
         return self.store.version  # type: ignore[attr-defined,no-any-return]  # its absence is ours
+
+    @property
+    def get_with_version(self) -> Callable[[str], tuple[Value, str] | None]:
+        """The store's method that returns a value with the name of its version, if it has one."""
+        return self.store.get_with_version  # type: ignore[attr-defined,no-any-return]  # its absence is ours
+
+    @property
+    def get_ranges_of_version(self) -> RangesOfVersion:
+        """The store's method that returns parts of one version of a value, if it has one."""
+        return self.store.get_ranges_of_version  # type: ignore[attr-defined,no-any-return]  # its absence is ours
+
+    @property
+    def set_if_version(self) -> Callable[[str, Value, str | None], bool]:
+        """The store's method that replaces a value only if it is of a certain version, if it has one."""
+        return self.store.set_if_version  # type: ignore[attr-defined,no-any-return]  # its absence is ours
 
     def present(self, keys: Sequence[str]) -> list[str]:
         """Return the keys that have a value, with the method of the store if it has one."""

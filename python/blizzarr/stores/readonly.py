@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Never
 
 from blizzarr.errors import ReadOnlyError
@@ -44,6 +45,11 @@ class ReadOnlyStore(StoreHandle):
     def discard(self, key: str, expected: Value) -> bool:
         """Raise `ReadOnlyError`."""
         self._refuse(key)
+
+    @property
+    def set_if_version(self) -> Callable[[str, Value, str | None], bool]:
+        """A method that raises `ReadOnlyError`."""
+        return lambda key, value, version: self._refuse(key)
 
     def delete(self, key: str) -> None:
         """Raise `ReadOnlyError`."""

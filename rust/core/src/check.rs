@@ -11,7 +11,7 @@ use crate::chain::{wrong_length, Chain, Serializer};
 use crate::check_shard::check_shard;
 use crate::error::{Error, Kind, Result};
 use crate::pool;
-use crate::read::with_encoded;
+use crate::read::{undisturbed, with_encoded};
 use crate::scratch;
 use crate::source::{Sized, Slice};
 use crate::store::Reader;
@@ -87,10 +87,14 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
         let mut key = String::new();
         array.keys.write(place, &mut key);
         let mut found = Found::default();
-        let length = match check_object(array, &key, place, depth, &inside, &mut found) {
+        let checked = undisturbed(options.interrupted, || {
+            found = Found::default();
+            check_object(array, &key, place, depth, &inside, &mut found)
+        });
+        let length = match checked {
             Ok(length) => length,
             // A stop that was asked for is no damage.
-            Err(error) if error.is_stop() => return Err(error),
+            Err(error) if error.is_stop() && error.kind != Kind::Conflict => return Err(error),
             Err(error) => {
                 found.add(error);
                 Some(0)
@@ -132,7 +136,16 @@ fn check_object(
     if depth == Depth::Sizes {
         let Some(length) = array.store.size(key)? else { return Ok(None) };
         let sized = Sized { reader: reader.as_ref(), length };
-        return check_cell(chain, &sized, depth, options, found).map(|()| Some(length));
+        let checked = check_cell(chain, &sized, depth, options, found);
+        let wrong = checked.is_err() || !found.errors.is_empty();
+        if wrong && reader.pinned().is_some() {
+            // The length may be that of another version. Between two reads of this one it is of this one.
+            let again = array.store.size(key)?;
+            if !reader.read_at(0, &mut [0])? || again != Some(length) {
+                return Err(Error::new(Kind::Conflict, "the object was replaced while it was being checked"));
+            }
+        }
+        return checked.map(|()| Some(length));
     }
     // One request for the whole, so that all of it is of one version.
     let limit = chain.max_len() as u64;

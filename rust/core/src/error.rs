@@ -17,6 +17,8 @@ pub enum Kind {
     Unsupported,
     /// A key or name that may not be used.
     Path,
+    /// The value was replaced while it was read in several requests: to be read again from the beginning.
+    Conflict,
     /// More memory than the cap, or than there is.
     Limit,
     /// The request does not fit the array: indices, shapes, buffers.
@@ -101,9 +103,10 @@ impl Error {
         matches!(self.kind, Kind::Codec | Kind::Checksum | Kind::ShardIndex) && decoding
     }
 
-    /// Whether it ends an operation that goes on after other errors: a stop that was asked for, or a bug of ours.
+    /// Whether it ends an operation that goes on after other errors: a stop that was asked for, a bug of ours, or that what
+    /// is left would be of another version.
     pub fn is_stop(&self) -> bool {
-        matches!(self.kind, Kind::Request | Kind::Internal)
+        matches!(self.kind, Kind::Request | Kind::Internal | Kind::Conflict)
     }
 
     /// Names the codec that was to decode bytes which already the store found to be too many or too few.

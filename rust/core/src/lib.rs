@@ -40,5 +40,6 @@ mod strided;
 #[cfg(test)]
 mod tests;
 pub mod write;
+mod write_conditionally;
 pub mod write_gathered;
 mod write_shard;

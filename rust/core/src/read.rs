@@ -10,7 +10,8 @@
 
 use crate::array::{Array, Options};
 use crate::chain::{Chain, Serializer};
-use crate::error::Result;
+use crate::error::{Kind, Result};
+use crate::interrupt::Interrupt;
 use crate::memory::{Origin, Target};
 use crate::panics;
 use crate::pool;
@@ -21,6 +22,9 @@ use crate::region::Region;
 use crate::scratch;
 use crate::split::Split;
 use crate::store::Reader;
+
+/// How often a value is begun to be read, at most, if somebody replaces it again and again.
+const UNDISTURBED: usize = 100;
 
 /// Reads the elements of `region` (of the whole array) into `target`.
 pub fn read(array: &Array, region: &Region, target: &Target<'_>, options: &Options<'_>) -> Result<()> {
@@ -51,17 +55,30 @@ pub fn read_asked(
         array.keys.write(&place, &mut key);
         // A panic in here is of this chunk, too.
         let done = panics::catch(|| {
-            if let Some((cached, since)) = cached {
-                let chunk = CachedChunk { array, cached, key: &key, place: &place, since, options: &inside };
-                if chunk.read(&region, target)? {
-                    return Ok(());
+            undisturbed(options.interrupted, || {
+                if let Some((cached, since)) = cached {
+                    let chunk = CachedChunk { array, cached, key: &key, place: &place, since, options: &inside };
+                    if chunk.read(&region, target)? {
+                        return Ok(());
+                    }
                 }
-            }
-            read_chunk(array, &key, &place, &region, target, &inside)
+                read_chunk(array, &key, &place, &region, target, &inside)
+            })
         });
         let done = done.unwrap_or_else(Err);
         done.map_err(|error| error.at_chunk(&key, array.keys.place(&place)))
     })
+}
+
+/// Reads a value from the beginning again whenever somebody has replaced it meanwhile.
+pub fn undisturbed<T>(interrupt: Interrupt<'_>, mut read: impl FnMut() -> Result<T>) -> Result<T> {
+    for _ in 1..UNDISTURBED {
+        match read() {
+            Err(error) if error.kind == Kind::Conflict => interrupt()?,
+            other => return other,
+        }
+    }
+    read()
 }
 
 fn read_chunk(

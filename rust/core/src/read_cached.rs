@@ -89,7 +89,9 @@ impl<'a> CachedChunk<'a> {
                 Some(reader) => read(reader.as_ref())?,
                 None => None,
             };
-            let object = Object { content: content.unwrap_or(Content::Missing), version, number: pool.number() };
+            let pinned = reader.as_ref().and_then(|reader| reader.pinned());
+            let content = content.unwrap_or(Content::Missing);
+            let object = Object { content, version, pinned, number: pool.number() };
             return Ok((pool.keep(id, object, checked, stamp), reader));
         }
     }
@@ -242,9 +244,10 @@ impl Inner<'_> {
             return Ok(Progress::Continue(()));
         }
         let CachedChunk { options, key, .. } = *self.chunk;
-        let opened = match reader {
-            Some(_) => None,
-            None => self.chunk.store().open(key)?,
+        let opened = match (reader, &self.root.pinned) {
+            (Some(_), _) => None,
+            (None, Some(version)) => self.chunk.store().open_pinned(key, Arc::clone(version))?,
+            (None, None) => self.chunk.store().open(key)?,
         };
         let Some(found) = reader.or(opened.as_deref()) else { return Ok(Progress::Break(())) };
         let each = |number: usize, bytes: &dyn Reader| {
@@ -256,7 +259,7 @@ impl Inner<'_> {
         };
         let lazy = found.len().is_none();
         // A lazy reader whose store tells no versions has to do with the index being the same.
-        if reader.is_none() && (!lazy || self.root.version.is_some()) {
+        if reader.is_none() && found.pinned().is_none() && (!lazy || self.root.version.is_some()) {
             let now = found.version().map_or_else(|| self.chunk.version_told(), |version| Ok(Some(version)))?;
             if !self.root.version.zip(now).is_some_and(|(root, now)| root.still(&now)) {
                 return Ok(Progress::Break(()));
@@ -267,7 +270,7 @@ impl Inner<'_> {
                 Ok(Answer::Read) => Ok(Progress::Continue(())),
                 Ok(Answer::Missing | Answer::Replaced) => Ok(Progress::Break(())),
                 // A shorter shard may have taken its place; whoever reads past the pool tells whether.
-                Err(error) if error.kind == Kind::ShardIndex => Ok(Progress::Break(())),
+                Err(error) if matches!(error.kind, Kind::ShardIndex | Kind::Conflict) => Ok(Progress::Break(())),
                 Err(error) => Err(error),
             };
         }
@@ -279,7 +282,8 @@ impl Inner<'_> {
         let content = decoded(&self.shard.inner, bytes, self.chunk.options);
         let content = content.map_err(|error| error.in_inner_chunk(&self.index.place(job.entry)))?;
         let pool = self.chunk.pool();
-        let object = Object { content: content.unwrap_or(Content::Missing), version: None, number: pool.number() };
+        let content = content.unwrap_or(Content::Missing);
+        let object = Object { content, version: None, pinned: None, number: pool.number() };
         let object = pool.keep(self.id(job.entry), object, pool.now(), None);
         self.copy(split, job.cell, &object)
     }

@@ -109,8 +109,8 @@ fn span(jobs: &[Job]) -> Range<u64> {
 
 /// Reads from a store with costly requests: the index, then everything wanted in as few requests as memory allows.
 ///
-/// Each request is answered from one version of the shard, two of them perhaps from two. So the index is asked for again
-/// with the inner chunks, and if it is not the one they were asked for by, all begins anew.
+/// Each request is answered from one version of the shard, two of them perhaps from two. If the reader cannot demand one, the
+/// index is asked for again with the inner chunks, and if it is not the one they were asked for by, all begins anew.
 fn read_lazily(
     shard: &Shard,
     reader: &dyn Reader,
@@ -163,6 +163,8 @@ pub fn fetch_lazily(
     let fetches = fetches(jobs, FETCH)?;
     let mut spans: Vec<Range<u64>> = scratch::list(fetches.len())?;
     spans.extend(fetches.iter().map(|fetch| span(&jobs[fetch.clone()])));
+    // Of a version that each request demands the index is the same.
+    let again = if reader.pinned().is_some() { &[] } else { encoded };
     let limit = batch_limit(&spans, options);
     let batches = batches(&spans, limit)?;
     let at_once = match options.requests {
@@ -180,7 +182,7 @@ pub fn fetch_lazily(
         }
         let batch = batches[number].clone();
         let numbers = fetches[batch.start].start..fetches[batch.end - 1].end;
-        let fetched = Batch { jobs, numbers, fetches: &fetches[batch.clone()], spans: &spans[batch], index: encoded };
+        let fetched = Batch { jobs, numbers, fetches: &fetches[batch.clone()], spans: &spans[batch], index: again };
         match fetched.read(shard, reader, each, options) {
             Ok(Answer::Read) => Ok(()),
             Ok(answer) => {
@@ -216,7 +218,7 @@ struct Batch<'a> {
     /// Those that lie in each of `spans`.
     fetches: &'a [Range<usize>],
     spans: &'a [Range<u64>],
-    /// The index, as it is stored, that these came from.
+    /// The index, as it is stored, that these came from; empty if it need not be asked for again.
     index: &'a [u8],
 }
 
@@ -235,7 +237,10 @@ impl Batch<'_> {
         scratch::with_bytes(total, |bytes| {
             let (now, mut rest) = bytes.split_at_mut(index.len());
             let mut ranges = scratch::list(spans.len() + 1)?;
-            ranges.push((Index::offset(shard), now));
+            let asked = usize::from(!index.is_empty());
+            if asked > 0 {
+                ranges.push((Index::offset(shard), now));
+            }
             for span in spans {
                 let (piece, tail) = rest.split_at_mut((span.end - span.start) as usize);
                 ranges.push((span.start as i64, piece));
@@ -244,8 +249,8 @@ impl Batch<'_> {
             if !reader.read_ranges(&mut ranges)? {
                 return Ok(Answer::Missing);
             }
-            let (now, pieces) = ranges.split_first().map_or((&[][..], &[][..]), |((_, now), pieces)| (&**now, pieces));
-            if now != index {
+            let (now, pieces) = ranges.split_at(asked);
+            if now.iter().any(|(_, now)| **now != *index) {
                 return Ok(Answer::Replaced);
             }
             let mut piece_of: Vec<usize> = scratch::list(self.numbers.len())?;

@@ -5,12 +5,14 @@
 //!    instead of undoing each other.
 //! 3. A chunk that is covered by the region is not read. Otherwise it is read, merged and written back. Elements beyond
 //!    the array's edge belong to the chunk: they may be rows that somebody is about to append, or has appended since.
+//!    To a store that can replace a value only if it still is the one that was read, it is written back only then, or
+//!    all begins again: [`crate::write_conditionally`].
 //! 4. A chunk that holds nothing but the fill value is deleted, unless the caller wants it stored.
 
 use crate::array::{clipped, Array, Options};
 use crate::chain::{Chain, Serializer};
 use crate::codec::element::Swap;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::fill::{is_fill, set_fill};
 use crate::memory::{Origin, Target};
 use crate::panics;
@@ -21,6 +23,7 @@ use crate::scratch;
 use crate::source::Slice;
 use crate::split::Split;
 use crate::store::{Locker, Reader};
+use crate::write_conditionally::persistently;
 use crate::write_gathered::write_gathered;
 use crate::write_shard::encode_shard;
 
@@ -87,23 +90,49 @@ fn write_chunk(
     let _guard = locker.lock(key)?;
     // What overhangs the array's edge is kept, too: the array may have grown since its shape was looked up.
     let chain = array.chain_at(place)?;
-    let existing = if region.covers(&chain.shape) { None } else { array.store.open(key)? };
-    scratch::with_vec(|out| {
-        out.clear();
-        let update = Update { region, origin, existing: existing.as_deref(), options };
-        let mut encoded = encode_cell(chain, &update, out);
-        let damaged = encoded.as_ref().is_err_and(|error| error.is_damage());
-        if damaged && region.covers(&clipped(&array.chain.shape, &array.shape, place)) {
-            // All that can be seen of it is replaced, so that it is damaged need not be in the way.
-            out.clear();
-            encoded = encode_cell(chain, &Update { existing: None, ..update }, out);
-        }
-        match encoded? {
-            Encoded::Fill => array.store.delete(key).map(drop),
-            Encoded::Appended => array.store.set(key, &[out]),
-            Encoded::Verbatim(bytes) => array.store.set(key, &[bytes]),
-        }
+    let whole = region.covers(&chain.shape);
+    let new = Update { region, origin, existing: None, options };
+    if let Some(store) = array.store.conditional().filter(|_| !whole) {
+        return persistently(store, key, options.interrupted, |found, version| {
+            let slice = found.map(Slice);
+            let update = Update { existing: slice.as_ref().map(|slice| slice as &dyn Reader), ..new };
+            scratch::with_vec(|out| {
+                let encoded = match (encode_chunk(array, place, &update, out)?, version) {
+                    (Encoded::Fill, None) => return Ok(true),
+                    (Encoded::Fill, Some(_)) => {
+                        // Nothing deletes a value only if it is of a version. So the fill value is stored.
+                        let options = Options { write_empty: true, ..*options };
+                        encode_chunk(array, place, &Update { options: &options, ..update }, out)?
+                    }
+                    (encoded, _) => encoded,
+                };
+                match encoded {
+                    Encoded::Fill => Err(Error::new(Kind::Internal, "a chunk that is to be stored was left out")),
+                    Encoded::Appended => store.set_if_version(key, &[out], version),
+                    Encoded::Verbatim(bytes) => store.set_if_version(key, &[bytes], version),
+                }
+            })
+        });
+    }
+    let existing = if whole { None } else { array.store.open(key)? };
+    scratch::with_vec(|out| match encode_chunk(array, place, &Update { existing: existing.as_deref(), ..new }, out)? {
+        Encoded::Fill => array.store.delete(key).map(drop),
+        Encoded::Appended => array.store.set(key, &[out]),
+        Encoded::Verbatim(bytes) => array.store.set(key, &[bytes]),
     })
+}
+
+/// Encodes a chunk into `out`, also where what exists is damaged and all that can be seen of it is replaced.
+fn encode_chunk<'a>(array: &Array, place: &[i64], update: &Update<'a, '_>, out: &mut Vec<u8>) -> Result<Encoded<'a>> {
+    let chain = array.chain_at(place)?;
+    out.clear();
+    let encoded = encode_cell(chain, update, out);
+    let damaged = encoded.as_ref().is_err_and(|error| error.is_damage());
+    if damaged && update.region.covers(&clipped(&array.chain.shape, &array.shape, place)) {
+        out.clear();
+        return encode_cell(chain, &Update { existing: None, ..*update }, out);
+    }
+    encoded
 }
 
 /// Encodes one cell, merged into what exists, to the end of `out`.

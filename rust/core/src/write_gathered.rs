@@ -13,9 +13,10 @@ use crate::pool;
 use crate::region::Region;
 use crate::source::Slice;
 use crate::split::Split;
-use crate::store::uint64_sharded::ShardedStore;
+use crate::store::uint64_sharded::{ShardedStore, Whole};
 use crate::store::{Locker, Reader};
 use crate::write::{encode_cell, Encoded, Update};
+use crate::write_conditionally::persistently;
 
 /// Writes the elements of each region (of the whole array) from the origin beside it. If regions share elements, the last
 /// one counts.
@@ -68,7 +69,21 @@ impl Shard<'_> {
         self.splits[first.part].cell(first.cell, &mut place, &mut region);
         self.array.keys.write(&place, &mut key);
         let _guard = locker.lock(&key)?;
-        let shard = self.store.whole(number)?;
+        let Some(conditional) = self.store.conditional_shards() else {
+            let shard = self.store.whole(number)?;
+            let changes = self.changes(&shard, jobs)?;
+            return self.store.store_whole(shard, &changes);
+        };
+        persistently(conditional, &self.store.shard_key(number), self.options.interrupted, |found, version| {
+            let shard = self.store.taken_apart(number, found.unwrap_or_default().to_vec())?;
+            let changes = self.changes(&shard, jobs)?;
+            self.store.store_whole_if(conditional, shard, &changes, version)
+        })
+    }
+
+    /// The chunks of a shard that are to be replaced, by number; `None` for those that are not to be stored.
+    fn changes(&self, shard: &Whole, jobs: &[Job]) -> Result<BTreeMap<u64, Option<Vec<u8>>>> {
+        let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         let mut changes: BTreeMap<u64, Option<Vec<u8>>> = BTreeMap::new();
         for job in jobs {
             self.splits[job.part].cell(job.cell, &mut place, &mut region);
@@ -83,7 +98,7 @@ impl Shard<'_> {
             let encoded = self.encoded(&place, (&region, self.parts[job.part].1), existing);
             changes.insert(chunk, encoded.map_err(|error| error.at_chunk(&key, self.array.keys.place(&place)))?);
         }
-        self.store.store_whole(shard, &changes)
+        Ok(changes)
     }
 
     /// A chunk as it is to be stored; `None` if it is not to be.

@@ -87,6 +87,7 @@ fn build(py: Python<'_>, mut error: Error, place: Option<&Place>) -> PyResult<Py
         Kind::Store => "StoreError",
         Kind::Unsupported => "UnsupportedOperationError",
         Kind::Path => "PathError",
+        Kind::Conflict => "ConflictError",
         Kind::Limit => "LimitError",
         Kind::Request => "SelectionError",
         Kind::Internal => "InternalError",
@@ -161,6 +162,15 @@ pub fn of_signal(raised: PyErr) -> Error {
     let mut error = Error::new(Kind::Request, "the handler of a signal raised an exception");
     error.payload = Some(Box::new(OfSignal(raised)));
     error
+}
+
+/// What a store raised that was asked for a certain version of a value.
+pub fn of_other_version(py: Python<'_>, raised: PyErr) -> Error {
+    let class = classes(py).and_then(|module| module.getattr("ConflictError"));
+    match class.and_then(|class| raised.value(py).is_instance(&class)) {
+        Ok(true) => Error { kind: Kind::Conflict, ..foreign(py, raised) },
+        _ => foreign(py, raised),
+    }
 }
 
 /// What foreign (Python) code raised, on its way through the engine.

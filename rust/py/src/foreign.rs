@@ -1,6 +1,6 @@
 //! Stores and codecs written in Python, as steps of the engine.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use blizzarr_core::cache::changes;
 use blizzarr_core::codec::foreign::{ForeignCodec, Length, Take};
@@ -9,14 +9,14 @@ use blizzarr_core::fork::PerProcess;
 use blizzarr_core::interrupt::Interrupt;
 use blizzarr_core::store::exclusion::{self, Exclusion, HeldInProcess, Scope};
 use blizzarr_core::store::version::{Status, Version};
-use blizzarr_core::store::{ranges, Guard, Locker, Reader, Store};
+use blizzarr_core::store::{ranges, Conditional, Guard, Locker, Reader, Store};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyBytes};
 
 use crate::buffer::Buffer;
 use crate::ending::{self, call, call_method};
-use crate::errors::{foreign, handed, of_codec, raise};
+use crate::errors::{foreign, handed, of_codec, of_other_version, raise};
 
 /// Any object with the methods of `blizzarr.stores.Store`.
 pub struct PythonStore {
@@ -27,6 +27,10 @@ pub struct PythonStore {
     locks: Option<Arc<dyn Store>>,
     /// Whether its requests take long.
     remote: bool,
+    /// Whether it has `get_with_version` and `set_if_version`.
+    conditional: bool,
+    /// Whether it has `get_ranges_of_version`.
+    of_versions: bool,
 }
 
 /// What a value of a store written in Python is called in the whole process.
@@ -41,7 +45,10 @@ impl PythonStore {
     pub fn new(object: &Bound<'_, PyAny>, place: String, locks: Option<Arc<dyn Store>>) -> Self {
         // Nothing but `True`: an attribute of that name may be about something else.
         let remote = object.getattr("remote").is_ok_and(|remote| remote.is(PyBool::new(object.py(), true)));
-        PythonStore { object: object.clone().unbind(), place, locks, remote }
+        let has = |name: &str| object.getattr(name).is_ok_and(|method| method.is_callable());
+        let conditional = has("get_with_version") && has("set_if_version");
+        let of_versions = has("get_ranges_of_version");
+        PythonStore { object: object.clone().unbind(), place, locks, remote, conditional, of_versions }
     }
 
     /// Tells caches that the value may be another one.
@@ -57,25 +64,21 @@ impl PythonStore {
 impl Store for PythonStore {
     fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>> {
         // Lazily: only the reads to come know what to ask for, and each request may be costly.
-        Ok(Some(Box::new(PythonReader { store: self, key })))
+        Ok(Some(Box::new(PythonReader { store: self, key, pinned: Mutex::new(None) })))
+    }
+
+    fn open_pinned<'a>(&'a self, key: &'a str, version: Arc<str>) -> Result<Option<Box<dyn Reader + 'a>>> {
+        Ok(Some(Box::new(PythonReader { store: self, key, pinned: Mutex::new(Some(version)) })))
+    }
+
+    fn conditional(&self) -> Option<&dyn Conditional> {
+        self.conditional.then_some(self)
     }
 
     fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
-        self.call(key, |py, object| {
-            let value = match parts {
-                [only] => handed(py, only)?,
-                parts => {
-                    let mut whole = Vec::new();
-                    let length = parts.iter().map(|part| part.len()).sum::<usize>() as u64;
-                    ranges::reserve(&mut whole, length).map_err(|error| raise(py, error, None))?;
-                    parts.iter().for_each(|part| whole.extend_from_slice(part));
-                    handed(py, &whole)?
-                }
-            };
-            call_method(object, "set", (key, value)).map(drop)
-        })
-        .inspect(|()| self.note(key))
-        .inspect_err(|_| self.note(key))
+        self.call(key, |py, object| call_method(object, "set", (key, joined(py, parts)?)).map(drop))
+            .inspect(|()| self.note(key))
+            .inspect_err(|_| self.note(key))
     }
 
     fn delete(&self, key: &str) -> Result<bool> {
@@ -151,6 +154,44 @@ impl Store for PythonStore {
     }
 }
 
+impl Conditional for PythonStore {
+    fn get_with_version(&self, key: &str) -> Result<Option<(Vec<u8>, String)>> {
+        self.call(key, |py, object| {
+            let found = call_method(object, "get_with_version", (key,))?;
+            if found.is_none() {
+                return Ok(None);
+            }
+            let (value, version): (Bound<'_, PyAny>, String) = found.extract()?;
+            let value = Buffer::reading(&value)?;
+            let bytes = value.bytes()?;
+            let mut whole = Vec::new();
+            ranges::reserve(&mut whole, bytes.len() as u64).map_err(|error| raise(py, error, None))?;
+            whole.extend_from_slice(bytes);
+            Ok(Some((whole, version)))
+        })
+    }
+
+    fn set_if_version(&self, key: &str, parts: &[&[u8]], version: Option<&str>) -> Result<bool> {
+        self.call(key, |py, object| {
+            call_method(object, "set_if_version", (key, joined(py, parts)?, version))?.is_truthy()
+        })
+        .inspect(|_| self.note(key))
+        .inspect_err(|_| self.note(key))
+    }
+}
+
+/// A value of these parts, on its way to Python.
+fn joined<'py>(py: Python<'py>, parts: &[&[u8]]) -> PyResult<Bound<'py, PyBytes>> {
+    if let [only] = parts {
+        return handed(py, only);
+    }
+    let mut whole = Vec::new();
+    let length = parts.iter().map(|part| part.len()).sum::<usize>() as u64;
+    ranges::reserve(&mut whole, length).map_err(|error| raise(py, error, None))?;
+    parts.iter().for_each(|part| whole.extend_from_slice(part));
+    handed(py, &whole)
+}
+
 struct PlaceLocker<'a> {
     place: &'a str,
     interrupt: Interrupt<'a>,
@@ -166,17 +207,47 @@ impl Locker for PlaceLocker<'_> {
 struct PythonReader<'a> {
     store: &'a PythonStore,
     key: &'a str,
+    /// The version that everything is read of, once a request was answered from it.
+    pinned: Mutex<Option<Arc<str>>>,
 }
 
 impl PythonReader<'_> {
+    /// Parts of one version, the first that was found: of another one there are none.
+    fn of_version<'py>(&self, py: Python<'py>, ranges: Vec<(i64, Option<usize>)>) -> Result<Option<Bound<'py, PyAny>>> {
+        let pinned = self.pinned();
+        let asked = (self.key, ranges, pinned.as_deref());
+        let found = call_method(self.store.object.bind(py), "get_ranges_of_version", asked);
+        let found = found.map_err(|raised| of_other_version(py, raised).at_key(self.key))?;
+        if found.is_none() {
+            return if pinned.is_none() { Ok(None) } else { Err(self.replaced()) };
+        }
+        let (parts, version): (Bound<'_, PyAny>, String) =
+            found.extract().map_err(|raised| foreign(py, raised).at_key(self.key))?;
+        let mut pinned = self.pinned.lock().unwrap_or_else(PoisonError::into_inner);
+        match pinned.as_deref() {
+            // Two requests may have been the first.
+            Some(first) if first != version => return Err(self.replaced()),
+            Some(_) => {}
+            None => *pinned = Some(version.into()),
+        }
+        Ok(Some(parts))
+    }
+
+    fn replaced(&self) -> Error {
+        Error::new(Kind::Conflict, "the value was replaced while it was being read").at_key(self.key)
+    }
+
     fn ranges(&self, wanted: &[(i64, usize)], take: &mut dyn FnMut(usize, &[u8]) -> Result<()>) -> Result<bool> {
         ending::attach(|py| {
             let fail = |raised| foreign(py, raised).at_key(self.key);
-            let list: Vec<(i64, usize)> = wanted.to_vec();
-            let found = call_method(self.store.object.bind(py), "get_ranges", (self.key, list)).map_err(fail)?;
-            if found.is_none() {
-                return Ok(false);
-            }
+            let list: Vec<(i64, Option<usize>)> = wanted.iter().map(|&(start, length)| (start, Some(length))).collect();
+            let found = if self.store.of_versions {
+                self.of_version(py, list)?
+            } else {
+                let found = call_method(self.store.object.bind(py), "get_ranges", (self.key, list)).map_err(fail)?;
+                Some(found).filter(|found| !found.is_none())
+            };
+            let Some(found) = found else { return Ok(false) };
             let parts: Vec<Bound<'_, PyAny>> = found.extract().map_err(fail)?;
             if parts.len() != wanted.len() {
                 let reason = format!("expected {} ranges from the store, found {}", wanted.len(), parts.len());
@@ -206,6 +277,10 @@ impl Reader for PythonReader<'_> {
         None
     }
 
+    fn pinned(&self) -> Option<Arc<str>> {
+        self.pinned.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
         self.read_ranges(&mut [(offset as i64, buffer)])
     }
@@ -221,10 +296,15 @@ impl Reader for PythonReader<'_> {
     fn read_all(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<bool> {
         ending::attach(|py| {
             let fail = |raised| foreign(py, raised).at_key(self.key);
-            let found = call_method(self.store.object.bind(py), "get", (self.key,)).map_err(fail)?;
-            if found.is_none() {
-                return Ok(false);
-            }
+            // One request for all of it needs no version, unless something was read already.
+            let found = if self.pinned().is_some() {
+                let parts = self.of_version(py, vec![(0, None)])?;
+                parts.map(|parts| parts.get_item(0)).transpose()
+            } else {
+                let found = call_method(self.store.object.bind(py), "get", (self.key,));
+                found.map(|found| Some(found).filter(|found| !found.is_none()))
+            };
+            let Some(found) = found.map_err(fail)? else { return Ok(false) };
             let value = Buffer::reading(&found).map_err(fail)?;
             let bytes = value.bytes().map_err(fail)?;
             if bytes.len() as u64 > limit {

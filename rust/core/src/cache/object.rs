@@ -1,5 +1,7 @@
 //! What a pool keeps: a decoded chunk, the index of a shard, or that there is nothing.
 
+use std::sync::Arc;
+
 use super::changes::Stamp;
 use super::entries::Entry;
 use crate::index::Index;
@@ -10,6 +12,8 @@ pub struct Object {
     pub content: Content,
     /// Of the value that it was read from; of an inner chunk this is known of its shard.
     pub version: Option<Version>,
+    /// What its store calls that version, of a store that can be asked for this one and no other.
+    pub pinned: Option<Arc<str>>,
     /// Tells it from all others, also from what is read of the same value later: inner chunks are those of an index.
     pub number: u64,
 }
@@ -35,7 +39,8 @@ impl Object {
             Content::Elements(bytes) => bytes.capacity(),
             Content::Index(index, encoded) => index.size() + encoded.capacity(),
         };
-        cost_of(content.saturating_add(stamp.map_or(0, Stamp::size)))
+        let pinned = self.pinned.as_ref().map_or(0, |version| version.len());
+        cost_of(content.saturating_add(pinned).saturating_add(stamp.map_or(0, Stamp::size)))
     }
 }
 

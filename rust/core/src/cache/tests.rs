@@ -8,7 +8,7 @@ use crate::interrupt::never;
 use crate::tests::random::Random;
 
 fn object(length: usize) -> Object {
-    Object { content: Content::Elements(vec![1; length]), version: None, number: length as u64 }
+    Object { content: Content::Elements(vec![1; length]), version: None, pinned: None, number: length as u64 }
 }
 
 /// Any history leaves what a plain list of all uses would leave, and counts it to the byte.

@@ -12,6 +12,8 @@ pub mod renamed;
 pub mod uint64_sharded;
 pub mod version;
 
+use std::sync::Arc;
+
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use ranges::ByteRange;
@@ -24,6 +26,18 @@ pub(crate) mod tests;
 pub trait Store: Send + Sync {
     /// Opens the value under `key`; `None` when there is none. A remote store may answer lazily (see [`Reader`]).
     fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>>;
+
+    /// Opens this version of the value, which is one that a reader of it has told ([`Reader::pinned`]): where another one is
+    /// stored, reading it is a [`crate::error::Kind::Conflict`].
+    fn open_pinned<'a>(&'a self, key: &'a str, version: Arc<str>) -> Result<Option<Box<dyn Reader + 'a>>> {
+        let _ = version;
+        self.open(key)
+    }
+
+    /// How to replace values only if nobody else has replaced them, where the store can do that.
+    fn conditional(&self) -> Option<&dyn Conditional> {
+        None
+    }
 
     /// Replaces the value under `key` by the concatenation of `parts`, atomically: readers see the old or the new.
     fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()>;
@@ -115,6 +129,16 @@ pub trait Store: Send + Sync {
     fn has(&self, key: &str) -> Result<bool> {
         Ok(self.size(key)?.is_some())
     }
+}
+
+/// What replaces values only as long as they are the ones that were read.
+pub trait Conditional: Send + Sync {
+    /// The whole value, and the name of its version.
+    fn get_with_version(&self, key: &str) -> Result<Option<(Vec<u8>, String)>>;
+
+    /// Replaces the value by the concatenation of `parts` if it is of this version (`None`: if there is none); `false` if it
+    /// is not.
+    fn set_if_version(&self, key: &str, parts: &[&[u8]], version: Option<&str>) -> Result<bool>;
 }
 
 /// Keys and prefixes directly under a prefix, both in full and sorted; prefixes end with `/`.
@@ -213,6 +237,12 @@ pub trait Reader: Send + Sync {
 
     /// Which version this is, when that is known without another request.
     fn version(&self) -> Option<Version> {
+        None
+    }
+
+    /// The store's name of the version that all requests through this reader are answered from, once one of them was; any that
+    /// cannot be is a [`crate::error::Kind::Conflict`]. `None` where the store promises no such thing.
+    fn pinned(&self) -> Option<Arc<str>> {
         None
     }
 

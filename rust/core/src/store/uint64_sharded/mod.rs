@@ -10,6 +10,8 @@ mod murmur;
 mod tests;
 mod whole;
 
+pub use whole::Shard as Whole;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::version::{Status, Version};
@@ -56,7 +58,14 @@ fn mask(bits: u32) -> u64 {
     1u64.checked_shl(bits).map_or(u64::MAX, |power| power - 1)
 }
 
-type Kept = ((u64, u64), Version, Arc<Vec<Entry>>);
+type Kept = ((u64, u64), Version, Minishard);
+
+/// The chunks of a minishard, and what the store calls the version that they are of, if it can be asked for this one.
+#[derive(Clone)]
+struct Minishard {
+    entries: Arc<Vec<Entry>>,
+    pinned: Option<Arc<str>>,
+}
 
 /// The chunks of an array, each under its number.
 pub struct ShardedStore {
@@ -89,7 +98,8 @@ impl ShardedStore {
         })
     }
 
-    fn shard_key(&self, shard: u64) -> String {
+    /// The key of a shard.
+    pub fn shard_key(&self, shard: u64) -> String {
         let digits = self.sharding.shard_bits.div_ceil(4) as usize;
         format!("{}{shard:0digits$x}.shard", self.prefix)
     }
@@ -99,8 +109,8 @@ impl ShardedStore {
         Ok(self.shard_key(self.sharding.place(self.number(key)?).0))
     }
 
-    /// Where a chunk lies in its shard; `None` if it is not there.
-    fn locate(&self, shard: &str, reader: &dyn Reader, chunk: u64) -> Result<Option<Entry>> {
+    /// Where a chunk lies in its shard, and in which version of it; `None` if it is not there.
+    fn locate(&self, shard: &str, reader: &dyn Reader, chunk: u64) -> Result<Option<(Entry, Option<Arc<str>>)>> {
         let place = self.sharding.place(chunk);
         let version = match reader.version() {
             // Before the index is read: an older version costs a look more, a newer one would name what it does not describe.
@@ -111,18 +121,18 @@ impl ShardedStore {
             known => known,
         };
         let known = version.and_then(|version| self.known(place, &version));
-        let entries = match known {
-            Some(entries) => entries,
+        let Minishard { entries, pinned } = match known {
+            Some(minishard) => minishard,
             None => {
                 let Some(entries) = self.entries(reader, place.1)? else { return Ok(None) };
-                let entries = Arc::new(entries);
+                let minishard = Minishard { entries: Arc::new(entries), pinned: reader.pinned() };
                 if let Some(version) = version.filter(Version::is_settled) {
-                    self.keep(place, version, &entries);
+                    self.keep(place, version, &minishard);
                 }
-                entries
+                minishard
             }
         };
-        Ok(entries.binary_search_by_key(&chunk, |entry| entry.chunk).ok().map(|at| entries[at]))
+        Ok(entries.binary_search_by_key(&chunk, |entry| entry.chunk).ok().map(|at| (entries[at], pinned)))
     }
 
     /// The chunks of a minishard; `None` if the shard is not there after all.
@@ -146,29 +156,39 @@ impl ShardedStore {
         index::decode(&stored, self.sharding.gzip_index, base, self.count).map(Some)
     }
 
-    fn known(&self, place: (u64, u64), version: &Version) -> Option<Arc<Vec<Entry>>> {
+    fn known(&self, place: (u64, u64), version: &Version) -> Option<Minishard> {
         let _inside = fork::enter();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().position(|(other, stored, _)| *other == place && stored.still(version))?;
         let found = kept.remove(at);
-        let entries = Arc::clone(&found.2);
+        let minishard = found.2.clone();
         kept.push(found);
-        Some(entries)
+        Some(minishard)
     }
 
-    fn keep(&self, place: (u64, u64), version: Version, entries: &Arc<Vec<Entry>>) {
+    fn keep(&self, place: (u64, u64), version: Version, minishard: &Minishard) {
         let _inside = fork::enter();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|(other, ..)| *other != place);
         if kept.len() >= KEPT {
             kept.remove(0);
         }
-        kept.push((place, version, Arc::clone(entries)));
+        kept.push((place, version, minishard.clone()));
     }
 
     fn read(&self, shard: &str, chunk: u64) -> Result<Option<Piece>> {
         let Some(reader) = self.store.open(shard)? else { return Ok(None) };
-        let Some(Entry { start, end, .. }) = self.locate(shard, reader.as_ref(), chunk)? else { return Ok(None) };
+        let Some((Entry { start, end, .. }, pinned)) = self.locate(shard, reader.as_ref(), chunk)? else {
+            return Ok(None);
+        };
+        // What was known already says nothing of what this reader would find.
+        let reader = match pinned.filter(|_| reader.pinned().is_none()) {
+            Some(version) => match self.store.open_pinned(shard, version)? {
+                Some(reader) => reader,
+                None => return Ok(None),
+            },
+            None => reader,
+        };
         within(reader.as_ref(), end, &format!("chunk {chunk}"))?;
         if end - start > self.limit {
             return Err(index::damaged(format!(

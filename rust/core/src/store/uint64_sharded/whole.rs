@@ -7,6 +7,7 @@ use super::index::{self, damaged, Entry};
 use super::ShardedStore;
 use crate::error::{Error, Kind, Result};
 use crate::scratch;
+use crate::store::Conditional;
 
 /// What is known of the chunks of one shard, by minishard and number.
 type Chunks = BTreeMap<(u64, u64), Range<usize>>;
@@ -43,10 +44,18 @@ impl ShardedStore {
     /// All of a shard, for whoever is to lay it down anew.
     pub fn whole(&self, number: u64) -> Result<Shard> {
         let key = self.shard_key(number);
-        let bytes = self.store.get(&key)?;
-        let bytes = bytes.unwrap_or_default();
-        let chunks = self.chunks_of(&bytes).map_err(|error| error.at_key(&key))?;
+        self.taken_apart(number, self.store.get(&key)?.unwrap_or_default())
+    }
+
+    /// The same of these bytes; without any if it is not stored.
+    pub fn taken_apart(&self, number: u64, bytes: Vec<u8>) -> Result<Shard> {
+        let chunks = self.chunks_of(&bytes).map_err(|error| error.at_key(&self.shard_key(number)))?;
         Ok(Shard { number, bytes, chunks })
+    }
+
+    /// What replaces shards only if nobody else has, where the store underneath can do that.
+    pub fn conditional_shards(&self) -> Option<&dyn Conditional> {
+        self.store.conditional()
     }
 
     fn chunks_of(&self, bytes: &[u8]) -> Result<Chunks> {
@@ -88,10 +97,53 @@ impl ShardedStore {
     }
 
     /// Stores a shard with some chunks replaced, or removed, where there is `None`.
-    ///
-    /// Chunks that are the same bytes of the shard stay so: laid down one by one, those of a small shard could fill a disk.
     pub fn store_whole(&self, shard: Shard, changes: &BTreeMap<u64, Option<Vec<u8>>>) -> Result<()> {
         let key = self.shard_key(shard.number);
+        match self.laid_down(&shard, changes, &key)? {
+            Some((first, body)) => self.store.set(&key, &[&first, &body]),
+            None => self.store.delete(&key).map(drop),
+        }
+    }
+
+    /// The same only if the shard is of this version; `false` if it is not.
+    pub fn store_whole_if(
+        &self,
+        store: &dyn Conditional,
+        shard: Shard,
+        changes: &BTreeMap<u64, Option<Vec<u8>>>,
+        version: Option<&str>,
+    ) -> Result<bool> {
+        let key = self.shard_key(shard.number);
+        match (self.laid_down(&shard, changes, &key)?, version) {
+            (Some((first, body)), version) => store.set_if_version(&key, &[&first, &body], version),
+            (None, None) => Ok(true),
+            // Nothing deletes a value only if it is of a version. So a shard is stored that says of each minishard that it
+            // has no chunks.
+            (None, version) => store.set_if_version(&key, &[&self.first(&key)?], version),
+        }
+    }
+
+    /// The first part of a shard, as it is without chunks.
+    fn first(&self, key: &str) -> Result<Vec<u8>> {
+        let base = self.sharding.base();
+        if base > crate::chain::MAX_INDEX_BYTES as u64 {
+            return Err(Error::new(Kind::Limit, format!("the index of a shard would have {base} bytes")).at_key(key));
+        }
+        let mut first = Vec::new();
+        scratch::reserve(&mut first, base as usize)?;
+        first.resize(base as usize, 0);
+        Ok(first)
+    }
+
+    /// The two parts of a shard with some chunks replaced, or removed; `None` if it has no chunks then.
+    ///
+    /// Chunks that are the same bytes of the shard stay so: laid down one by one, those of a small shard could fill a disk.
+    fn laid_down(
+        &self,
+        shard: &Shard,
+        changes: &BTreeMap<u64, Option<Vec<u8>>>,
+        key: &str,
+    ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
         let mut chunks: BTreeMap<(u64, u64), Chunk<'_>> =
             shard.chunks.iter().map(|(&place, range)| (place, Chunk::Kept(range))).collect();
         for (&chunk, value) in changes {
@@ -102,15 +154,10 @@ impl ShardedStore {
             };
         }
         if chunks.is_empty() {
-            return self.store.delete(&key).map(drop);
+            return Ok(None);
         }
         let base = self.sharding.base();
-        if base > crate::chain::MAX_INDEX_BYTES as u64 {
-            return Err(Error::new(Kind::Limit, format!("the index of a shard would have {base} bytes")).at_key(&key));
-        }
-        let mut first = Vec::new();
-        scratch::reserve(&mut first, base as usize)?;
-        first.resize(base as usize, 0);
+        let mut first = self.first(key)?;
         let mut kept = BTreeSet::new();
         let length = chunks.values().map(|chunk| match chunk {
             Chunk::Kept(range) => {
@@ -151,6 +198,6 @@ impl ShardedStore {
             first[at..at + 8].copy_from_slice(&start.to_le_bytes());
             first[at + 8..at + 16].copy_from_slice(&(body.len() as u64).to_le_bytes());
         }
-        self.store.set(&key, &[&first, &body])
+        Ok(Some((first, body)))
     }
 }
