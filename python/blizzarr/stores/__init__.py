@@ -16,16 +16,20 @@ from blizzarr.stores.urls import StoreLike, resolve
 from blizzarr.stores.wrapper import StoreWrapper
 
 if TYPE_CHECKING:
+    from blizzarr.stores.fsspec_store import FsspecStore
+    from blizzarr.stores.object_store import ObjectStore
     from blizzarr.stores.zip import ZipStore
 
 __all__ = [
     "BaseStore",
     "ByteRange",
     "ForeignStore",
+    "FsspecStore",
     "Listing",
     "LocalStore",
     "MappingStore",
     "MemoryStore",
+    "ObjectStore",
     "ReadOnlyStore",
     "Store",
     "StoreLike",
@@ -38,4 +42,12 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_names(__name__, ["blizzarr.stores.zip:ZipStore"], "STORES")
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        [
+            "blizzarr.stores.fsspec_store:FsspecStore",
+            "blizzarr.stores.object_store:ObjectStore",
+            "blizzarr.stores.zip:ZipStore",
+        ],
+        "STORES",
+    )

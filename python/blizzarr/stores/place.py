@@ -34,9 +34,13 @@ def place_of(store: Store) -> str:
     file = _file_of(behind)
     if file is not None:
         return file
-    if _is_mapper(behind):
+    if _is_object_store(behind):
+        return str(behind.place)
+    remote = _file_system_of(behind)
+    if remote is not None:
         # Each call of fsspec.get_mapper makes a new mapping over the same file system.
-        return f"{type(behind.fs).__name__}:{id(behind.fs)}:{behind.root}"
+        file_system, root = remote
+        return f"{type(file_system).__name__}:{id(file_system)}:{root}"
     return f"{type(behind).__name__}:{id(behind)}"
 
 
@@ -55,7 +59,10 @@ def lasting_place_of(store: Store) -> str | None:
     file = _file_of(behind)
     if file is not None:
         return file
-    return f"{type(behind.fs).__name__}:{behind.root}" if _is_mapper(behind) else None
+    if _is_object_store(behind):
+        return None if behind.in_memory else str(behind.place)
+    remote = _file_system_of(behind)
+    return None if remote is None else f"{type(remote[0]).__name__}:{remote[1]}"
 
 
 def _behind(store: Store) -> Any:
@@ -76,9 +83,11 @@ def _file_of(behind: Any) -> str | None:
 def _path_of(behind: Any) -> str | os.PathLike[str] | None:
     if isinstance(behind, LocalStore):
         return behind.root
-    if _is_mapper(behind):
-        local: Any = sys.modules.get("fsspec.implementations.local")
-        return behind.root if local is not None and isinstance(behind.fs, local.LocalFileSystem) else None
+    remote = _file_system_of(behind)
+    if remote is not None:
+        from blizzarr.stores.fsspec_store import is_local
+
+        return remote[1] if is_local(remote[0]) else None
     if isinstance(behind, NativeStore) or not isinstance(behind, BaseStore):
         return None
     from blizzarr.stores.zip import ZipStore
@@ -86,10 +95,20 @@ def _path_of(behind: Any) -> str | os.PathLike[str] | None:
     return behind.path if isinstance(behind, ZipStore) else None
 
 
-def _is_mapper(behind: Any) -> bool:
-    """Return whether this is a mapping made by fsspec, which is not imported for it."""
+def _file_system_of(behind: Any) -> tuple[Any, str] | None:
+    """Return the file system of fsspec, which is not imported for it, and the path there; None for other stores."""
     mapping: Any = sys.modules.get("fsspec.mapping")
-    return mapping is not None and isinstance(behind, mapping.FSMap)
+    if mapping is not None and isinstance(behind, mapping.FSMap):
+        return behind.fs, str(behind.root)
+    ours: Any = sys.modules.get("blizzarr.stores.fsspec_store")
+    if ours is not None and isinstance(behind, ours.FsspecStore):
+        return behind.file_system, behind.root
+    return None
+
+
+def _is_object_store(behind: Any) -> bool:
+    ours: Any = sys.modules.get("blizzarr.stores.object_store")
+    return ours is not None and isinstance(behind, ours.ObjectStore)
 
 
 def is_below(store: Store, path: str, other: Store, above: str) -> bool:

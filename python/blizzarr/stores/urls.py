@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["StoreLike", "check_mode", "resolve"]
 
 StoreLike: TypeAlias = str | os.PathLike[str] | Store | MutableMapping[str, Any] | Any
-"""A path, a URL (``file://``, ``memory://``), a store, a mapping, or any object with the methods of a store."""
+"""A path, a URL, a store, a mapping, a file system of fsspec, or any object with the methods of a store."""
 
 MODES = ("r", "r+", "a", "w", "w-")
 
@@ -43,8 +44,10 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     ----------
     target
         The path or ``file://`` URL of a directory or a zip file (a path in the zip file may follow its name);
-        ``memory://a/b``, the node ``a/b`` in memory that the whole process shares; a store; a mapping; any object
-        with the methods of a store; None for new memory. A mapping that is not mutable is a read-only store.
+        ``memory://a/b``, the node ``a/b`` in memory that the whole process shares; the URL of a bucket or a server
+        (``s3://``, ``gs://``, ``az://``, ``abfs://``, ``https://``), or another that fsspec knows; a store, also one of
+        obstore; a path of universal_pathlib; a file system of fsspec; a mapping; any object with the methods of a
+        store; None for new memory. A mapping that is not mutable is a read-only store.
     mode
         With ``"r"``, the result is read-only. With ``"w"`` and no path in it, a zip file is replaced; other stores are
         not touched.
@@ -62,7 +65,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     ArchiveError
         If it is not a zip file, or a damaged one.
     UnsupportedOperationError
-        If the URL is of another kind.
+        If the URL is of another kind, or the package is not installed that opens it.
     TypeError
         If an object does not have the methods of a store, or is an array or group; or if the path is not a string.
 
@@ -91,7 +94,10 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         store = target
     else:
         _refuse_node(target)
-        if isinstance(target, MutableMapping):
+        known = _from_library(target)
+        if known is not None:
+            store = known
+        elif isinstance(target, MutableMapping):
             store = MappingStore(target)
         elif isinstance(target, Mapping) and not callable(getattr(target, "set", None)):
             store = MappingStore(cast("MutableMapping[str, Any]", target), read_only=True)
@@ -144,11 +150,57 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
         store = _memory()
         inner = text[scheme.end() :].strip("/")
         return (read_only(store) if mode == "r" else store), check_key(inner) if inner else ""
-    # The URL itself is not shown: it may hold credentials.
-    raise UnsupportedOperationError(
-        f"cannot open a {name}:// URL: this release opens directories, zip files and memory:// by itself. "
-        f"For the rest pass a store or a mutable mapping, for example fsspec.get_mapper('{name}://...')"
-    )
+    remote = _from_url(text, name)
+    return (read_only(remote) if mode == "r" else remote), ""
+
+
+def _from_url(text: str, scheme: str) -> Store:
+    """Return the store of the URL of something far away; errors do not show the URL, which may hold credentials."""
+    from blizzarr.stores.obstore_library import SCHEMES, is_installed
+
+    if "::" not in text and scheme in SCHEMES:
+        reserved = _RESERVED.search(text)
+        if reserved is not None:
+            raise ValueError(
+                f"found {reserved[0]!r} in a URL, where it does not belong to the path; pass a store in place of the "
+                "URL, as ObjectStore and FsspecStore make them"
+            )
+        if is_installed():
+            from blizzarr.stores.object_store import ObjectStore
+
+            return ObjectStore.from_url(text)
+    from blizzarr.stores.fsspec_store import FsspecStore
+
+    try:
+        return FsspecStore.from_url(text)
+    except UnsupportedOperationError as error:
+        if scheme not in SCHEMES:
+            raise
+        raise UnsupportedOperationError(
+            f"cannot open a {scheme}:// URL without obstore: pip install 'blizzarr[remote]'"
+        ) from error
+
+
+def _from_library(target: Any) -> Store | None:
+    """Return the store for an object of obstore, fsspec or universal_pathlib; None for all others."""
+    if type(target).__module__.partition(".")[0] == "obstore":
+        from blizzarr.stores.object_store import ObjectStore
+
+        # Local files with our locks; theirs cannot replace a value only if it is still the one that was read.
+        local = type(target).__name__ == "LocalStore" and target.prefix is not None
+        return LocalStore(target.prefix) if local else ObjectStore(target)
+    if "fsspec" not in sys.modules:
+        return None
+    from blizzarr.stores.fsspec_store import FsspecStore, is_file_system, is_local
+
+    if is_file_system(target):
+        return FsspecStore(target)
+    # Paths have `path`, and mappings have `root`.
+    file_system: Any = getattr(target, "fs", None)
+    path = getattr(target, "path", None) or getattr(target, "root", None)
+    if not is_file_system(file_system) or not isinstance(path, str):
+        return None
+    return LocalStore(path) if is_local(file_system) else FsspecStore(file_system, path)
 
 
 def _file_path(rest: str) -> str:

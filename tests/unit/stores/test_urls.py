@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import re
+import sys
 from collections import UserDict
 from pathlib import Path
 from types import MappingProxyType
@@ -22,6 +23,7 @@ from blizzarr.stores import (
     MemoryStore,
     ReadOnlyStore,
     ZipStore,
+    obstore_library,
     read_only,
     resolve,
 )
@@ -115,9 +117,12 @@ def test_zip(tmp_path: Path) -> None:
     assert isinstance(resolve(tmp_path / "d.zip")[0], LocalStore)
 
 
-def test_urls_of_other_places() -> None:
-    """Other schemes say what to pass instead, and show no credentials (row 128)."""
-    with pytest.raises(UnsupportedOperationError, match=r"fsspec\.get_mapper\('s3://") as caught:
+def test_urls_of_other_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the package that opens it, the error names the extra, and shows no credentials (row 128)."""
+    for library in ("obstore", "fsspec", "fsspec.core"):
+        monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.setattr(obstore_library, "_library", None)
+    with pytest.raises(UnsupportedOperationError, match=r"pip install 'blizzarr\[remote\]'") as caught:
         resolve("s3://key:secret@bucket/x")
     assert "secret" not in str(caught.value)
     with pytest.raises(ValueError, match="on this machine"):

@@ -1,0 +1,248 @@
+"""Files of any file system of fsspec as a store."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any, Final, Self
+
+from blizzarr.errors import UnsupportedOperationError
+from blizzarr.stores.base import BaseStore
+from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
+from blizzarr.stores.coalescing import Span, spans_of
+from blizzarr.stores.failures import failures
+from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.protocol import ByteRange, Listing, Value
+from blizzarr.stores.ranges import slice_ranges
+from blizzarr.stores.threads import Threads
+
+__all__ = ["FsspecStore", "is_file_system", "is_local"]
+
+_MISSING: Final = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+_REQUESTS: Final = 8
+
+
+class FsspecStore(BaseStore):
+    """The files below a path of a file system of fsspec, of any kind.
+
+    fsspec has no conditional writes: threads of this process may write parts of one chunk at the same time, other
+    programs may not. Whether a value is replaced in one step is up to the file system.
+
+    Parameters
+    ----------
+    file_system
+        An ``fsspec.AbstractFileSystem``.
+    root
+        The path there.
+    read_only
+        Refuse `set` and `delete`.
+
+    Examples
+    --------
+    >>> import fsspec
+    >>> store = FsspecStore(fsspec.filesystem("memory"), "volume.zarr")
+    >>> store.set("a/b", b"value")
+    >>> store.get("a/b"), store.get("c"), store.list()
+    (b'value', None, ['a/b'])
+    """
+
+    def __init__(self, file_system: Any, root: str = "", *, read_only: bool = False) -> None:
+        if getattr(file_system, "asynchronous", False):
+            raise TypeError(
+                "expected a synchronous file system, found an asynchronous one: make it without asynchronous=True"
+            )
+        self.file_system = file_system
+        self.root = str(file_system._strip_protocol(root)).rstrip("/") if root else ""
+        self.read_only = read_only
+        self.remote = not is_local(file_system) and type(file_system).__name__ != "MemoryFileSystem"
+
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+        """Return the store of a URL that fsspec knows, like ``ftp://``, ``sftp://``, ``hf://`` or ``simplecache::...``.
+
+        Parameters
+        ----------
+        url
+            The URL.
+        read_only
+            Refuse `set` and `delete`.
+        **options
+            Options of the file system, which fsspec calls ``storage_options``.
+
+        Raises
+        ------
+        UnsupportedOperationError
+            If fsspec, or the package that it needs for such URLs, is not installed.
+
+        Examples
+        --------
+        >>> FsspecStore.from_url("memory://volume.zarr")
+        <FsspecStore MemoryFileSystem:/volume.zarr>
+        """
+        try:
+            from fsspec.core import url_to_fs  # type: ignore[import-untyped]
+
+            file_system, root = url_to_fs(url, **options)
+        except (ImportError, ValueError) as error:
+            # The URL itself is not shown: it may hold credentials.
+            scheme = url.partition(":")[0]
+            raise UnsupportedOperationError(
+                f"cannot open a {scheme}: URL: {error}; for the kinds of URLs that fsspec knows, install fsspec and "
+                "the package that it names"
+            ) from error
+        return cls(file_system, root, read_only=read_only)
+
+    def __repr__(self) -> str:
+        return f"<FsspecStore {type(self.file_system).__name__}:{self.root}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.file_system, self.root, self.read_only)
+
+    def get(self, key: str) -> Value | None:
+        """Return the value; None if there is none."""
+        return self._get(check_key(key), Span(0, None))
+
+    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
+        """Return parts of the value; None if there is none."""
+        check_key(key)
+        spans = spans_of(ranges) or [Span(0, 1)]
+        if len(spans) == 1:
+            found = [self._get(key, spans[0])]
+        else:
+            with Threads(min(len(spans), _REQUESTS)) as pool:
+                found = builtins.list(pool.map(lambda span: self._get(key, span), spans))
+        parts: builtins.list[Value] = [b""] * len(ranges)
+        for span, value in zip(spans, found, strict=True):
+            if value is None:
+                return None
+            for number, part in zip(span.members, span.parts(value, ranges), strict=True):
+                parts[number] = part
+        return parts
+
+    def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
+        """Return the values under many keys, requested at once; None for each that is missing."""
+        if len(keys) < 2 or not self.remote:
+            return [self.get(key) for key in keys]
+        with Threads(min(len(keys), 4 * _REQUESTS)) as pool:
+            return builtins.list(pool.map(self.get, keys))
+
+    def set(self, key: str, value: Value) -> None:
+        """Replace the value."""
+        self._check_writable(check_key(key))
+        path = self._path(key)
+        with failures("write", key, self):
+            try:
+                self.file_system.pipe_file(path, bytes(value))
+            except FileNotFoundError:
+                # Where directories have to be made first.
+                self.file_system.makedirs(path.rpartition("/")[0], exist_ok=True)
+                self.file_system.pipe_file(path, bytes(value))
+        value_changed(self, key)
+
+    def delete(self, key: str) -> None:
+        """Remove the value, if there is one."""
+        self._check_writable(check_key(key))
+        with failures("delete", key, self):
+            try:
+                self.file_system.rm_file(self._path(key))
+            except _MISSING:
+                return
+            finally:
+                value_changed(self, key)
+
+    def delete_prefix(self, prefix: str) -> None:
+        """Remove every key under the prefix."""
+        prefix = check_prefix(prefix)
+        self._check_writable(prefix)
+        super().delete_prefix(prefix)
+        prefix_changed(self, prefix)
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        """Return all keys under the prefix, sorted."""
+        path = self._listed(prefix)
+        with failures("list", prefix, self):
+            try:
+                found = self.file_system.find(path)
+            except _MISSING:
+                return []
+            return sorted(key for key in map(self._key, found) if key is not None and key.startswith(prefix))
+
+    def list_dir(self, prefix: str = "") -> Listing:
+        """Return the keys and prefixes directly under the prefix."""
+        prefix = check_prefix(prefix)
+        path = self._listed(prefix)
+        with failures("list", prefix, self):
+            try:
+                found = self.file_system.ls(path, detail=True)
+            except _MISSING:
+                return Listing((), ())
+            entries = [(self._key(entry["name"]), entry["type"]) for entry in found]
+        # Some list a file as the only entry of itself, or a directory within itself.
+        inside = [(key, kind) for key, kind in entries if key is not None and key.startswith(prefix) and key != prefix]
+        keys = sorted(key for key, kind in inside if kind != "directory")
+        return Listing(tuple(keys), tuple(sorted(f"{key}/" for key, kind in inside if kind == "directory")))
+
+    def _get(self, key: str, span: Span) -> Value | None:
+        with failures("read", key, self):
+            try:
+                if span.start < 0:
+                    found = self.file_system.cat_file(self._path(key), start=span.start)
+                elif span.length is None and not span.start:
+                    found = self.file_system.cat_file(self._path(key))
+                else:
+                    end = None if span.length is None else span.start + span.length
+                    found = self.file_system.cat_file(self._path(key), start=span.start, end=end)
+            except _MISSING:
+                return None
+            except Exception:
+                if not span.start:
+                    raise
+                # Some fail where a range begins behind the end, or, counted from the end, before the beginning.
+                whole = self._get(key, Span(0, None))
+                if whole is None or 0 <= span.start < len(whole) or -len(whole) <= span.start < 0:
+                    raise
+                return slice_ranges(whole, [(span.start, span.length)])[0]
+            return found if isinstance(found, bytes) else memoryview(found).cast("B")
+
+    def _path(self, key: str) -> str:
+        return f"{self.root}/{key}" if self.root else key
+
+    def _key(self, path: str) -> str | None:
+        path = path.rstrip("/")
+        if not self.root:
+            return path.lstrip("/") or None
+        below = f"{self.root}/"
+        return path[len(below) :] if path.startswith(below) else None
+
+    def _listed(self, prefix: str) -> str:
+        path = self._path(check_prefix(prefix)).rstrip("/")
+        # Others may have written meanwhile, and file systems remember listings.
+        self.file_system.invalidate_cache(path)
+        return path
+
+
+def is_file_system(target: object) -> bool:
+    """Return whether this is a file system of fsspec, which is not imported for it."""
+    import sys
+
+    fsspec: Any = sys.modules.get("fsspec")
+    return fsspec is not None and isinstance(target, fsspec.AbstractFileSystem)
+
+
+def is_local(file_system: Any) -> bool:
+    """Return whether a file system is that of this machine.
+
+    Examples
+    --------
+    >>> import fsspec
+    >>> is_local(fsspec.filesystem("file")), is_local(fsspec.filesystem("memory"))
+    (True, False)
+    """
+    import sys
+
+    local: Any = sys.modules.get("fsspec.implementations.local")
+    return local is not None and isinstance(file_system, local.LocalFileSystem)
+
+
+def _unpickled(file_system: Any, root: str, read_only: bool) -> FsspecStore:
+    return FsspecStore(file_system, root, read_only=read_only)

@@ -1,0 +1,94 @@
+"""obstore: imported when it is needed, and refused where it would wait for ever."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, Final
+
+from blizzarr.errors import StoreError, UnsupportedOperationError
+
+__all__ = ["SCHEMES", "is_installed", "obstore", "store_of_url"]
+
+SCHEMES: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss", "http", "https")
+"""Of URLs that it opens."""
+
+_BUCKET = re.compile(r"(s3a?|gc?s|azure|az|adl)://([^/?#]+)(?:/(.*))?", re.IGNORECASE | re.DOTALL)
+_KINDS: Final = {"s": "S3Store", "g": "GCSStore", "a": "AzureStore"}
+_library: Any = None
+_is_child = False
+"""Whether this process was forked from one that had imported it."""
+
+
+def obstore() -> Any:
+    """Return the library.
+
+    Raises
+    ------
+    UnsupportedOperationError
+        If it is not installed.
+    StoreError
+        If this process was forked from one that has used it: its threads do not exist here.
+    """
+    global _library
+    if _is_child:
+        raise StoreError(
+            "object stores cannot be used in a forked process after its parent has used them: "
+            "start processes with multiprocessing.get_context('spawn') or 'forkserver'"
+        )
+    if _library is None:
+        try:
+            import obstore
+            import obstore.exceptions
+            import obstore.store
+        except ImportError as error:
+            raise UnsupportedOperationError(
+                "stores of S3, Google Cloud, Azure and HTTP need obstore: pip install 'blizzarr[remote]'"
+            ) from error
+        _library = obstore
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=_forked)
+    return _library
+
+
+def is_installed() -> bool:
+    """Return whether the library can be imported."""
+    try:
+        obstore()
+    except UnsupportedOperationError:
+        return False
+    return True
+
+
+def store_of_url(url: str, options: dict[str, Any]) -> Any:
+    """Return the library's store for a URL; names in buckets are taken as they are, without decoding them.
+
+    Raises
+    ------
+    UnsupportedOperationError
+        If the library is not installed, or the URL is of another kind.
+    ValueError
+        If the URL is not valid, or an option does not exist.
+    """
+    library = obstore()
+    scheme = url.partition(":")[0].lower()
+    if scheme not in SCHEMES:
+        raise UnsupportedOperationError(f"expected a URL that begins with {', '.join(SCHEMES)}, found {scheme}://")
+    endpoint = url if scheme == "http" else str(options.get("endpoint", ""))
+    if endpoint.startswith("http://"):
+        options = {**options, "client_options": {"allow_http": True, **options.get("client_options", {})}}
+    try:
+        bucket = _BUCKET.fullmatch(url)
+        if bucket is not None:
+            kind = getattr(library.store, _KINDS[scheme[0]])
+            return kind(bucket[2], prefix=(bucket[3] or "").strip("/") or None, **options)
+        kind = library.store.HTTPStore if scheme in ("http", "https") else library.store.AzureStore
+        return kind.from_url(url, **options)
+    except (library.exceptions.BaseError, TypeError) as error:
+        text = str(error).partition("\n\nDebug source")[0]
+        raise ValueError(f"{scheme}:// cannot be opened: {text}") from error
+
+
+def _forked() -> None:
+    global _is_child
+    _is_child = True

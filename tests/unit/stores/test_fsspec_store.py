@@ -1,0 +1,113 @@
+"""File systems of fsspec: the contract of stores, and what is passed to `open`."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.errors import StoreError, UnsupportedOperationError
+from blizzarr.stores import FsspecStore, LocalStore, Store, resolve
+from blizzarr.stores.place import lasting_place_of, place_of
+from blizzarr.testing.stores import StoreContract
+
+fsspec = pytest.importorskip("fsspec")
+
+_numbers = count()
+
+
+def in_memory() -> FsspecStore:
+    return FsspecStore(fsspec.filesystem("memory"), f"fsspec-store-{next(_numbers)}")
+
+
+class TestMemoryFileSystem(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return in_memory()
+
+
+class TestDirFileSystem(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return FsspecStore(fsspec.filesystem("dir", path=f"dir-{next(_numbers)}", target_protocol="memory"), "root")
+
+
+def test_what_open_takes(tmp_path: Path) -> None:
+    """A file system, a mapper, a path of universal_pathlib (which has `fs` and `path`), and URLs that fsspec knows."""
+    memory = fsspec.filesystem("memory")
+    root = f"open-{next(_numbers)}"
+    blizzarr.save(FsspecStore(memory, root), np.arange(3))
+
+    class Path:
+        fs, path = memory, f"/{root}"
+
+    for target in (fsspec.get_mapper(f"memory://{root}"), Path()):
+        store, path = resolve(target)
+        assert isinstance(store, FsspecStore)
+        assert (store.root, path) == (f"/{root}", "")
+        assert blizzarr.load(target).tolist() == [0, 1, 2]
+    assert blizzarr.open(memory, path=root)[1] == 1
+    assert type(resolve(fsspec.get_mapper(tmp_path.as_uri()))[0]) is LocalStore
+    assert blizzarr.open(FsspecStore.from_url(f"memory://{root}"))[2] == 2
+
+
+def test_other_schemes_go_to_fsspec(tmp_path: Path) -> None:
+    blizzarr.save(tmp_path / "a.zarr", np.arange(3))
+    opened = blizzarr.open(f"local://{tmp_path}/a.zarr", mode="r")
+    assert opened[:].tolist() == [0, 1, 2]
+    cached = f"simplecache::file://{tmp_path}/a.zarr"
+    assert blizzarr.open(cached, mode="r")[:].tolist() == [0, 1, 2]
+    with pytest.raises(UnsupportedOperationError, match="cannot open a nosuch: URL") as caught:
+        blizzarr.open("nosuch://user:secret@host/a")
+    assert "secret" not in str(caught.value)
+
+
+def test_errors_are_no_fill_values() -> None:
+    store = in_memory()
+    array = blizzarr.create_array(store, shape=4, chunks=2, dtype="u1", fill_value=7)
+    array[:] = 1
+
+    class Broken(type(store.file_system)):  # type: ignore[misc]
+        cachable = False
+
+        def cat_file(self, path: str, **options: Any) -> bytes:
+            if path.endswith("/c/1"):
+                raise PermissionError(13, "no")
+            found: bytes = super().cat_file(path, **options)
+            return found
+
+    broken = blizzarr.open_array(FsspecStore(Broken(), store.root), mode="r")
+    assert broken[:2].tolist() == [1, 1]
+    with pytest.raises(StoreError, match="cannot read key c/1") as caught:
+        broken[:]
+    assert caught.value.errno == 13
+
+
+def test_places_and_pickling() -> None:
+    store = in_memory()
+    store.set("a", b"value")
+    mapper = resolve(fsspec.get_mapper(f"memory:/{store.root}"))[0]
+    assert place_of(store) == place_of(mapper)
+    assert place_of(store) != place_of(in_memory())
+    assert lasting_place_of(store) == f"MemoryFileSystem:{store.root}"
+    assert pickle.loads(pickle.dumps(store)).get("a") == b"value"
+
+
+def test_listings_are_not_remembered(tmp_path: Path) -> None:
+    """Others may have written since: fsspec would show the same listing for minutes."""
+    store = FsspecStore(fsspec.filesystem("dir", path=str(tmp_path), target_protocol="file"))
+    store.set("a/b", b"")
+    assert store.list_dir("a").keys == ("a/b",)
+    (tmp_path / "a" / "c").write_bytes(b"")
+    assert store.list_dir("a").keys == ("a/b", "a/c")
+
+
+def test_an_asynchronous_file_system_is_refused() -> None:
+    class Asynchronous:
+        asynchronous = True
+
+    with pytest.raises(TypeError, match="without asynchronous=True"):
+        FsspecStore(Asynchronous())

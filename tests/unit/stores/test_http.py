@@ -1,0 +1,64 @@
+"""Arrays behind HTTP: read only, in ranges where the server has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.errors import NodeNotFoundError, ReadOnlyError, UnsupportedOperationError
+from blizzarr.stores import ObjectStore
+from support.object_servers import http_server
+
+pytest.importorskip("obstore")
+
+VALUES = np.arange(100 * 100, dtype="u2").reshape(100, 100)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Path:
+    """A group with an array of shards, and one of plain chunks, in a directory with a name to be encoded."""
+    root = blizzarr.create_group(tmp_path / "a b#ü.zarr")
+    root.create_array("shards", data=VALUES, chunks=(10, 10), shards=(50, 50), compressors=None)
+    root.create_array("chunks", data=VALUES, chunks=(30, 30))
+    blizzarr.consolidate_metadata(root.store)
+    return tmp_path
+
+
+@pytest.mark.parametrize("ranges", [True, False], ids=["ranges", "no ranges"])
+def test_arrays_are_read(served: Path, ranges: bool) -> None:
+    with http_server(served, ranges=ranges) as (url, requests):
+        root = blizzarr.open_group(f"{url}/a b%23ü.zarr", mode="r")
+        assert sorted(root) == ["chunks", "shards"]
+        for name in root:
+            assert np.array_equal(root[name][:], VALUES)
+        requests.clear()
+        assert root["shards"][55, 60] == VALUES[55, 60]
+        parts = [request for request in requests if "bytes=" in request]
+        assert len(parts) >= 2, "the index, and an inner chunk"
+
+
+def test_what_is_missing_is_fill(served: Path) -> None:
+    array = blizzarr.create_array(served / "new", shape=4, chunks=2, dtype="u1", fill_value=7)
+    array[:2] = 1
+    with http_server(served, ranges=True) as (url, _):
+        assert blizzarr.open_array(f"{url}/new", mode="r")[:].tolist() == [1, 1, 7, 7]
+        with pytest.raises(NodeNotFoundError):
+            blizzarr.open(f"{url}/nothing")
+
+
+def test_it_is_read_only_and_cannot_be_listed(served: Path) -> None:
+    with http_server(served, ranges=True) as (url, _):
+        array = blizzarr.open_array(f"{url}/a b%23ü.zarr/chunks", mode="r+")
+        with pytest.raises(ReadOnlyError):
+            array[0] = 1
+        with pytest.raises(UnsupportedOperationError, match="consolidated metadata"):
+            ObjectStore.from_url(url).list()
+
+
+def test_a_query_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"found '\?' in a URL") as caught:
+        blizzarr.open("https://example.org/a?token=secret")
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,233 @@
+"""Object stores: the contract of stores, and what only they have, on servers of this machine."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from blizzarr.errors import ConflictError, PathError, StoreError, UnsupportedOperationError
+from blizzarr.stores import ObjectStore, Store
+from blizzarr.stores.place import lasting_place_of, place_of
+from blizzarr.testing.stores import StoreContract
+from support.object_servers import OPTIONS, client, new_bucket, s3_server
+
+obstore = pytest.importorskip("obstore")
+pytest.importorskip("moto")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with s3_server() as url:
+        yield url
+
+
+def on_s3(server: str, prefix: str = "", **options: Any) -> ObjectStore:
+    return ObjectStore.from_url(f"s3://{new_bucket(server)}/{prefix}", endpoint=server, **{**OPTIONS, **options})
+
+
+class ObjectContract(StoreContract):
+    """What is the same in all object stores."""
+
+    def test_odd_names(self, store: Store) -> None:
+        """Other characters are part of the name; control characters no object can have."""
+        keys = ["%2e%2e/x", "a b/ü", "...", "c", "__x", ".zarray", "\u00e9", "e\u0301", "a#b?c&d+e*f"]
+        for number, key in enumerate(keys):
+            store.set(key, bytes([number]))
+        assert [bytes(store.get(key) or b"") for key in keys] == [bytes([number]) for number in range(len(keys))]
+        assert sorted(store.list()) == sorted(keys)
+        with pytest.raises(PathError, match="may not"):
+            store.set("new\nline", b"")
+
+
+class TestMemoryOfObstore(ObjectContract):
+    def make(self, tmp_path: Path) -> Store:
+        return ObjectStore(obstore.store.MemoryStore())
+
+
+class TestFilesOfObstore(ObjectContract):
+    def make(self, tmp_path: Path) -> Store:
+        return ObjectStore(obstore.store.LocalStore(prefix=tmp_path / "root", mkdir=True))
+
+
+class TestS3(ObjectContract):
+    @pytest.fixture(autouse=True)
+    def _server(self, server: str) -> None:
+        self.server = server
+
+    def make(self, tmp_path: Path) -> Store:
+        return on_s3(self.server, "some where/ü")
+
+    def test_versions(self, store: Any) -> None:
+        """Versions are hashes of the values there."""
+        assert store.version("a/b") is None
+        seen = []
+        for value in (b"1", b"2", b"1"):
+            store.set("a/b", value)
+            seen.append(store.version("a/b"))
+        assert seen[0] == seen[2] != seen[1]
+
+
+@pytest.fixture(params=["memory", "s3"])
+def store(request: pytest.FixtureRequest, server: str) -> ObjectStore:
+    return ObjectStore(obstore.store.MemoryStore()) if request.param == "memory" else on_s3(server, "x.zarr")
+
+
+def test_conditional_writes(store: ObjectStore) -> None:
+    """A value is set only if the one there is of the version that was read."""
+    assert store.get_with_version("a") is None
+    assert store.set_if_version("a", b"1", None)
+    assert not store.set_if_version("a", b"2", None)
+    value, version = store.get_with_version("a") or (b"", "")
+    assert bytes(value) == b"1"
+    assert store.set_if_version("a", b"2", version)
+    assert not store.set_if_version("a", b"3", version)
+    assert bytes(store.get("a") or b"") == b"2"
+    store.delete("a")
+    assert not store.set_if_version("a", b"3", version)
+    assert store.get("a") is None
+
+
+def test_many_writers_of_one_value(store: ObjectStore) -> None:
+    """Each of 4 x 10 additions counts, although no lock excludes the writers."""
+    store.set("count", b"0")
+
+    def add(_: int) -> None:
+        for _ in range(10):
+            while True:
+                value, version = store.get_with_version("count") or (b"", "")
+                if store.set_if_version("count", b"%d" % (int(bytes(value)) + 1), version):
+                    break
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(add, range(4)))
+    assert bytes(store.get("count") or b"") == b"40"
+
+
+def test_ranges_of_one_version(store: ObjectStore) -> None:
+    """What was replaced between two requests is a conflict, not a mixture."""
+    store.set("a", b"0123456789")
+    parts, version = store.get_ranges_of_version("a", [(2, 3), (-2, 2)], None) or ([], "")
+    assert [bytes(part) for part in parts] == [b"234", b"89"]
+    again, _ = store.get_ranges_of_version("a", [(0, 1)], version) or ([], "")
+    assert bytes(again[0]) == b"0"
+    store.set("a", b"abcdefghij")
+    with pytest.raises(ConflictError, match="was replaced"):
+        store.get_ranges_of_version("a", [(0, 1)], version)
+    assert store.get_ranges_of_version("b", [(0, 1)], None) is None
+
+
+def test_a_value_replaced_between_the_requests_for_its_parts(
+    store: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts too far from each other for one request are requested again until they are of one version."""
+    old, new = b"o" * 3_000_000, b"n" * 3_000_000
+    store.set("a", old)
+    real = ObjectStore._get
+    replaced = Event()
+
+    def get(self: ObjectStore, key: str, span: Any) -> Any:
+        if span.start:
+            replaced.wait(10)
+        found = real(self, key, span)
+        if not replaced.is_set():
+            self.set(key, new)
+            replaced.set()
+        return found
+
+    monkeypatch.setattr(ObjectStore, "_get", get)
+    parts = store.get_ranges("a", [(0, 2), (2_900_000, 2)])
+    assert parts is not None
+    assert {bytes(part) for part in parts} == {b"nn"}
+
+
+def test_places(server: str) -> None:
+    """Two handles of one place are equal, whatever their credentials; two prefixes are two places."""
+    one, two = (ObjectStore.from_url("s3://bucket/a/b", **{**OPTIONS, "access_key_id": key}) for key in "xy")
+    other = ObjectStore.from_url("s3://bucket/a", **OPTIONS)
+    assert place_of(one) == place_of(two) == lasting_place_of(one) == "s3://bucket/a/b"
+    assert place_of(other) != place_of(one)
+    assert place_of(ObjectStore.from_url("s3://bucket/a", endpoint=server, **OPTIONS)) != place_of(other)
+    assert place_of(ObjectStore.from_url("az://c/a/b", account_name="acc", skip_signature=True)) == "az://acc/c/a/b"
+    memory = ObjectStore(obstore.store.MemoryStore())
+    assert place_of(memory) != place_of(ObjectStore(obstore.store.MemoryStore()))
+    assert lasting_place_of(memory) is None
+
+
+def test_pickling(server: str) -> None:
+    store = on_s3(server, "a")
+    store.set("b", b"value")
+    again = pickle.loads(pickle.dumps(store))
+    assert again == store
+    assert bytes(again.get("b")) == b"value"
+
+
+def test_a_bucket_that_is_missing_is_no_missing_value(server: str) -> None:
+    """Both are 404, but only one of them may be read as fill values."""
+    store = ObjectStore.from_url("s3://no-such-bucket/a", endpoint=server, **OPTIONS)
+    calls: dict[str, Callable[[], object]] = {
+        "get": lambda: store.get("b"),
+        "ranges": lambda: store.get_ranges("b", [(0, 1)]),
+        "set": lambda: store.set("b", b""),
+        "create": lambda: store.replace("b", None, b""),
+        "list": store.list,
+    }
+    for call in calls.values():
+        with pytest.raises(StoreError, match=r"NoSuchBucket|no such bucket"):
+            call()
+
+
+def test_errors_say_what_to_do_and_show_no_secrets(server: str) -> None:
+    store = on_s3(server, "a")
+    store.set("b", b"value")
+    refused = ObjectStore.from_url(f"{server}/{store.target.config['bucket']}/a")
+    with pytest.raises(StoreError, match="skip_signature=True for public data") as caught:
+        refused.get("b")
+    assert (caught.value.key, caught.value.errno) == ("b", errno.EACCES)
+    unreachable = ObjectStore.from_url(
+        "s3://bucket/a", endpoint="http://127.0.0.1:1", retry_config={"max_retries": 0}, **OPTIONS
+    )
+    with pytest.raises(StoreError, match="error sending request") as caught:
+        unreachable.get("b")
+    assert "Debug source" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+    with pytest.raises(ValueError, match="cannot be opened"):
+        ObjectStore.from_url("s3://bucket", no_such_option=1)
+    with pytest.raises(UnsupportedOperationError, match="begins with s3"):
+        ObjectStore.from_url("ftp://bucket")
+
+
+def test_a_forked_child_is_told_instead_of_waiting_for_ever(server: str) -> None:
+    store = on_s3(server)
+    store.set("a", b"value")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        signal.alarm(60)
+        try:
+            store.get("a")
+        except StoreError as error:
+            os.write(writing, str(error).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        assert "get_context('spawn') or 'forkserver'" in said.read()
+    os.waitpid(child, 0)
+    assert bytes(store.get("a") or b"") == b"value"
+
+
+def test_names_are_those_that_others_see(server: str) -> None:
+    """Nothing is escaped in the keys of objects."""
+    store = on_s3(server, "a b")
+    store.set("c/ü%20", b"value")
+    bucket = str(store.target.config["bucket"])
+    listed = client(server).list_objects_v2(Bucket=bucket)["Contents"]
+    assert [entry["Key"] for entry in listed] == ["a b/c/ü%20"]
