@@ -44,23 +44,26 @@ def open_place(node: KvNode) -> Opened:
         # A key may continue the last name of the path: the store is that of the directory around it.
         directory, slash, name = node.path.rpartition("/")
         return Opened(_directory(node, directory + slash), name)
-    return Opened(_store(node), node.path)
+    return Opened(_store(node), _inside(node))
 
 
 def open_directory(node: KvNode) -> Opened:
     """Return the store of a bound node and the path in it, a directory whether it ends with a slash or not."""
     if node.driver == "file":
         return Opened(_directory(node, node.path), "")
-    return Opened(_store(node), node.path.rstrip("/"))
+    return Opened(_store(node), _inside(node).rstrip("/"))
+
+
+def _inside(node: KvNode) -> str:
+    """Return the path in the store, which is a whole bucket or server: paths of URLs begin with a slash."""
+    return node.path.removeprefix("/") if node.driver == "http" else node.path
 
 
 def _store(node: KvNode) -> Store:
-    missing = PLACES[node.driver].missing
-    if missing is not None:
-        raise UnsupportedOperationError(
-            f"this release cannot open places of the driver {quote(node.driver)}: {missing}. Until then, pass a store "
-            f"to blizzarr.open, for example one of obstore or fsspec"
-        )
+    if PLACES[node.driver].is_remote:
+        from blizzarr.spec.remote_places import open_remote
+
+        return open_remote(node)
     if node.driver == "memory":
         store: Store = bound(node, "memory_key_value_store")._value
         return store

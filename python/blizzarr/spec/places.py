@@ -1,8 +1,4 @@
-"""The table of key-value stores: their JSON, their URLs, and their resources.
-
-Stores of other machines can be said here and taken apart, but not opened by this release: `Place.missing` names what
-will be needed.
-"""
+"""The table of key-value stores: their JSON, their URLs, and their resources."""
 
 from __future__ import annotations
 
@@ -48,8 +44,8 @@ class Place:
     normalize: Callable[[KvNode], KvNode] = lambda node: node
     root: str = ""
     """A path that means in JSON the same as none."""
-    missing: str | None = None
-    """The feature that this release lacks to open it; None if it can."""
+    is_remote: bool = False
+    """True if it is on other machines."""
 
 
 # Memory.
@@ -185,7 +181,7 @@ _GCS = Place(
     {"bucket": _GCS_BUCKET},
     ("data_copy_concurrency", "gcs_request_concurrency", "gcs_request_retries", "gcs_user_project"),
     ("experimental_gcs_rate_limiter",),
-    missing="Google Cloud Storage needs the stores of obstore",
+    is_remote=True,
 )
 
 _S3 = Place(
@@ -203,7 +199,7 @@ _S3 = Place(
     ("aws_credentials", "data_copy_concurrency", "s3_request_concurrency", "s3_request_retries"),
     ("experimental_s3_rate_limiter",),
     normalize=_s3_headers,
-    missing="S3 needs the stores of obstore",
+    is_remote=True,
 )
 
 
@@ -260,7 +256,7 @@ _HTTP = Place(
     ("data_copy_concurrency", "http_request_concurrency", "http_request_retries"),
     normalize=_http_path,
     root="/",
-    missing="HTTP needs the stores of obstore or fsspec",
+    is_remote=True,
 )
 
 

@@ -12,7 +12,17 @@ from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store, Value
 from blizzarr.stores.wrapper import StoreWrapper
 
-__all__ = ["NO_VALUE", "UNKNOWN", "file_generation", "generation_of", "read_generation", "unwrapped"]
+__all__ = [
+    "NO_VALUE",
+    "UNKNOWN",
+    "file_generation",
+    "generation_of",
+    "hash_of",
+    "is_conditional",
+    "read_generation",
+    "unwrapped",
+    "version_generation",
+]
 
 UNKNOWN = b""
 """The generation of a value about which nothing is known."""
@@ -31,8 +41,8 @@ def unwrapped(store: Store) -> Store:
 def generation_of(store: Store, key: str) -> bytes:
     """Return the generation of a value.
 
-    It consists of device, inode, time of modification and size of a file, of a counter in memory, and of a hash of the
-    value in other stores.
+    It consists of device, inode, time of modification and size of a file, of a counter in memory, of the version in
+    stores with conditional writes, and of a hash of the value in other stores.
 
     Examples
     --------
@@ -49,12 +59,19 @@ def generation_of(store: Store, key: str) -> bytes:
         return NO_VALUE if version is None else b"\0" + version
     if isinstance(store, LocalStore):
         return file_generation(store, key)[0]
+    if is_conditional(store):
+        named: str | None = store.version(key)  # type: ignore[attr-defined]
+        return version_generation(named)
     return hash_of(store.get(key))
 
 
 def read_generation(store: Store, key: str) -> tuple[bytes | None, bytes]:
     """Return a value, or None, and its generation."""
-    if not isinstance(unwrapped(store), MemoryStore | LocalStore):
+    bare = unwrapped(store)
+    if is_conditional(bare):
+        found: tuple[Value, str] | None = bare.get_with_version(key)  # type: ignore[attr-defined]
+        return (None, NO_VALUE) if found is None else (bytes(found[0]), version_generation(found[1]))
+    if not isinstance(bare, MemoryStore | LocalStore):
         value = store.get(key)
         return None if value is None else bytes(value), hash_of(value)
     generation = generation_of(store, key)
@@ -77,6 +94,28 @@ def file_generation(store: LocalStore, key: str) -> tuple[bytes, int]:
         return NO_VALUE, 0
     packed = struct.pack("<QQQQ", found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
     return b"\0" + packed, found.st_size
+
+
+def is_conditional(store: Store) -> bool:
+    """Return whether values are replaced only if they are of a version, without locks.
+
+    Examples
+    --------
+    >>> is_conditional(MemoryStore())
+    False
+    """
+    return all(hasattr(store, method) for method in ("get_with_version", "replace_version", "version"))
+
+
+def version_generation(version: str | None) -> bytes:
+    """Return the generation of a version that a store tells; None if there is no value.
+
+    Examples
+    --------
+    >>> version_generation("17"), version_generation(None) == NO_VALUE
+    (b'\\x0017', True)
+    """
+    return NO_VALUE if version is None else b"\0" + version.encode()
 
 
 def hash_of(value: Value | None) -> bytes:

@@ -13,12 +13,21 @@ from contextlib import AbstractContextManager, nullcontext
 
 from blizzarr import _native
 from blizzarr.stores.conditional import try_discard, try_replace
-from blizzarr.stores.generation import NO_VALUE, file_generation, hash_of, read_generation, unwrapped
+from blizzarr.stores.generation import (
+    NO_VALUE,
+    file_generation,
+    hash_of,
+    is_conditional,
+    read_generation,
+    unwrapped,
+    version_generation,
+)
 from blizzarr.stores.key_locks import KeyLocks
 from blizzarr.stores.keys import check_key
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
+from blizzarr.stores.readonly import check_writable
 
 __all__ = ["replace_generation", "set_value", "write_generation"]
 
@@ -49,6 +58,10 @@ def write_generation(store: Store, key: str, value: bytes | None) -> bytes:
     """
     if isinstance(store, MemoryStore):
         return _exchanged(store, key, value, []) or NO_VALUE
+    if value is not None and is_conditional(bare := unwrapped(store)):
+        check_writable(store, key)
+        made: str = bare.set_with_version(key, value)  # type: ignore[attr-defined]
+        return version_generation(made)
     with _exclusive(store, key):
         _set(store, key, value)
         return _written(store, key, value, compares=False)
@@ -71,6 +84,11 @@ def replace_generation(store: Store, key: str, expected: bytes, value: bytes | N
     """
     if isinstance(store, MemoryStore):
         return _exchanged(store, key, value, [(key, None if expected == NO_VALUE else expected[1:])])
+    if value is not None and is_conditional(bare := unwrapped(store)):
+        version = None if expected == NO_VALUE else expected[1:].decode()
+        check_writable(store, key)
+        now: str | None = bare.replace_version(key, value, version)  # type: ignore[attr-defined]
+        return None if now is None else version_generation(now)
     with _exclusive(store, key):
         found, generation = read_generation(store, key)
         if generation != expected:

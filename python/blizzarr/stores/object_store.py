@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import builtins
-import errno
-import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Self
 
-from blizzarr.errors import BlizzarrError, ConflictError, PathError, StoreError, UnsupportedOperationError
+from blizzarr.errors import ConflictError, PathError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.coalescing import Span, spans_of
 from blizzarr.stores.keys import check_key, check_prefix
-from blizzarr.stores.obstore_library import obstore, store_of_url
+from blizzarr.stores.object_requests import ObjectRequests
+from blizzarr.stores.obstore_library import store_of_url
 from blizzarr.stores.protocol import ByteRange, Listing, Value
-from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.threads import Threads
 
 __all__ = ["ObjectStore"]
@@ -25,13 +22,7 @@ __all__ = ["ObjectStore"]
 _REQUESTS: Final = 8
 """How many requests for parts of one value are made at once; the engine asks for many values at once besides."""
 _ATTEMPTS: Final = 20
-_LISTED: Final = 1000
-"""Keys per request; S3 returns no more."""
-
 _CONTROL = re.compile(r"[\0-\x1f\x7f]")
-_NO_BUCKET = re.compile(r"NoSuchBucket|ContainerNotFound|bucket does not exist", re.IGNORECASE)
-_BEYOND_END = re.compile(r"\b416\b|Invalid range|Range Not Satisfiable", re.IGNORECASE)
-_NOT_PARTIAL = re.compile(r"non-partial|not partial|Range request not supported", re.IGNORECASE)
 
 
 class ObjectStore(BaseStore):
@@ -72,13 +63,11 @@ class ObjectStore(BaseStore):
     remote = True
 
     def __init__(self, target: Any, *, read_only: bool | None = None) -> None:
-        library = obstore()
         self.target = target
-        behind_http = isinstance(target, library.store.HTTPStore)
-        self.read_only = behind_http if read_only is None else read_only
-        # Of HTTP, listing is a part of WebDAV, which nearly no server has.
-        self.supports_list = not behind_http
-        self._is_conditional = not isinstance(target, library.store.HTTPStore | library.store.LocalStore)
+        self._requests = ObjectRequests(target)
+        self.read_only = self._requests.is_http if read_only is None else read_only
+        # Behind HTTP, listing is a part of WebDAV, which nearly no server has.
+        self.supports_list = not self._requests.is_http
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool | None = None, **options: Any) -> Self:
@@ -109,7 +98,7 @@ class ObjectStore(BaseStore):
         return cls(store_of_url(url, options), read_only=read_only)
 
     def __repr__(self) -> str:
-        return f"<ObjectStore {self.place}>"
+        return str(self._requests)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ObjectStore) and (self.target, self.read_only) == (other.target, other.read_only)
@@ -123,7 +112,7 @@ class ObjectStore(BaseStore):
     @property
     def in_memory(self) -> bool:
         """Whether the objects are in the memory of this process."""
-        return isinstance(self.target, obstore().store.MemoryStore)
+        return self._requests.in_memory
 
     @property
     def place(self) -> str:
@@ -134,29 +123,11 @@ class ObjectStore(BaseStore):
         >>> ObjectStore.from_url("gs://bucket/a/b", skip_signature=True).place
         'gs://bucket/a/b'
         """
-        library = obstore()
-        target = self.target
-        url = getattr(target, "url", None)
-        if isinstance(url, str):
-            return url
-        prefix = str(getattr(target, "prefix", None) or "").strip("/")
-        if isinstance(target, library.store.LocalStore):
-            return f"file:{os.path.realpath(prefix or '/')}" if os.path.isabs(prefix) else f"file:/{prefix}"
-        config = getattr(target, "config", {})
-        bucket = config.get("bucket") or config.get("container_name") or config.get("container")
-        if bucket is None:
-            return f"{type(target).__name__}:{id(target)}"
-        if isinstance(target, library.store.AzureStore):
-            scheme, bucket = "az", f"{config.get('account_name', '')}/{bucket}"
-        else:
-            scheme = "gs" if isinstance(target, library.store.GCSStore) else "s3"
-        endpoint = config.get("endpoint")
-        server = f" at {endpoint}" if endpoint else ""
-        return f"{scheme}://{bucket}{'/' if prefix else ''}{prefix}{server}"
+        return self._requests.place
 
     def get(self, key: str) -> Value | None:
         """Return the value; None if there is none."""
-        found = self._get(_check(key), Span(0, None))
+        found = self._requests.get(_check(key), Span(0, None))
         return None if found is None else found[0]
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
@@ -218,9 +189,8 @@ class ObjectStore(BaseStore):
         AttributeError
             If the store has none.
         """
-        if not self._is_conditional:
-            raise AttributeError("get_with_version")
-        return lambda key: self._get(_check(key), Span(0, None))
+        self._check_conditional("get_with_version")
+        return lambda key: self._requests.get(_check(key), Span(0, None))
 
     @property
     def set_if_version(self) -> Callable[[str, Value, str | None], bool]:
@@ -231,41 +201,64 @@ class ObjectStore(BaseStore):
         AttributeError
             If the store has no conditional writes.
         """
-        if not self._is_conditional:
-            raise AttributeError("set_if_version")
-        return self._put_if
+        self._check_conditional("set_if_version")
+        return lambda key, value, version: self._replace_version(key, value, version) is not None
+
+    @property
+    def replace_version(self) -> Callable[[str, Value, str | None], str | None]:
+        """The same, but the method returns the version of what was written; None if nothing was.
+
+        Raises
+        ------
+        AttributeError
+            If the store has no conditional writes.
+        """
+        self._check_conditional("replace_version")
+        return self._replace_version
 
     def version(self, key: str) -> str | None:
         """Return the version of the value; None if there is none."""
-        head = self._head(_check(key))
-        return None if head is None else _version(head)
+        head = self._requests.head(_check(key))
+        return None if head is None else head[1]
 
     def size(self, key: str) -> int | None:
         """Return the length of the value in bytes; None if there is none."""
-        head = self._head(_check(key))
-        return None if head is None else int(head["size"])
+        head = self._requests.head(_check(key))
+        return None if head is None else head[0]
 
     def set(self, key: str, value: Value) -> None:
         """Replace the value."""
+        self.set_with_version(key, value)
+
+    def set_with_version(self, key: str, value: Value) -> str:
+        """Replace the value; return the version of what was written.
+
+        Raises
+        ------
+        ReadOnlyError
+            If the store was opened for reading.
+        StoreError
+            If it cannot be written.
+        """
         self._check_writable(_check(key))
-        with self._failures("write", key):
-            try:
-                obstore().put(self.target, key, self._handed(value))
-            except FileNotFoundError as error:
-                raise self._no_bucket("write", key, error) from error
-        value_changed(self, key)
+        try:
+            written = self._requests.put(key, value)
+        finally:
+            value_changed(self, key)
+        assert written is not None, "there was no condition"
+        return written
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
         """Set the value only if it is still `expected` (None: only if there is none); return whether it was."""
-        if not self._is_conditional:
+        if not self._requests.is_conditional:
             return super().replace(key, expected, value)
-        self._check_writable(_check(key))
         if expected is None:
-            return self._put_if(key, value, None)
-        found = self._get(key, Span(0, None))
+            return self._replace_version(key, value, None) is not None
+        found = self._requests.get(_check(key), Span(0, None))
         if found is None or bytes(found[0]) != bytes(expected):
+            self._check_writable(key)
             return False
-        return self._put_if(key, value, found[1])
+        return self._replace_version(key, value, found[1]) is not None
 
     def delete(self, key: str) -> None:
         """Remove the value, if there is one."""
@@ -275,16 +268,11 @@ class ObjectStore(BaseStore):
         """Remove many values, in as few requests as the store needs."""
         for key in keys:
             self._check_writable(_check(key))
-        if keys:
-            with self._failures("delete", ", ".join(keys[:3])):
-                try:
-                    obstore().delete(self.target, builtins.list(keys))
-                except FileNotFoundError:
-                    # Some kinds of stores say so, of the first that is missing, and leave the rest.
-                    for key in keys:
-                        self._delete(key)
-        for key in keys:
-            value_changed(self, key)
+        try:
+            self._requests.delete(keys)
+        finally:
+            for key in keys:
+                value_changed(self, key)
 
     def delete_prefix(self, prefix: str) -> None:
         """Remove every key under the prefix."""
@@ -295,109 +283,31 @@ class ObjectStore(BaseStore):
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """Return all keys under the prefix, sorted."""
-        prefix = self._listable(prefix)
-        with self._failures("list", prefix):
-            chunks = obstore().list(self.target, prefix or None, chunk_size=_LISTED)
-            return sorted(entry["path"] for chunk in chunks for entry in chunk)
+        return self._requests.list(self._listable(prefix))
 
     def list_dir(self, prefix: str = "") -> Listing:
         """Return the keys and prefixes directly under the prefix."""
-        prefix = self._listable(prefix)
-        with self._failures("list", prefix):
-            found = obstore().list_with_delimiter(self.target, prefix or None)
-            keys = sorted(entry["path"] for entry in found["objects"])
-            return Listing(tuple(keys), tuple(sorted(f"{path}/" for path in found["common_prefixes"])))
+        return self._requests.list_dir(self._listable(prefix))
 
     def _get_spans(self, key: str, spans: Sequence[Span]) -> builtins.list[tuple[Value, str]] | None:
         if len(spans) == 1:
-            found = [self._get(key, spans[0])]
+            found = [self._requests.get(key, spans[0])]
         else:
             with Threads(min(len(spans), _REQUESTS)) as pool:
-                found = builtins.list(pool.map(lambda span: self._get(key, span), spans))
+                found = builtins.list(pool.map(lambda span: self._requests.get(key, span), spans))
         there = [part for part in found if part is not None]
         return there if len(there) == len(found) else None
 
-    def _get(self, key: str, span: Span) -> tuple[Value, str] | None:
-        """Return bytes of a value and its version; None if there is no value."""
-        options: dict[str, Any] = {}
-        if span.start < 0:
-            options = {"range": {"suffix": -span.start}}
-        elif span.length is not None:
-            options = {"range": (span.start, span.start + span.length)}
-        elif span.start:
-            options = {"range": {"offset": span.start}}
-        if span.length == 0:
-            # An empty range is not valid; only whether there is a value, and its version, are asked for.
-            head = self._head(key)
-            return None if head is None else (b"", _version(head))
-        with self._failures("read", key):
-            try:
-                found = obstore().get(self.target, key, options=options)
-                return _view_of(found.bytes()), _version(found.meta)
-            except FileNotFoundError as error:
-                self._check_bucket("read", key, error)
-                return None
-            except Exception as error:
-                if not options:
-                    raise
-                return self._get_otherwise(key, span, error)
-
-    def _get_otherwise(self, key: str, span: Span, error: Exception) -> tuple[Value, str] | None:
-        """Return what a request for a range has not: the range is empty, or the server knows no such ranges."""
-        if _NOT_PARTIAL.search(str(error)):
-            whole = self._get(key, Span(0, None))
-            return None if whole is None else (slice_ranges(whole[0], [(span.start, span.length)])[0], whole[1])
-        head = self._head(key)
-        if head is None:
-            return None
-        size = int(head["size"])
-        if span.start < 0 and size and isinstance(error, obstore().exceptions.NotSupportedError):
-            # Azure has no ranges that are counted from the end.
-            return self._get(key, Span(max(0, size + span.start), size))
-        if _BEYOND_END.search(str(error)) and (span.start >= size or not size):
-            return b"", _version(head)
-        raise error
-
-    def _head(self, key: str) -> Any:
-        with self._failures("read", key):
-            try:
-                return obstore().head(self.target, key)
-            except FileNotFoundError as error:
-                self._check_bucket("read", key, error)
-                return None
-
-    def _put_if(self, key: str, value: Value, version: str | None) -> bool:
+    def _replace_version(self, key: str, value: Value, version: str | None) -> str | None:
         self._check_writable(_check(key))
-        errors = obstore().exceptions
-        mode: Any = "create" if version is None else _condition(version)
-        done = True
-        with self._failures("write", key):
-            try:
-                obstore().put(self.target, key, self._handed(value), mode=mode)
-            except (errors.AlreadyExistsError, errors.PreconditionError):
-                done = False
-            except FileNotFoundError as error:
-                self._check_bucket("write", key, error)
-                # There is nothing any more that could be of the version.
-                done = False
-            except errors.NotSupportedError as error:
-                raise UnsupportedOperationError(
-                    "this store has no conditional writes, without which changes of several writers would be lost",
-                    key=key,
-                    store=str(self),
-                ) from error
-        value_changed(self, key)
-        return done
-
-    def _handed(self, value: Value) -> Value:
-        # What is in memory there is not copied.
-        return bytes(value) if self.in_memory else _view_of(value)
-
-    def _delete(self, key: str) -> None:
         try:
-            obstore().delete(self.target, key)
-        except FileNotFoundError as error:
-            self._check_bucket("delete", key, error)
+            return self._requests.put(key, value, "create" if version is None else _condition(version))
+        finally:
+            value_changed(self, key)
+
+    def _check_conditional(self, method: str) -> None:
+        if not self._requests.is_conditional:
+            raise AttributeError(method)
 
     def _listable(self, prefix: str) -> str:
         prefix = check_prefix(prefix)
@@ -409,30 +319,6 @@ class ObjectStore(BaseStore):
                 direction="list",
             )
         return prefix
-
-    def _check_bucket(self, direction: str, key: str, error: Exception) -> None:
-        """Raise if the bucket is missing, which is the same status as a missing object, but not a fill value."""
-        if _NO_BUCKET.search(str(error)):
-            raise self._no_bucket(direction, key, error) from error
-
-    def _no_bucket(self, direction: str, key: str, error: Exception) -> StoreError:
-        reason = f"there is no such bucket: {_reason(error)}"
-        return StoreError(reason, key=key, store=str(self), direction=direction, errno=errno.ENOENT)
-
-    @contextmanager
-    def _failures(self, direction: str, key: str) -> Iterator[None]:
-        errors = obstore().exceptions
-        try:
-            yield
-        except (BlizzarrError, MemoryError):
-            raise
-        except Exception as error:
-            reason, number = _reason(error), getattr(error, "errno", None)
-            if isinstance(error, errors.PermissionDeniedError | errors.UnauthenticatedError):
-                reason += "; pass credentials, or skip_signature=True for public data (see ObjectStore.from_url)"
-                number = errno.EACCES
-            where = {"key": key or None, "store": str(self), "direction": direction}
-            raise StoreError(reason, errno=number, **where) from error
 
 
 def _check(key: str) -> str:
@@ -447,24 +333,6 @@ def _unpickled(target: Any, read_only: bool) -> ObjectStore:
     return ObjectStore(target, read_only=read_only)
 
 
-def _reason(error: Exception) -> str:
-    """The message of an error of obstore, without what follows for its developers."""
-    text = " ".join(str(error).partition("\n\nDebug source")[0].split())
-    return f"{type(error).__name__}: {text}"
-
-
-def _version(meta: Any) -> str:
-    """The version of an object, from what is known of it; where there are none, when it was written."""
-    tag, version = meta.get("e_tag"), meta.get("version")
-    if tag is None and version is None:
-        return f"{meta['last_modified'].isoformat()} {meta['size']}"
-    return f"{tag or ''}\n{version or ''}"
-
-
 def _condition(version: str) -> dict[str, str]:
     tag, _, number = version.partition("\n")
     return {name: text for name, text in (("e_tag", tag), ("version", number)) if text}
-
-
-def _view_of(value: Any) -> Value:
-    return value if isinstance(value, bytes) else memoryview(value).cast("B")

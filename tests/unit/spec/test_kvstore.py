@@ -206,17 +206,6 @@ def test_no_zip(content: bytes, tmp_path: Path) -> None:
             call(ours)
 
 
-@pytest.mark.parametrize(
-    ("spec", "needs"),
-    [("gs://abc/x", "Google Cloud Storage"), ("s3://abc/x", "S3"), ("https://example.org/x", "HTTP")],
-)
-def test_places_to_come(spec: str, needs: str) -> None:
-    """What cannot be opened yet says what will be needed."""
-    with pytest.raises(UnsupportedOperationError, match=f"{needs} needs"):
-        KvStore.open(spec).result()
-    assert KvStore.Spec(spec).url == spec
-
-
 def test_shared_memory() -> None:
     """Memory is that of the context."""
     context = Context()

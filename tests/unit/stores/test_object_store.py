@@ -16,6 +16,7 @@ import pytest
 
 from blizzarr.errors import ConflictError, PathError, StoreError, UnsupportedOperationError
 from blizzarr.stores import ObjectStore, Store
+from blizzarr.stores.object_requests import ObjectRequests
 from blizzarr.stores.place import lasting_place_of, place_of
 from blizzarr.testing.stores import StoreContract
 from support.object_servers import OPTIONS, client, new_bucket, s3_server
@@ -131,19 +132,19 @@ def test_a_value_replaced_between_the_requests_for_its_parts(
     """Parts too far from each other for one request are requested again until they are of one version."""
     old, new = b"o" * 3_000_000, b"n" * 3_000_000
     store.set("a", old)
-    real = ObjectStore._get
+    real = ObjectRequests.get
     replaced = Event()
 
-    def get(self: ObjectStore, key: str, span: Any) -> Any:
+    def get(self: ObjectRequests, key: str, span: Any) -> Any:
         if span.start:
             replaced.wait(10)
         found = real(self, key, span)
         if not replaced.is_set():
-            self.set(key, new)
+            store.set(key, new)
             replaced.set()
         return found
 
-    monkeypatch.setattr(ObjectStore, "_get", get)
+    monkeypatch.setattr(ObjectRequests, "get", get)
     parts = store.get_ranges("a", [(0, 2), (2_900_000, 2)])
     assert parts is not None
     assert {bytes(part) for part in parts} == {b"nn"}

@@ -1,0 +1,215 @@
+"""Requests to obstore: what it finds as values and versions, and what it raises as errors that say what to do."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
+from blizzarr.stores.coalescing import Span
+from blizzarr.stores.obstore_library import obstore
+from blizzarr.stores.protocol import Listing, Value
+from blizzarr.stores.ranges import slice_ranges
+
+__all__ = ["ObjectRequests"]
+
+_LISTED: Final = 1000
+"""Keys per request; S3 returns no more."""
+
+_NO_BUCKET = re.compile(r"NoSuchBucket|ContainerNotFound|bucket does not exist", re.IGNORECASE)
+_BEYOND_END = re.compile(r"\b416\b|Invalid range|Range Not Satisfiable", re.IGNORECASE)
+_NOT_PARTIAL = re.compile(r"non-partial|not partial|Range request not supported", re.IGNORECASE)
+
+
+class ObjectRequests:
+    """The requests that can be made to one store of obstore.
+
+    Parameters
+    ----------
+    target
+        The store of obstore.
+
+    Examples
+    --------
+    >>> import obstore
+    >>> requests = ObjectRequests(obstore.store.MemoryStore())
+    >>> version = requests.put("a", b"value")
+    >>> value, found = requests.get("a", Span(1, 2))
+    >>> bytes(value), found == version, requests.get("b", Span(0, None)), requests.put("a", b"other", "create")
+    (b'al', True, None, None)
+    """
+
+    def __init__(self, target: Any) -> None:
+        kinds = obstore().store
+        self.target = target
+        self.is_http = isinstance(target, kinds.HTTPStore)
+        self.in_memory = isinstance(target, kinds.MemoryStore)
+        self.is_conditional = not isinstance(target, kinds.HTTPStore | kinds.LocalStore)
+
+    @property
+    def place(self) -> str:
+        """The URL of the store, without credentials; of memory, a name for it in this process."""
+        kinds = obstore().store
+        target = self.target
+        url = getattr(target, "url", None)
+        if isinstance(url, str):
+            return url
+        prefix = str(getattr(target, "prefix", None) or "").strip("/")
+        if isinstance(target, kinds.LocalStore):
+            return f"file:{os.path.realpath(f'/{prefix}')}"
+        config = getattr(target, "config", {})
+        bucket = config.get("bucket") or config.get("container_name")
+        if bucket is None:
+            return f"{type(target).__name__}:{id(target)}"
+        if isinstance(target, kinds.AzureStore):
+            scheme, bucket = "az", f"{config.get('account_name', '')}/{bucket}"
+        else:
+            scheme = "gs" if isinstance(target, kinds.GCSStore) else "s3"
+        endpoint = config.get("endpoint")
+        server = f" at {endpoint}" if endpoint else ""
+        return f"{scheme}://{bucket}{'/' if prefix else ''}{prefix}{server}"
+
+    def get(self, key: str, span: Span) -> tuple[Value, str] | None:
+        """Return bytes of a value and its version; None if there is no value."""
+        options: dict[str, Any] = {}
+        if span.start < 0:
+            options = {"range": {"suffix": -span.start}}
+        elif span.length is not None:
+            options = {"range": (span.start, span.start + span.length)}
+        elif span.start:
+            options = {"range": {"offset": span.start}}
+        if span.length == 0:
+            # An empty range is not valid; only whether there is a value, and its version, are asked for.
+            head = self.head(key)
+            return None if head is None else (b"", head[1])
+        with self._failures("read", key):
+            try:
+                found = obstore().get(self.target, key, options=options)
+                return memoryview(found.bytes()).cast("B"), _version(found.meta)
+            except FileNotFoundError as error:
+                self._check_bucket("read", key, error)
+                return None
+            except Exception as error:
+                if not options:
+                    raise
+                return self._get_otherwise(key, span, error)
+
+    def _get_otherwise(self, key: str, span: Span, error: Exception) -> tuple[Value, str] | None:
+        """Return what a request for a range has not: the range is empty, or the server knows no such ranges."""
+        if _NOT_PARTIAL.search(str(error)):
+            whole = self.get(key, Span(0, None))
+            return None if whole is None else (slice_ranges(whole[0], [(span.start, span.length)])[0], whole[1])
+        head = self.head(key)
+        if head is None:
+            return None
+        size, version = head
+        if span.start < 0 and size and isinstance(error, obstore().exceptions.NotSupportedError):
+            # Azure has no ranges that are counted from the end.
+            return self.get(key, Span(max(0, size + span.start), size))
+        if _BEYOND_END.search(str(error)) and (span.start >= size or not size):
+            return b"", version
+        raise error
+
+    def head(self, key: str) -> tuple[int, str] | None:
+        """Return the size in bytes and the version of a value; None if there is none."""
+        with self._failures("read", key):
+            try:
+                found = obstore().head(self.target, key)
+            except FileNotFoundError as error:
+                self._check_bucket("read", key, error)
+                return None
+            return int(found["size"]), _version(found)
+
+    def put(self, key: str, value: Value, mode: Any = None) -> str | None:
+        """Set a value, and return its version; None if `mode`, a condition, was not met."""
+        errors = obstore().exceptions
+        # What is in memory there is not copied.
+        value = bytes(value) if self.in_memory else memoryview(value).cast("B")
+        with self._failures("write", key):
+            try:
+                return _version(obstore().put(self.target, key, value, mode=mode))
+            except (errors.AlreadyExistsError, errors.PreconditionError):
+                return None
+            except FileNotFoundError as error:
+                self._check_bucket("write", key, error)
+                if mode is None:
+                    raise
+                # There is nothing any more that could be of the version.
+                return None
+            except errors.NotSupportedError as error:
+                raise UnsupportedOperationError(
+                    "this store has no conditional writes, without which changes of several writers would be lost",
+                    key=key,
+                    store=str(self),
+                ) from error
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove values, in as few requests as the store needs."""
+        if not keys:
+            return
+        with self._failures("delete", ", ".join(keys[:3])):
+            try:
+                obstore().delete(self.target, list(keys))
+            except FileNotFoundError as error:
+                self._check_bucket("delete", keys[0], error)
+                if len(keys) > 1:
+                    # Some kinds of stores say so of the first that is missing, and leave the rest.
+                    for key in keys:
+                        self.delete([key])
+
+    def list(self, prefix: str) -> list[str]:
+        """Return all keys under a prefix, sorted."""
+        with self._failures("list", prefix):
+            chunks = obstore().list(self.target, prefix or None, chunk_size=_LISTED)
+            return sorted(entry["path"] for chunk in chunks for entry in chunk)
+
+    def list_dir(self, prefix: str) -> Listing:
+        """Return the keys and prefixes directly under a prefix."""
+        with self._failures("list", prefix):
+            found = obstore().list_with_delimiter(self.target, prefix or None)
+            keys = sorted(entry["path"] for entry in found["objects"])
+            return Listing(tuple(keys), tuple(sorted(f"{path}/" for path in found["common_prefixes"])))
+
+    def __str__(self) -> str:
+        return f"<ObjectStore {self.place}>"
+
+    def _check_bucket(self, direction: str, key: str, error: Exception) -> None:
+        """Raise if the bucket is missing, which has the same status as a missing object, but is not a fill value."""
+        if _NO_BUCKET.search(str(error)):
+            reason = f"there is no such bucket: {_reason(error)}"
+            raise StoreError(reason, key=key, store=str(self), direction=direction, errno=errno.ENOENT) from error
+
+    @contextmanager
+    def _failures(self, direction: str, key: str) -> Iterator[None]:
+        errors = obstore().exceptions
+        try:
+            yield
+        except (BlizzarrError, MemoryError):
+            raise
+        except Exception as error:
+            reason, number = _reason(error), getattr(error, "errno", None)
+            if isinstance(error, errors.PermissionDeniedError | errors.UnauthenticatedError):
+                reason += "; pass credentials, or skip_signature=True for public data (see ObjectStore.from_url)"
+                number = errno.EACCES
+            raise StoreError(reason, errno=number, key=key or None, store=str(self), direction=direction) from error
+
+
+def _reason(error: Exception) -> str:
+    """The message of an error of obstore, without what follows for its developers."""
+    text = " ".join(str(error).partition("\n\nDebug source")[0].split())
+    return f"{type(error).__name__}: {text}"
+
+
+def _version(meta: Any) -> str:
+    """The version of an object, from what is known of it; where there are none, when it was written."""
+    tag, number = meta.get("e_tag"), meta.get("version")
+    if number is None or number == "null":
+        # What S3 calls the versions in buckets that keep only one.
+        if tag is None and "size" in meta:
+            return f"{meta['last_modified'].isoformat()} {meta['size']}"
+        return tag or ""
+    return f"{tag or ''}\n{number}"
