@@ -347,8 +347,10 @@ class Array(AsNumpy):
     def append(self, data: npt.ArrayLike, axis: int = 0, *, at: int | None = None) -> tuple[int, ...]:
         """Append elements at the end of an axis, and return the new shape.
 
-        The end is that of the array as it is stored now, and nobody sees the array grow before the elements are there.
-        Several threads and, in local directories, several processes can append to one array at the same time.
+        The end is that of the array as it is stored now. Several threads and, in local directories and object stores,
+        several programs can append to one array at the same time. Nobody sees the array grow before the elements are
+        there, except in object stores: there it grows first, since no lock keeps the place for the elements, and an
+        append that is interrupted leaves fill values, which it replaces when it is repeated with `at`.
 
         Parameters
         ----------

@@ -5,7 +5,9 @@ Readers only see what is within the shape in the document, which is replaced ato
 - *Growing* first erases elements that are stored outside of the array, then publishes the new shape.
 - *Shrinking* first publishes the new shape, then erases the elements outside of it. If that is interrupted, the next
   growth erases them.
-- *Appending* first writes the new elements outside of the array, then publishes the new shape.
+- *Appending* first writes the new elements outside of the array, then publishes the new shape. Where no lock excludes
+  other programs, but the document is replaced only if it is unchanged (object stores), it is the other way round: what
+  is outside of the array belongs to nobody there.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy.typing as npt
 from blizzarr.array.binding import same_chunks
 from blizzarr.array.erase import erase_outside
 from blizzarr.array.exclusive import exclusive
-from blizzarr.array.stored_alike import stored_alike
+from blizzarr.array.stored_alike import stored_alike, written_in_part
 from blizzarr.errors import ConflictError, NodeTypeError
 from blizzarr.formats import Found, find_again, lock_key, read_node
 from blizzarr.hierarchy.documents import revise
@@ -126,8 +128,9 @@ def append(
 ) -> ArrayMeta:
     """Write elements at the end of `axis`, as it is stored now, and make the array that much longer.
 
-    With `at`, they must begin there: if the array ends with these elements already, it is left as it is. `adopt` is as
-    for `reshape`.
+    With `at`, they must begin there: if the array ends with these elements already, it is left as it is; in object
+    stores, fill values at their places are what an interrupted append left, and are replaced. `adopt` is as for
+    `reshape`.
 
     Raises
     ------
@@ -147,22 +150,32 @@ def append(
     if binding.dtype.hasobject and added.ndim > rank and not isinstance(data, np.ndarray):
         # Elements that are lists of equal length were taken for an axis.
         added = as_source(data, added.shape[:rank], binding.dtype)
+    grows_first = hasattr(store, "set_if_version")
     with exclusive(store, path, lock_key(path, metadata)):
-        stored, found = _stored(store, path, metadata)
-        old = stored.shape
-        _check_added(added.shape, old, axis)
-        if at is not None and operator.index(at) != old[axis]:
-            _check_appended(
-                *(binding.without_pool().resized(old), metadata, old, added, axis, operator.index(at), store, path)
-            )
-            adopt(stored)
-            return stored
-        new = (*old[:axis], old[axis] + added.shape[axis], *old[axis + 1 :])
-        region = tuple((dim, old[axis] if dim == axis else 0, 1) for dim in range(rank))
-        write(binding.resized(new), (added.shape, region, False), added)
-        published = _publish(store, path, old, new, found)
-        adopt(published)
-    return published
+        while True:
+            stored, found = _stored(store, path, metadata)
+            old = stored.shape
+            _check_added(added.shape, old, axis)
+            if at is not None and operator.index(at) != old[axis]:
+                known = (metadata, old, added, axis, operator.index(at), store, path)
+                _check_appended(binding.without_pool().resized(old), *known, may_be_fill=grows_first)
+                adopt(stored)
+                return stored
+            new = (*old[:axis], old[axis] + added.shape[axis], *old[axis + 1 :])
+            region = tuple((dim, old[axis] if dim == axis else 0, 1) for dim in range(rank))
+            if grows_first:
+                try:
+                    published = _publish(store, path, old, new, found)
+                except ConflictError:
+                    # Another program has appended or resized: then at the end that the array has now.
+                    continue
+                adopt(published)
+                write(binding.resized(new), (added.shape, region, False), added)
+                return published
+            write(binding.resized(new), (added.shape, region, False), added)
+            published = _publish(store, path, old, new, found)
+            adopt(published)
+            return published
 
 
 def _nobody(metadata: ArrayMeta) -> None:
@@ -199,8 +212,13 @@ def _check_appended(
     at: int,
     store: Store,
     path: str,
+    *,
+    may_be_fill: bool,
 ) -> None:
-    """Raise an error unless the array ends with these elements, which begin at this index."""
+    """Raise an error unless the array ends with these elements, which begin at this index.
+
+    Where there `may_be_fill` in their place, they are written.
+    """
     length = shape[axis]
     if at < 0 or at + added.shape[axis] != length:
         raise ConflictError(
@@ -211,7 +229,9 @@ def _check_appended(
         )
     region = tuple((dim, at if dim == axis else 0, 1) for dim in range(len(shape)))
     found = read(binding, (added.shape, region, False))
-    if not stored_alike(found, added, metadata):
+    if may_be_fill and written_in_part(found, added, metadata):
+        write(binding, (added.shape, region, False), added)
+    elif not stored_alike(found, added, metadata):
         raise ConflictError(
             f"expected these elements at index {at} along axis {axis}, or none there, found others: another writer "
             "appended; recompute at=",

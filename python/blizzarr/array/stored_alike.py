@@ -32,6 +32,16 @@ def stored_alike(found: npt.NDArray[Any], given: npt.NDArray[Any], metadata: Arr
     return not differing(found, given).any() or not differing(found, _read_back(given, metadata)).any()
 
 
+def written_in_part(found: npt.NDArray[Any], given: npt.NDArray[Any], metadata: ArrayMeta) -> bool:
+    """Return whether `found` is `given` but for elements, at least one, that read as the fill value."""
+    from blizzarr.comparing.values import differing
+
+    everything = (given.shape, tuple((dim, 0, 1) for dim in range(given.ndim)), False)
+    fill = read(bind(MappingStore({}), "", metadata.with_shape(given.shape)), everything)
+    blank = ~differing(found, np.asarray(fill, found.dtype))
+    return bool(blank.any()) and stored_alike(np.where(blank, given, found), given, metadata)
+
+
 def _read_back(given: npt.NDArray[Any], metadata: ArrayMeta) -> npt.NDArray[Any]:
     binding = bind(MappingStore({}), "", metadata.with_shape(given.shape))
     everything = (given.shape, tuple((dim, 0, 1) for dim in range(given.ndim)), False)

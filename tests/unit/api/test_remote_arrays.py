@@ -1,0 +1,160 @@
+"""Arrays and groups in object stores: all kinds of work, other programs beside it, and several writers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr
+from zarr.storage import ObjectStore as TheirStore
+
+import blizzarr
+from blizzarr.errors import ConflictError, NodeExistsError, NodeNotFoundError, ReadOnlyError, StoreError
+from blizzarr.stores import ObjectStore
+from blizzarr.stores.object_requests import ObjectRequests
+from support.object_servers import OPTIONS, new_bucket, s3_server
+
+pytest.importorskip("obstore")
+pytest.importorskip("moto")
+
+VALUES = np.arange(60 * 50, dtype="i4").reshape(60, 50)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with s3_server() as url:
+        yield url
+
+
+@pytest.fixture
+def url(server: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of a new place, whose credentials are in the environment."""
+    names = {"ACCESS_KEY_ID": "key", "SECRET_ACCESS_KEY": "secret", "REGION": "us-east-1", "ENDPOINT_URL": server}
+    for name, value in {**names, "ALLOW_HTTP": "true"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    return f"s3://{new_bucket(server)}/some where/volume.zarr"
+
+
+LAYOUTS: dict[str, dict[str, Any]] = {
+    "v3": {"chunks": (7, 9)},
+    "shards": {"chunks": (5, 5), "shards": (20, 25)},
+    "raw shards": {"chunks": (5, 5), "shards": (20, 25), "compressors": None},
+    "v2": {"chunks": (7, 9), "zarr_format": 2},
+    "v1": {"chunks": (7, 9), "zarr_format": 1},
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_all_kinds_of_work(url: str, layout: str) -> None:
+    z = blizzarr.open_array(url, mode="w", data=VALUES, fill_value=-7, **LAYOUTS[layout])
+    expected = VALUES.copy()
+    z[3:50:4, 5:-3] = expected[3:50:4, 5:-3] = -1
+    z.oindex[[1, 59], [0, 49]] = expected[np.ix_([1, 59], [0, 49])] = 5
+    z.append(VALUES[:4])
+    expected = np.concatenate([expected, VALUES[:4]])
+    again = blizzarr.open(url, mode="r")
+    assert np.array_equal(again[:], expected)
+    assert np.array_equal(again[60:10:-3, 7], expected[60:10:-3, 7])
+    z.attrs["of"] = "this"
+    z.resize((11, 70))
+    assert blizzarr.open(url).attrs["of"] == "this"
+    z.resize((64, 50))
+    shrunk = np.full((64, 50), -7, "i4")
+    shrunk[:11] = expected[:11]
+    assert np.array_equal(blizzarr.open(url)[:], shrunk)
+    with pytest.raises(ReadOnlyError):
+        again[0] = 1
+    with pytest.raises(NodeExistsError):
+        blizzarr.create_array(url, shape=1, dtype="u1", zarr_format=LAYOUTS[layout].get("zarr_format", 3))
+
+
+def test_hierarchies(url: str) -> None:
+    root = blizzarr.open_group(url, mode="w", attributes={"title": "brain"})
+    root.create_array("a/b/x", data=VALUES, chunks=20)
+    root.create_array("y", data=VALUES, chunks=20, shards=40)
+    report = blizzarr.check(url)
+    assert (report.ok, report.arrays, report.groups) == (True, 2, 3)
+    blizzarr.consolidate_metadata(url)
+    with pytest.raises(NodeNotFoundError):
+        blizzarr.open(f"{url}/nothing")
+    assert np.array_equal(blizzarr.open(f"{url}/a/b/x")[:], VALUES)
+    copied = blizzarr.copy(blizzarr.open_group(url), f"{url} copy")
+    assert blizzarr.diff(url, f"{url} copy").same
+    assert sorted(copied) == ["a", "y"]
+    del root["a"]
+    assert sorted(blizzarr.open_group(url)) == ["y"]
+    assert [key for key in ObjectStore.from_url(url).list() if key.startswith("a/")] == []
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_zarr_python_reads_and_writes_the_same(url: str, zarr_format: Any) -> None:
+    ours = blizzarr.open_array(url, mode="w", data=VALUES, chunks=(7, 9), zarr_format=zarr_format)
+    theirs = zarr.open_array(TheirStore(ObjectStore.from_url(url).target), mode="r+")
+    assert np.array_equal(theirs[:], VALUES)
+    theirs[10:20] = 3
+    ours[:, 40:] = 4
+    expected = VALUES.copy()
+    expected[10:20] = 3
+    expected[:, 40:] = 4
+    assert np.array_equal(ours[:], expected)
+    assert np.array_equal(theirs[:], expected)
+
+
+WRITER = """
+import sys
+import blizzarr
+url, me = sys.argv[1], int(sys.argv[2])
+z = blizzarr.open(url, mode="r+")
+for step in range(10):
+    z[me + 4 * step] = me + 1
+    z.attrs[f"{me} {step}"] = step
+    z.append([100 + me])
+"""
+
+
+@pytest.mark.parametrize("shards", [None, 100], ids=["one chunk", "one shard"])
+def test_programs_that_write_at_once_lose_nothing(url: str, shards: int | None) -> None:
+    """4 programs, each with 10 elements of the same chunk, 10 attributes and 10 appended elements."""
+    chunks = 100 if shards is None else 10
+    blizzarr.open_array(url, mode="w", shape=40, dtype="u1", chunks=chunks, shards=shards, attributes={"kept": True})
+    programs = [subprocess.Popen([sys.executable, "-c", WRITER, url, str(number)]) for number in range(4)]
+    assert [program.wait(120) for program in programs] == [0] * 4
+    z = blizzarr.open(url)
+    assert z[:40].tolist() == [1, 2, 3, 4] * 10
+    assert sorted(z[40:].tolist()) == sorted([100, 101, 102, 103] * 10)
+    assert len(z.attrs) == 41
+
+
+def test_an_interrupted_append_is_repeated(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The array is longer already; what was not written yet reads as the fill value until the append is repeated."""
+    z = blizzarr.open_array(url, mode="w", shape=6, dtype="i2", chunks=4, fill_value=9)
+    z[:] = 1
+    real, broken = ObjectRequests.put, ["c/2"]
+
+    def put(self: ObjectRequests, key: str, value: Any, mode: Any = None) -> Any:
+        if key in broken:
+            raise StoreError("the network is gone", key=key)
+        return real(self, key, value, mode)
+
+    monkeypatch.setattr(ObjectRequests, "put", put)
+    added = [5, 6, 7, 8]
+    with pytest.raises(StoreError, match="the network is gone"):
+        z.append(added, at=6)
+    broken.clear()
+    assert blizzarr.open(url)[6:].tolist() == [5, 6, 9, 9]
+    for _ in range(2):
+        assert blizzarr.open(url).append(added, at=6) == (10,)
+        assert blizzarr.open(url)[6:].tolist() == added
+    with pytest.raises(ConflictError, match="found others"):
+        blizzarr.open(url).append([5, 6, 7, 1], at=6)
+
+
+def test_options_are_those_of_the_call(server: str) -> None:
+    store = ObjectStore.from_url(f"s3://{new_bucket(server)}/x", endpoint=server, **OPTIONS)
+    blizzarr.save(store, VALUES)
+    assert np.array_equal(blizzarr.load(store), VALUES)
+    assert np.array_equal(blizzarr.load(store.target), VALUES)
