@@ -45,6 +45,8 @@ def serve(directory: str, milliseconds: float, connection: Any) -> None:
 
     class Handler(SimpleHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Otherwise a small answer waits for the acknowledgement of its headers.
+        disable_nagle_algorithm = True
 
         def __init__(self, *args: Any) -> None:
             super().__init__(*args, directory=directory)
