@@ -150,13 +150,11 @@ CODECS: Final[Mapping[str, str]] = {
 STORES: Final[Mapping[str, str]] = {
     "DirectoryStore": _PATH,
     "FSStore": _ANY_STORE,
-    "FsspecStore": "pass fsspec.get_mapper(url) in place of a store",
     "KVStore": "pass the mapping in place of a store",
     "LRUStoreCache": "use blizzarr.CachePool, and cached() of the array or group",
     "LoggingStore": "derive from StoreWrapper",
     "ManagedMemoryStore": 'pass "memory://name" in place of a store',
     "NestedDirectoryStore": _PATH,
-    "ObjectStore": _ANY_STORE,
     "RemoteStore": _ANY_STORE,
     "StorePath": "pass the store, and the path as path= or name=",
     "WrapperStore": "use StoreWrapper",
@@ -203,7 +201,7 @@ STORE_KEYWORDS: Final[Mapping[str, str]] = {
     "cache_metadata": _REFRESH,
     "chunk_store": "leave it out: chunks are in the store of their metadata",
     "meta_array": "leave it out: elements are read into arrays of NumPy",
-    "storage_options": "pass fsspec.get_mapper(url, **storage_options) as the store",
+    "storage_options": "pass FsspecStore.from_url(url, storage_options) or ObjectStore.from_url(url, ...) as the store",
     "synchronizer": _SYNCHRONIZED,
     "zarr_version": "use zarr_format=",
 }

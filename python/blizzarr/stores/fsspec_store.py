@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
 from blizzarr.errors import UnsupportedOperationError
@@ -30,9 +30,9 @@ class FsspecStore(BaseStore):
 
     Parameters
     ----------
-    file_system
+    fs
         An ``fsspec.AbstractFileSystem``.
-    root
+    path
         The path there.
     read_only
         Refuse `set` and `delete`.
@@ -46,28 +46,28 @@ class FsspecStore(BaseStore):
     (b'value', None, ['a/b'])
     """
 
-    def __init__(self, file_system: Any, root: str = "", *, read_only: bool = False) -> None:
-        if getattr(file_system, "asynchronous", False):
+    def __init__(self, fs: Any, path: str = "", *, read_only: bool = False) -> None:
+        if getattr(fs, "asynchronous", False):
             raise TypeError(
                 "expected a synchronous file system, found an asynchronous one: make it without asynchronous=True"
             )
-        self.file_system = file_system
-        self.root = str(file_system._strip_protocol(root)).rstrip("/") if root else ""
+        self.fs = fs
+        self.path = str(fs._strip_protocol(path)).rstrip("/") if path else ""
         self.read_only = read_only
-        self.remote = not is_local(file_system) and type(file_system).__name__ != "MemoryFileSystem"
+        self.remote = not is_local(fs) and type(fs).__name__ != "MemoryFileSystem"
 
     @classmethod
-    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+    def from_url(cls, url: str, storage_options: Mapping[str, Any] | None = None, *, read_only: bool = False) -> Self:
         """Return the store of a URL that fsspec knows, like ``ftp://``, ``sftp://``, ``hf://`` or ``simplecache::...``.
 
         Parameters
         ----------
         url
             The URL.
+        storage_options
+            Options of the file system.
         read_only
             Refuse `set` and `delete`.
-        **options
-            Options of the file system, which fsspec calls ``storage_options``.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class FsspecStore(BaseStore):
         try:
             from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 
-            file_system, root = url_to_fs(url, **options)
+            fs, path = url_to_fs(url, **(storage_options or {}))
         except (ImportError, ValueError) as error:
             # The URL itself is not shown: it may hold credentials.
             scheme = url.partition(":")[0]
@@ -90,13 +90,13 @@ class FsspecStore(BaseStore):
                 f"cannot open a {scheme}: URL: {error}; for the kinds of URLs that fsspec knows, install fsspec and "
                 "the package that it names"
             ) from error
-        return cls(file_system, root, read_only=read_only)
+        return cls(fs, path, read_only=read_only)
 
     def __repr__(self) -> str:
-        return f"<FsspecStore {type(self.file_system).__name__}:{self.root}>"
+        return f"<FsspecStore {type(self.fs).__name__}:{self.path}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.file_system, self.root, self.read_only)
+        return _unpickled, (self.fs, self.path, self.read_only)
 
     def get(self, key: str) -> Value | None:
         """Return the value; None if there is none."""
@@ -132,11 +132,11 @@ class FsspecStore(BaseStore):
         path = self._path(key)
         with failures("write", key, self):
             try:
-                self.file_system.pipe_file(path, bytes(value))
+                self.fs.pipe_file(path, bytes(value))
             except FileNotFoundError:
                 # Where directories have to be made first.
-                self.file_system.makedirs(path.rpartition("/")[0], exist_ok=True)
-                self.file_system.pipe_file(path, bytes(value))
+                self.fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+                self.fs.pipe_file(path, bytes(value))
         value_changed(self, key)
 
     def delete(self, key: str) -> None:
@@ -144,7 +144,7 @@ class FsspecStore(BaseStore):
         self._check_writable(check_key(key))
         with failures("delete", key, self):
             try:
-                self.file_system.rm_file(self._path(key))
+                self.fs.rm_file(self._path(key))
             except _MISSING:
                 return
             finally:
@@ -162,7 +162,7 @@ class FsspecStore(BaseStore):
         path = self._listed(prefix)
         with failures("list", prefix, self):
             try:
-                found = self.file_system.find(path)
+                found = self.fs.find(path)
             except _MISSING:
                 return []
             return sorted(key for key in map(self._key, found) if key is not None and key.startswith(prefix))
@@ -173,7 +173,7 @@ class FsspecStore(BaseStore):
         path = self._listed(prefix)
         with failures("list", prefix, self):
             try:
-                found = self.file_system.ls(path, detail=True)
+                found = self.fs.ls(path, detail=True)
             except _MISSING:
                 return Listing((), ())
             entries = [(self._key(entry["name"]), entry["type"]) for entry in found]
@@ -186,12 +186,12 @@ class FsspecStore(BaseStore):
         with failures("read", key, self):
             try:
                 if span.start < 0:
-                    found = self.file_system.cat_file(self._path(key), start=span.start)
+                    found = self.fs.cat_file(self._path(key), start=span.start)
                 elif span.length is None and not span.start:
-                    found = self.file_system.cat_file(self._path(key))
+                    found = self.fs.cat_file(self._path(key))
                 else:
                     end = None if span.length is None else span.start + span.length
-                    found = self.file_system.cat_file(self._path(key), start=span.start, end=end)
+                    found = self.fs.cat_file(self._path(key), start=span.start, end=end)
             except _MISSING:
                 return None
             except Exception:
@@ -205,19 +205,19 @@ class FsspecStore(BaseStore):
             return found if isinstance(found, bytes) else memoryview(found).cast("B")
 
     def _path(self, key: str) -> str:
-        return f"{self.root}/{key}" if self.root else key
+        return f"{self.path}/{key}" if self.path else key
 
     def _key(self, path: str) -> str | None:
         path = path.rstrip("/")
-        if not self.root:
+        if not self.path:
             return path.lstrip("/") or None
-        below = f"{self.root}/"
+        below = f"{self.path}/"
         return path[len(below) :] if path.startswith(below) else None
 
     def _listed(self, prefix: str) -> str:
         path = self._path(check_prefix(prefix)).rstrip("/")
         # Others may have written meanwhile, and file systems remember listings.
-        self.file_system.invalidate_cache(path)
+        self.fs.invalidate_cache(path)
         return path
 
 
@@ -244,5 +244,5 @@ def is_local(file_system: Any) -> bool:
     return local is not None and isinstance(file_system, local.LocalFileSystem)
 
 
-def _unpickled(file_system: Any, root: str, read_only: bool) -> FsspecStore:
-    return FsspecStore(file_system, root, read_only=read_only)
+def _unpickled(fs: Any, path: str, read_only: bool) -> FsspecStore:
+    return FsspecStore(fs, path, read_only=read_only)

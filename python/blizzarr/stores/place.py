@@ -102,7 +102,7 @@ def _file_system_of(behind: Any) -> tuple[Any, str] | None:
         return behind.fs, str(behind.root)
     ours: Any = sys.modules.get("blizzarr.stores.fsspec_store")
     if ours is not None and isinstance(behind, ours.FsspecStore):
-        return behind.file_system, behind.root
+        return behind.fs, behind.path
     return None
 
 

@@ -50,10 +50,10 @@ def test_every_function_tells_which_keywords_it_has(name: str) -> None:
         ),
         (
             lambda: blizzarr.create_array({}, shape=3, dtype="i4", storage_options={}),
-            "pass fsspec.get_mapper(url, **st",
+            "pass FsspecStore.from_url(url, st",
         ),
-        (lambda: blizzarr.open_group({}, storage_options={}), "pass fsspec.get_mapper(url, **storage_options) as the"),
-        (lambda: blizzarr.open({}, mode="w", storage_options={}), "pass fsspec.get_mapper(url, **storage_options) as"),
+        (lambda: blizzarr.open_group({}, storage_options={}), "pass FsspecStore.from_url(url, storage_options) or"),
+        (lambda: blizzarr.open({}, mode="w", storage_options={}), "pass FsspecStore.from_url(url, storage_options) or"),
         (lambda: blizzarr.group({}, synchronizer=None), "for 'synchronizer', leave it out: writers of one chunk wait"),
         (lambda: blizzarr.open_group({}, zarr_version=2), "for 'zarr_version', use zarr_format="),
         (lambda: blizzarr.zeros_like(np.ones(3), overwrit=True), "overwrit; did you mean 'overwrite'?"),
@@ -123,7 +123,6 @@ def test_names_of_arrays_and_groups() -> None:
         ("codecs", "BloscShuffle", "use 'noshuffle', 'shuffle' or 'bitshuffle'"),
         ("codecs", "VLenUTF8Codec", "use VlenUtf8Codec"),
         ("codecs.numcodecs", "Delta", "use the codec of numcodecs with this name"),
-        ("stores", "FsspecStore", "pass fsspec.get_mapper(url) in place of a store"),
     ],
 )
 def test_names_of_other_modules(module: str, name: str, advice: str) -> None:

@@ -47,7 +47,7 @@ def test_what_open_takes(tmp_path: Path) -> None:
     for target in (fsspec.get_mapper(f"memory://{root}"), Path()):
         store, path = resolve(target)
         assert isinstance(store, FsspecStore)
-        assert (store.root, path) == (f"/{root}", "")
+        assert (store.path, path) == (f"/{root}", "")
         assert blizzarr.load(target).tolist() == [0, 1, 2]
     assert blizzarr.open(memory, path=root)[1] == 1
     assert type(resolve(fsspec.get_mapper(tmp_path.as_uri()))[0]) is LocalStore
@@ -70,7 +70,7 @@ def test_errors_are_no_fill_values() -> None:
     array = blizzarr.create_array(store, shape=4, chunks=2, dtype="u1", fill_value=7)
     array[:] = 1
 
-    class Broken(type(store.file_system)):  # type: ignore[misc]
+    class Broken(type(store.fs)):  # type: ignore[misc]
         cachable = False
 
         def cat_file(self, path: str, **options: Any) -> bytes:
@@ -79,7 +79,7 @@ def test_errors_are_no_fill_values() -> None:
             found: bytes = super().cat_file(path, **options)
             return found
 
-    broken = blizzarr.open_array(FsspecStore(Broken(), store.root), mode="r")
+    broken = blizzarr.open_array(FsspecStore(Broken(), store.path), mode="r")
     assert broken[:2].tolist() == [1, 1]
     with pytest.raises(StoreError, match="cannot read key c/1") as caught:
         broken[:]
@@ -89,10 +89,10 @@ def test_errors_are_no_fill_values() -> None:
 def test_places_and_pickling() -> None:
     store = in_memory()
     store.set("a", b"value")
-    mapper = resolve(fsspec.get_mapper(f"memory:/{store.root}"))[0]
+    mapper = resolve(fsspec.get_mapper(f"memory:/{store.path}"))[0]
     assert place_of(store) == place_of(mapper)
     assert place_of(store) != place_of(in_memory())
-    assert lasting_place_of(store) == f"MemoryFileSystem:{store.root}"
+    assert lasting_place_of(store) == f"MemoryFileSystem:{store.path}"
     assert pickle.loads(pickle.dumps(store)).get("a") == b"value"
 
 
