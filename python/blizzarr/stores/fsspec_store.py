@@ -14,12 +14,13 @@ from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import slice_ranges
-from blizzarr.stores.threads import Threads
+from blizzarr.stores.requests import each
 
 __all__ = ["FsspecStore", "is_file_system", "is_local"]
 
+_AT_ONCE: Final = 8
+"""How many parts of one value are requested at once; the engine asks for many values at once besides."""
 _MISSING: Final = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
-_REQUESTS: Final = 8
 
 
 class FsspecStore(BaseStore):
@@ -106,11 +107,7 @@ class FsspecStore(BaseStore):
         """Return parts of the value; None if there is none."""
         check_key(key)
         spans = spans_of(ranges) or [Span(0, 1)]
-        if len(spans) == 1:
-            found = [self._get(key, spans[0])]
-        else:
-            with Threads(min(len(spans), _REQUESTS)) as pool:
-                found = builtins.list(pool.map(lambda span: self._get(key, span), spans))
+        found = each(self, lambda span: self._get(key, span), spans, _AT_ONCE)
         parts: builtins.list[Value] = [b""] * len(ranges)
         for span, value in zip(spans, found, strict=True):
             if value is None:
@@ -118,13 +115,6 @@ class FsspecStore(BaseStore):
             for number, part in zip(span.members, span.parts(value, ranges), strict=True):
                 parts[number] = part
         return parts
-
-    def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """Return the values under many keys, requested at once; None for each that is missing."""
-        if len(keys) < 2 or not self.remote:
-            return [self.get(key) for key in keys]
-        with Threads(min(len(keys), 4 * _REQUESTS)) as pool:
-            return builtins.list(pool.map(self.get, keys))
 
     def set(self, key: str, value: Value) -> None:
         """Replace the value."""

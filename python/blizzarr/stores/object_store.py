@@ -15,12 +15,12 @@ from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.object_requests import ObjectRequests
 from blizzarr.stores.obstore_library import store_of_url
 from blizzarr.stores.protocol import ByteRange, Listing, Value
-from blizzarr.stores.threads import Threads
+from blizzarr.stores.requests import each
 
 __all__ = ["ObjectStore"]
 
-_REQUESTS: Final = 8
-"""How many requests for parts of one value are made at once; the engine asks for many values at once besides."""
+_AT_ONCE: Final = 8
+"""How many parts of one value are requested at once; the engine asks for many values at once besides."""
 _ATTEMPTS: Final = 20
 _CONTROL = re.compile(r"[\0-\x1f\x7f]")
 
@@ -173,13 +173,6 @@ class ObjectStore(BaseStore):
                 break
         raise ConflictError("the object was replaced while parts of it were read", key=key, store=str(self))
 
-    def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """Return the values under many keys, requested at once; None for each that is missing."""
-        if len(keys) < 2:
-            return [self.get(key) for key in keys]
-        with Threads(min(len(keys), 4 * _REQUESTS)) as pool:
-            return builtins.list(pool.map(self.get, keys))
-
     @property
     def get_with_version(self) -> Callable[[str], tuple[Value, str] | None]:
         """The method that returns a value and its version, or None; for stores with conditional writes.
@@ -290,11 +283,7 @@ class ObjectStore(BaseStore):
         return self._requests.list_dir(self._listable(prefix))
 
     def _get_spans(self, key: str, spans: Sequence[Span]) -> builtins.list[tuple[Value, str]] | None:
-        if len(spans) == 1:
-            found = [self._requests.get(key, spans[0])]
-        else:
-            with Threads(min(len(spans), _REQUESTS)) as pool:
-                found = builtins.list(pool.map(lambda span: self._requests.get(key, span), spans))
+        found = each(self, lambda span: self._requests.get(key, span), spans, _AT_ONCE)
         there = [part for part in found if part is not None]
         return there if len(there) == len(found) else None
 

@@ -55,10 +55,11 @@ def at_once(*stores: object, otherwise: int = 1, size: int = 1) -> int:
     return max(otherwise, min(config.concurrent_requests, _HELD // max(size, 1)))
 
 
-def each(store: object, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
+def each(store: object, work: Callable[[T], R], items: Iterable[T], most: int | None = None) -> list[R]:
     """Return the results of `work` for all items, in their order; several are worked on at once if the store is remote.
 
-    The first failure is raised once what has begun has ended; what has not begun by then is left out.
+    `most` limits how many, for work that several callers do at once. The first failure is raised once what has begun
+    has ended; what has not begun by then is left out.
 
     Examples
     --------
@@ -67,7 +68,7 @@ def each(store: object, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
     ['A', 'B']
     """
     items = list(items)
-    count = min(at_once(store), len(items))
+    count = min(at_once(store), len(items), most or len(items))
     if count < 2:
         return [work(item) for item in items]
     # Threads that live no longer than this call, as a forked child would lack them.
