@@ -20,6 +20,8 @@ use crate::store::Reader;
 const GAP: u64 = 4096;
 /// A read that fetches several inner chunks stops growing here, to leave work for other threads.
 const FETCH: u64 = 1 << 20;
+/// A shard of so many decoded bytes, all of which are wanted, is fetched by one costly request, without its index first.
+const AT_ONCE: usize = 4 << 20;
 /// How much one request of a store with costly ones asks for, about, where they are made one after the other.
 const BATCH: u64 = 64 << 20;
 /// How often reading begins anew because the shard was replaced meanwhile, before it is fetched as a whole.
@@ -119,6 +121,19 @@ fn read_lazily(
     options: &Options<'_>,
 ) -> Result<bool> {
     let split = Split::new(region, &shard.inner.shape);
+    let all_of_little = split.count == shard.count() && shard.count().saturating_mul(shard.inner.length) <= AT_ONCE;
+    if options.requests > 0 && all_of_little {
+        let found = scratch::with_vec(|whole| match reader.read_all(whole, shard.max_len()? as u64) {
+            Ok(true) => read_shard(shard, &Slice(whole), region, target, options).map(Some),
+            Ok(false) => Ok(Some(false)),
+            // It is longer than need be: perhaps there are gaps in it.
+            Err(error) if error.kind == Kind::Codec => Ok(None),
+            Err(error) => Err(error),
+        })?;
+        if let Some(found) = found {
+            return Ok(found);
+        }
+    }
     let mut wrong: Option<(Vec<u8>, Error)> = None;
     for _ in 0..ATTEMPTS {
         let Some((index, encoded)) = Index::read_encoded(shard, reader)? else { return Ok(false) };

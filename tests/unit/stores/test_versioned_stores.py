@@ -316,7 +316,7 @@ def test_a_shard_is_read_of_one_version(kind: str, times: int, pool: bool) -> No
     if pool:
         z = blizzarr.open_array(CachedStore(store, blizzarr.CachePool(1 << 20)), path="a")
     replacing(store, times, values=counting())
-    found = z[1:63]
+    found = z[1:30]
     assert len(set(found.tolist())) == 1
     assert found[0] >= 100
     assert "get_ranges" not in store.calls
@@ -383,7 +383,7 @@ def test_who_is_replaced_for_ever_is_told_so() -> None:
             z = blizzarr.open_array(CachedStore(store, blizzarr.CachePool(1 << 20)), path="a")
         replacing(store, 100_000, values=counting())
         with pytest.raises(ConflictError) as caught:
-            z[...]
+            z[:30]
         assert caught.value.key == KEY
 
 
@@ -397,7 +397,7 @@ def test_a_shard_that_is_deleted_meanwhile_reads_as_the_fill_value() -> None:
             other[...] = 0
 
     store.after = interfere
-    assert not z[...].any()
+    assert not z[:30].any()
 
 
 @pytest.mark.parametrize("fast", [False, True])
