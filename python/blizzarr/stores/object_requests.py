@@ -20,7 +20,10 @@ __all__ = ["ObjectRequests"]
 _LISTED: Final = 1000
 """Keys per request; S3 returns no more."""
 
-_NO_BUCKET = re.compile(r"NoSuchBucket|ContainerNotFound|bucket does not exist", re.IGNORECASE)
+# As elements, since the message also has the key.
+_NO_BUCKET = re.compile(
+    r"<Code>\s*(NoSuchBucket|ContainerNotFound)|>The specified bucket does not exist", re.IGNORECASE
+)
 _BEYOND_END = re.compile(r"\b416\b|Invalid range|Range Not Satisfiable", re.IGNORECASE)
 _NOT_PARTIAL = re.compile(r"non-partial|not partial|Range request not supported", re.IGNORECASE)
 
@@ -49,6 +52,8 @@ class ObjectRequests:
         self.is_http = isinstance(target, kinds.HTTPStore)
         self.in_memory = isinstance(target, kinds.MemoryStore)
         self.is_conditional = not isinstance(target, kinds.HTTPStore | kinds.LocalStore)
+        self._has_bucket = False
+        """Whether an answer has shown that the bucket exists, which cannot be removed before it is empty."""
 
     @property
     def place(self) -> str:
@@ -89,9 +94,11 @@ class ObjectRequests:
         with self._failures("read", key):
             try:
                 found = obstore().get(self.target, key, options=options)
+                self._has_bucket = not self.is_http
                 return memoryview(found.bytes()).cast("B"), _version(found.meta)
             except FileNotFoundError as error:
                 self._check_bucket("read", key, error)
+                self._has_bucket = not self.is_http
                 return None
             except Exception as error:
                 if not options:
@@ -103,14 +110,18 @@ class ObjectRequests:
         if _NOT_PARTIAL.search(str(error)):
             whole = self.get(key, Span(0, None))
             return None if whole is None else (slice_ranges(whole[0], [(span.start, span.length)])[0], whole[1])
+        no_suffix = span.start < 0 and isinstance(error, obstore().exceptions.NotSupportedError)
+        if not no_suffix and not _BEYOND_END.search(str(error)):
+            # Nothing else is asked: what the answer is to another question says nothing about this failure.
+            raise error
         head = self.head(key)
         if head is None:
             return None
         size, version = head
-        if span.start < 0 and size and isinstance(error, obstore().exceptions.NotSupportedError):
+        if no_suffix and size:
             # Azure has no ranges that are counted from the end.
             return self.get(key, Span(max(0, size + span.start), size))
-        if _BEYOND_END.search(str(error)) and (span.start >= size or not size):
+        if span.start >= size or not size:
             return b"", version
         raise error
 
@@ -119,9 +130,12 @@ class ObjectRequests:
         with self._failures("read", key):
             try:
                 found = obstore().head(self.target, key)
-            except FileNotFoundError as error:
-                self._check_bucket("read", key, error)
-                return None
+            except FileNotFoundError:
+                if self._has_bucket:
+                    return None
+                # Such an answer has no text that says whether the bucket is missing; and some servers know only GET.
+                whole = self.get(key, Span(0, None))
+                return None if whole is None else (len(whole[0]), whole[1])
             return int(found["size"]), _version(found)
 
     def put(self, key: str, value: Value, mode: Any = None) -> str | None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import NodeNotFoundError, ReadOnlyError, UnsupportedOperationError
+from blizzarr.errors import NodeNotFoundError, ReadOnlyError, StoreError, UnsupportedOperationError
 from blizzarr.stores import ObjectStore
 from support.object_servers import http_server
 
@@ -47,6 +51,36 @@ def test_what_is_missing_is_fill(served: Path) -> None:
         assert blizzarr.open_array(f"{url}/new", mode="r")[:].tolist() == [1, 1, 7, 7]
         with pytest.raises(NodeNotFoundError):
             blizzarr.open(f"{url}/nothing")
+
+
+def test_a_refusal_is_no_fill_value_where_head_finds_nothing() -> None:
+    """Parts of what may not be read, on a server that does not answer HEAD for it, or knows no HEAD at all."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.send_error(404)
+
+        def do_GET(self) -> None:
+            self.send_error(403)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        store = ObjectStore.from_url(f"http://127.0.0.1:{server.server_port}/a")
+        calls: list[Callable[[], object]] = [
+            lambda: store.get_ranges("b", [(0, 4)]),
+            lambda: store.get_ranges("b", [(-4, 4)]),
+            lambda: store.get_ranges("b", [(0, 0)]),
+            lambda: store.version("b"),
+        ]
+        for call in calls:
+            with pytest.raises(StoreError, match="403"):
+                call()
+        server.shutdown()
+        thread.join()
 
 
 def test_it_is_read_only_and_cannot_be_listed(served: Path) -> None:

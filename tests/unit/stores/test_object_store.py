@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import blizzarr
 from blizzarr.errors import ConflictError, PathError, StoreError, UnsupportedOperationError
 from blizzarr.stores import ObjectStore, Store
 from blizzarr.stores.object_requests import ObjectRequests
@@ -177,6 +178,9 @@ def test_a_bucket_that_is_missing_is_no_missing_value(server: str) -> None:
     calls: dict[str, Callable[[], object]] = {
         "get": lambda: store.get("b"),
         "ranges": lambda: store.get_ranges("b", [(0, 1)]),
+        "nothing of it": lambda: store.get_ranges("b", [(0, 0)]),
+        "size": lambda: store.size("b"),
+        "version": lambda: store.version("b"),
         "set": lambda: store.set("b", b""),
         "create": lambda: store.replace("b", None, b""),
         "list": store.list,
@@ -184,6 +188,14 @@ def test_a_bucket_that_is_missing_is_no_missing_value(server: str) -> None:
     for call in calls.values():
         with pytest.raises(StoreError, match=r"NoSuchBucket|no such bucket"):
             call()
+
+
+def test_a_name_may_be_that_of_an_error(server: str) -> None:
+    """What is looked for in the text of an error is not found in the key, which is there too."""
+    store = on_s3(server, "NoSuchBucket/ContainerNotFound")
+    assert store.get("416") is None
+    array = blizzarr.create_array(store, shape=4, chunks=2, dtype="u1", fill_value=7)
+    assert array[:].tolist() == [7] * 4
 
 
 def test_errors_say_what_to_do_and_show_no_secrets(server: str) -> None:
