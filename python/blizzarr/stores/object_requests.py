@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.stores.coalescing import Span
+from blizzarr.stores.object_place import place_of_target, without_secrets
 from blizzarr.stores.obstore_library import obstore
 from blizzarr.stores.protocol import Listing, Value
 from blizzarr.stores.ranges import slice_ranges
@@ -52,31 +52,10 @@ class ObjectRequests:
         self.is_http = isinstance(target, kinds.HTTPStore)
         self.in_memory = isinstance(target, kinds.MemoryStore)
         self.is_conditional = not isinstance(target, kinds.HTTPStore | kinds.LocalStore)
+        self.place = place_of_target(target)
+        """The URL of the store, without credentials; of memory, a name for it in this process."""
         self._has_bucket = False
         """Whether an answer has shown that the bucket exists, which cannot be removed before it is empty."""
-
-    @property
-    def place(self) -> str:
-        """The URL of the store, without credentials; of memory, a name for it in this process."""
-        kinds = obstore().store
-        target = self.target
-        url = getattr(target, "url", None)
-        if isinstance(url, str):
-            return url
-        prefix = str(getattr(target, "prefix", None) or "").strip("/")
-        if isinstance(target, kinds.LocalStore):
-            return f"file:{os.path.realpath(f'/{prefix}')}"
-        config = getattr(target, "config", {})
-        bucket = config.get("bucket") or config.get("container_name")
-        if bucket is None:
-            return f"{type(target).__name__}:{id(target)}"
-        if isinstance(target, kinds.AzureStore):
-            scheme, bucket = "az", f"{config.get('account_name', '')}/{bucket}"
-        else:
-            scheme = "gs" if isinstance(target, kinds.GCSStore) else "s3"
-        endpoint = config.get("endpoint")
-        server = f" at {endpoint}" if endpoint else ""
-        return f"{scheme}://{bucket}{'/' if prefix else ''}{prefix}{server}"
 
     def get(self, key: str, span: Span) -> tuple[Value, str] | None:
         """Return bytes of a value and its version; None if there is no value."""
@@ -209,13 +188,15 @@ class ObjectRequests:
             if isinstance(error, errors.PermissionDeniedError | errors.UnauthenticatedError):
                 reason += "; pass credentials, or skip_signature=True for public data (see ObjectStore.from_url)"
                 number = errno.EACCES
-            raise StoreError(reason, errno=number, key=key or None, store=str(self), direction=direction) from error
+            # Causes are shown, too.
+            cause = error if without_secrets(str(error)) == str(error) else None
+            raise StoreError(reason, errno=number, key=key or None, store=str(self), direction=direction) from cause
 
 
 def _reason(error: Exception) -> str:
-    """The message of an error of obstore, without what follows for its developers."""
+    """The message of an error of obstore, without credentials and what follows for its developers."""
     text = " ".join(str(error).partition("\n\nDebug source")[0].split())
-    return f"{type(error).__name__}: {text}"
+    return f"{type(error).__name__}: {without_secrets(text)}"
 
 
 def _version(meta: Any) -> str:

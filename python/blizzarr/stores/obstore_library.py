@@ -15,6 +15,8 @@ SCHEMES: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss
 
 _BUCKET = re.compile(r"(s3a?|gc?s|azure|az|adl)://([^/?#]+)(?:/(.*))?", re.IGNORECASE | re.DOTALL)
 _KINDS: Final = {"s": "S3Store", "g": "GCSStore", "a": "AzureStore"}
+_ENDPOINTS: Final = ("endpoint", "endpoint_url", "aws_endpoint", "aws_endpoint_url")
+"""What options may call the server: names of settings in the environment are also names of options."""
 _library: Any = None
 _is_child = False
 """Whether this process was forked from one that had imported it."""
@@ -74,12 +76,17 @@ def store_of_url(url: str, options: dict[str, Any]) -> Any:
     scheme = url.partition(":")[0].lower()
     if scheme not in SCHEMES:
         raise UnsupportedOperationError(f"expected a URL that begins with {', '.join(SCHEMES)}, found {scheme}://")
-    endpoint = url if scheme == "http" else str(options.get("endpoint", ""))
-    if endpoint.startswith("http://"):
+    endpoint = url if scheme == "http" else str(next(filter(None, map(options.get, _ENDPOINTS)), ""))
+    if endpoint.lower().startswith("http://"):
         options = {**options, "client_options": {"allow_http": True, **options.get("client_options", {})}}
     try:
         bucket = _BUCKET.fullmatch(url)
         if bucket is not None:
+            if "@" in bucket[2] or ":" in bucket[2]:
+                # It is not shown: these may be credentials.
+                raise ValueError(
+                    f"{scheme}:// cannot be opened: found '@' or ':' in the name of a bucket; pass options"
+                )
             kind = getattr(library.store, _KINDS[scheme[0]])
             return kind(bucket[2], prefix=(bucket[3] or "").strip("/") or None, **options)
         kind = library.store.HTTPStore if scheme in ("http", "https") else library.store.AzureStore

@@ -6,6 +6,7 @@ import errno
 import os
 import pickle
 import signal
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +19,7 @@ import blizzarr
 from blizzarr.errors import ConflictError, PathError, StoreError, UnsupportedOperationError
 from blizzarr.stores import ObjectStore, Store
 from blizzarr.stores.object_requests import ObjectRequests
-from blizzarr.stores.place import lasting_place_of, place_of
+from blizzarr.stores.place import is_below, lasting_place_of, place_of
 from blizzarr.testing.stores import StoreContract
 from support.object_servers import OPTIONS, client, new_bucket, s3_server
 
@@ -162,6 +163,44 @@ def test_places(server: str) -> None:
     memory = ObjectStore(obstore.store.MemoryStore())
     assert place_of(memory) != place_of(ObjectStore(obstore.store.MemoryStore()))
     assert lasting_place_of(memory) is None
+
+
+def test_places_below_others(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also on other servers than the vendor's, wherever they are named, and whether a URL ends with a slash."""
+    above, below = (ObjectStore.from_url(f"s3://b/{path}", endpoint=server, **OPTIONS) for path in ("a", "a/c"))
+    assert repr(below) == f"<ObjectStore s3:{server}/b/a/c>"
+    assert is_below(below, "", above, "c")
+    assert not is_below(above, "", below, "")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"{server}/")
+    assert place_of(ObjectStore.from_url("s3://b/a", **OPTIONS)) == place_of(above)
+    one, two = (ObjectStore.from_url(f"https://example.org/a{end}") for end in ("", "/"))
+    assert place_of(one) == place_of(two) == "https://example.org/a"
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "acc")
+    assert place_of(ObjectStore.from_url("az://c/a", skip_signature=True)) == "az://acc/c/a"
+
+
+def test_credentials_in_urls_are_not_shown() -> None:
+    with pytest.raises(ValueError, match="'@' or ':' in the name of a bucket") as refused:
+        ObjectStore.from_url("s3://KEY:SECRET@bucket/a")
+    assert "SECRET" not in str(refused.value)
+    options: dict[str, Any] = {"retry_config": {"max_retries": 0}}
+    store = ObjectStore.from_url("HTTP://me:SECRET@127.0.0.1:1/a?signature=SECRET", **options)
+    other = ObjectStore.from_url("http://me:SECRET@127.0.0.1:1/a?signature=SECRETS", **options)
+    assert place_of(store) != place_of(other), "nobody knows what the query means"
+    with pytest.raises(StoreError, match="cannot read key b") as caught:
+        store.get("b")
+    assert "SECRET" not in repr(store) + place_of(store) + "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("name", ["endpoint", "endpoint_url", "aws_endpoint"])
+def test_servers_without_encryption(server: str, name: str) -> None:
+    """Whoever names such a server, in whatever way, wants requests to it."""
+    bucket = new_bucket(server)
+    store = ObjectStore.from_url(f"s3://{bucket}/a", **{name: server}, **OPTIONS)
+    assert store.get("b") is None
+    client(server).put_object(Bucket=bucket, Key="a/b", Body=b"1", ACL="public-read")
+    web = ObjectStore.from_url(f"HTTP{server.removeprefix('http')}/{bucket}/a")
+    assert bytes(web.get("b") or b"") == b"1"
 
 
 def test_pickling(server: str) -> None:

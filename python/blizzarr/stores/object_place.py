@@ -1,0 +1,78 @@
+"""The places of obstore's stores, without the credentials that their URLs may hold."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+
+from blizzarr.stores.obstore_library import obstore
+
+__all__ = ["place_of_target", "without_secrets"]
+
+_ENDPOINTS: Final = {"s3": ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"), "az": ("AZURE_ENDPOINT", "AZURE_STORAGE_ENDPOINT")}
+_ACCOUNTS: Final = ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_ACCOUNT_NAME")
+_SECRET = re.compile(r"(?<=://)[^/?#\s@]*@|(?<=\?)[^\s#]+")
+"""In URLs: what is before the host, and what is after the path."""
+
+
+def place_of_target(target: Any) -> str:
+    """Return the URL of a store, without credentials; of memory, a name for it in this process.
+
+    That of a path in another begins with it. Servers other than the vendor's come first, as in
+    ``s3:http://localhost:9000/bucket/path``.
+
+    Examples
+    --------
+    >>> import obstore
+    >>> place_of_target(obstore.store.HTTPStore("https://me:secret@example.org/a/"))
+    'https://example.org/a'
+    """
+    kinds = obstore().store
+    url = getattr(target, "url", None)
+    if isinstance(url, str):
+        return _place_of_url(url)
+    prefix = str(getattr(target, "prefix", None) or "").strip("/")
+    if isinstance(target, kinds.LocalStore):
+        return f"file:{os.path.realpath(f'/{prefix}')}"
+    config = getattr(target, "config", {})
+    bucket = config.get("bucket") or config.get("container_name")
+    if bucket is None:
+        return f"{type(target).__name__}:{id(target)}"
+    scheme = "s3"
+    if isinstance(target, kinds.AzureStore):
+        scheme, bucket = "az", f"{config.get('account_name') or _from_environment(_ACCOUNTS)}/{bucket}"
+    elif isinstance(target, kinds.GCSStore):
+        scheme = "gs"
+    endpoint = config.get("endpoint") or _from_environment(_ENDPOINTS.get(scheme, ()))
+    if config.get("use_emulator") == "true":
+        endpoint = "emulator"
+    server = f"{scheme}:{_place_of_url(endpoint)}/" if endpoint else f"{scheme}://"
+    return f"{server}{bucket}{'/' if prefix else ''}{prefix}"
+
+
+def without_secrets(text: str) -> str:
+    """Return a text without what may be credentials in the URLs in it.
+
+    Examples
+    --------
+    >>> without_secrets("GET https://me:secret@example.org/a?signature=b failed")
+    'GET https://example.org/a?... failed'
+    """
+    return _SECRET.sub(lambda found: "" if found[0].endswith("@") else "...", text)
+
+
+def _place_of_url(url: str) -> str:
+    parts = urlsplit(url)
+    place = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+    if not parts.query:
+        return place
+    # It may be what tells two places apart, and it may be a signature.
+    from hashlib import blake2b
+
+    return f"{place}?{blake2b(parts.query.encode(), digest_size=4).hexdigest()}..."
+
+
+def _from_environment(names: tuple[str, ...]) -> str:
+    return next((os.environ[name] for name in names if os.environ.get(name)), "")
