@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
@@ -21,6 +22,8 @@ __all__ = ["FsspecStore", "is_file_system", "is_local"]
 _AT_ONCE: Final = 8
 """How many parts of one value are requested at once; the engine asks for many values at once besides."""
 _MISSING: Final = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+_NO_BUCKET: Final = re.compile(r"specified (bucket|container) does not exist", re.IGNORECASE)
+"""What s3fs, gcsfs and adlfs say when it is not only the file that is missing."""
 
 
 class FsspecStore(BaseStore):
@@ -53,7 +56,10 @@ class FsspecStore(BaseStore):
                 "expected a synchronous file system, found an asynchronous one: make it without asynchronous=True"
             )
         self.fs = fs
-        self.path = str(fs._strip_protocol(path)).rstrip("/") if path else ""
+        stripped = str(fs._strip_protocol(path)) if path else ""
+        # Without a path it is up to the file system; with "/" it is the root, not the current directory.
+        self.path = stripped.rstrip("/") or stripped
+        self._above = f"{self.path.rstrip('/')}/" if self.path else ""
         self.read_only = read_only
         self.remote = not is_local(fs) and type(fs).__name__ != "MemoryFileSystem"
 
@@ -127,7 +133,9 @@ class FsspecStore(BaseStore):
                 # Where directories have to be made first.
                 self.fs.makedirs(path.rpartition("/")[0], exist_ok=True)
                 self.fs.pipe_file(path, bytes(value))
-        value_changed(self, key)
+            finally:
+                # Also where the answer was lost.
+                value_changed(self, key)
 
     def delete(self, key: str) -> None:
         """Remove the value, if there is one."""
@@ -151,6 +159,8 @@ class FsspecStore(BaseStore):
         """Return all keys under the prefix, sorted."""
         path = self._listed(prefix)
         with failures("list", prefix, self):
+            # Directories below are remembered, too.
+            self.fs.invalidate_cache()
             try:
                 found = self.fs.find(path)
             except _MISSING:
@@ -182,7 +192,9 @@ class FsspecStore(BaseStore):
                 else:
                     end = None if span.length is None else span.start + span.length
                     found = self.fs.cat_file(self._path(key), start=span.start, end=end)
-            except _MISSING:
+            except _MISSING as error:
+                if _NO_BUCKET.search(str(error)):
+                    raise
                 return None
             except Exception:
                 if not span.start:
@@ -195,14 +207,13 @@ class FsspecStore(BaseStore):
             return found if isinstance(found, bytes) else memoryview(found).cast("B")
 
     def _path(self, key: str) -> str:
-        return f"{self.path}/{key}" if self.path else key
+        return f"{self._above}{key}"
 
     def _key(self, path: str) -> str | None:
         path = path.rstrip("/")
         if not self.path:
             return path.lstrip("/") or None
-        below = f"{self.path}/"
-        return path[len(below) :] if path.startswith(below) else None
+        return path[len(self._above) :] if path.startswith(self._above) else None
 
     def _listed(self, prefix: str) -> str:
         path = self._path(check_prefix(prefix)).rstrip("/")

@@ -105,6 +105,56 @@ def test_listings_are_not_remembered(tmp_path: Path) -> None:
     assert store.list_dir("a").keys == ("a/b", "a/c")
 
 
+def test_listings_below_are_not_remembered(tmp_path: Path) -> None:
+    """`find` goes through directories that file systems remember one by one."""
+    store = in_memory()
+    store.set("a/b", b"")
+
+    class Remembering(type(store.fs)):  # type: ignore[misc]
+        cachable = False
+
+        def ls(self, path: str, **options: Any) -> Any:
+            if path not in self.dircache:
+                self.dircache[path] = super().ls(path, **{**options, "detail": True})
+            return self.dircache[path]
+
+        def find(self, path: str, **options: Any) -> Any:
+            return fsspec.AbstractFileSystem.find(self, path, **options)
+
+        def invalidate_cache(self, path: str | None = None) -> None:
+            if path is None:
+                self.dircache.clear()
+            self.dircache.pop(path, None)
+
+    far = FsspecStore(Remembering(use_listings_cache=True), store.path)
+    assert far.list() == ["a/b"]
+    store.set("a/c", b"")
+    assert far.list() == ["a/b", "a/c"]
+
+
+def test_the_root_is_not_the_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = FsspecStore(fsspec.filesystem("file"), "/")
+    (tmp_path / "a").write_bytes(b"1")
+    key = str(tmp_path / "a").lstrip("/")
+    assert store.get("a") is None
+    for same in (store, pickle.loads(pickle.dumps(store))):
+        assert same.get(key) == b"1"
+        assert place_of(same) == "file:/"
+        assert key in same.list(key.rpartition("/")[0])
+
+
+def test_a_bucket_that_is_missing_is_no_missing_value() -> None:
+    """s3fs, gcsfs and adlfs raise FileNotFoundError for both."""
+
+    class Buckets(fsspec.AbstractFileSystem):  # type: ignore[misc]
+        def cat_file(self, path: str, **options: Any) -> bytes:
+            raise FileNotFoundError(2, "The specified bucket does not exist")
+
+    with pytest.raises(StoreError, match="bucket does not exist"):
+        FsspecStore(Buckets(), "bucket/a").get("b")
+
+
 def test_an_asynchronous_file_system_is_refused() -> None:
     class Asynchronous:
         asynchronous = True
