@@ -16,6 +16,8 @@ _locks = NamedLocks("changing this value")
 def replace_value(store: Store, key: str, expected: Value | None, value: Value) -> bool:
     """Set the value only if it is still `expected`; return whether it was set. Excludes the threads of this process.
 
+    Stores that name versions are asked to replace this one only, which excludes everybody.
+
     Raises
     ------
     ConflictError
@@ -28,8 +30,12 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value) 
     >>> replace_value(store, "a", b"1", b"2"), replace_value(store, "a", b"1", b"3"), store.get("a")
     (True, False, b'2')
     """
+    find, replace = (getattr(store, method, None) for method in ("get_with_version", "set_if_version"))
     with _changing(store, key):
-        if not _is(store, key, expected):
+        if callable(find) and callable(replace):
+            found, version = find(key) or (None, None)
+            return _equal(found, expected) and bool(replace(key, value, version))
+        if not _equal(store.get(key), expected):
             return False
         store.set(key, value)
         return True
@@ -51,7 +57,7 @@ def discard_value(store: Store, key: str, expected: Value) -> bool:
     (False, True, None)
     """
     with _changing(store, key):
-        if not _is(store, key, expected):
+        if not _equal(store.get(key), expected):
             return False
         store.delete(key)
         return True
@@ -89,6 +95,5 @@ def _changing(store: Store, key: str) -> AbstractContextManager[None]:
     return _locks.sole(key).held((place_of(store), key), key=key, store=store)
 
 
-def _is(store: Store, key: str, expected: Value | None) -> bool:
-    found = store.get(key)
+def _equal(found: Value | None, expected: Value | None) -> bool:
     return expected is None if found is None else expected is not None and bytes(found) == bytes(expected)
