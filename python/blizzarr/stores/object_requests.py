@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.stores.coalescing import Span
+from blizzarr.stores.object_conditions import condition_of, put_on_condition
 from blizzarr.stores.object_place import place_of_target, without_secrets
 from blizzarr.stores.obstore_library import obstore
 from blizzarr.stores.protocol import Listing, Value
@@ -17,6 +18,8 @@ from blizzarr.stores.ranges import slice_ranges
 
 __all__ = ["ObjectRequests"]
 
+_ANSWERS: Final = 3
+"""How many answers may break off."""
 _LISTED: Final = 1000
 """Keys per request; S3 returns no more."""
 
@@ -42,7 +45,7 @@ class ObjectRequests:
     >>> requests = ObjectRequests(obstore.store.MemoryStore())
     >>> version = requests.put("a", b"value")
     >>> value, found = requests.get("a", Span(1, 2))
-    >>> bytes(value), found == version, requests.get("b", Span(0, None)), requests.put("a", b"other", "create")
+    >>> bytes(value), found == version, requests.get("b", Span(0, None)), requests.put_if("a", b"other", None)
     (b'al', True, None, None)
     """
 
@@ -72,9 +75,9 @@ class ObjectRequests:
             return None if head is None else (b"", head[1])
         with self._failures("read", key):
             try:
-                found = obstore().get(self.target, key, options=options)
+                body, meta = self._body(key, options)
                 self._has_bucket = not self.is_http
-                return memoryview(found.bytes()).cast("B"), _version(found.meta)
+                return body, _version(meta)
             except FileNotFoundError as error:
                 self._check_bucket("read", key, error)
                 self._has_bucket = not self.is_http
@@ -83,6 +86,20 @@ class ObjectRequests:
                 if not options:
                     raise
                 return self._get_otherwise(key, span, error)
+
+    def _body(self, key: str, options: dict[str, Any]) -> tuple[Value, Any]:
+        """Return the bytes of an answer, and what is known of the object; an answer that ends early is asked for again.
+
+        obstore repeats requests that fail, but not those whose answers break off.
+        """
+        for left in reversed(range(_ANSWERS)):
+            found = obstore().get(self.target, key, options=options)
+            try:
+                return memoryview(found.bytes()).cast("B"), found.meta
+            except Exception:
+                if not left:
+                    raise
+        raise AssertionError("the last failure is raised")
 
     def _get_otherwise(self, key: str, span: Span, error: Exception) -> tuple[Value, str] | None:
         """Return what a request for a range has not: the range is empty, or the server knows no such ranges."""
@@ -117,28 +134,33 @@ class ObjectRequests:
                 return None if whole is None else (len(whole[0]), whole[1])
             return int(found["size"]), _version(found)
 
-    def put(self, key: str, value: Value, mode: Any = None) -> str | None:
-        """Set a value, and return its version; None if `mode`, a condition, was not met."""
-        errors = obstore().exceptions
-        # What is in memory there is not copied.
-        value = bytes(value) if self.in_memory else memoryview(value).cast("B")
+    def put(self, key: str, value: Value) -> str:
+        """Set a value, and return its version."""
         with self._failures("write", key):
             try:
-                return _version(obstore().put(self.target, key, value, mode=mode))
-            except (errors.AlreadyExistsError, errors.PreconditionError):
-                return None
+                return _version(obstore().put(self.target, key, self._handed(value)))
             except FileNotFoundError as error:
                 self._check_bucket("write", key, error)
-                if mode is None:
-                    raise
-                # There is nothing any more that could be of the version.
+                raise
+
+    def put_if(self, key: str, value: Value, version: str | None) -> str | None:
+        """Set a value, and return its version; None if what is there is not of the version (None: nothing)."""
+        with self._failures("write", key):
+            try:
+                condition = condition_of(version)
+                written = put_on_condition(self.target, self.place, key, self._handed(value), condition)
+            except FileNotFoundError as error:
+                # There is nothing any more that could be of the version, or no bucket.
+                self._check_bucket("write", key, error)
                 return None
-            except errors.NotSupportedError as error:
-                raise UnsupportedOperationError(
-                    "this store has no conditional writes, without which changes of several writers would be lost",
-                    key=key,
-                    store=str(self),
-                ) from error
+            except UnsupportedOperationError as error:
+                error.key, error.store = key, str(self)
+                raise
+            return None if written is None else _version(written)
+
+    def _handed(self, value: Value) -> Value:
+        # What is in memory there is not copied.
+        return bytes(value) if self.in_memory else memoryview(value).cast("B")
 
     def delete(self, keys: Sequence[str]) -> None:
         """Remove values, in as few requests as the store needs."""
@@ -205,6 +227,6 @@ def _version(meta: Any) -> str:
     if number is None or number == "null":
         # What S3 calls the versions in buckets that keep only one.
         if tag is None and "size" in meta:
-            return f"{meta['last_modified'].isoformat()} {meta['size']}"
+            return f"at {meta['last_modified'].isoformat()} {meta['size']}"
         return tag or ""
     return f"{tag or ''}\n{number}"

@@ -45,6 +45,8 @@ class ObjectStore(BaseStore):
         A store of obstore.
     read_only
         Refuse `set` and `delete`. By default, only what is behind HTTP is read-only.
+    unsafe_shared_writes
+        Write without conditions, for servers that have none: then only one program may write.
 
     Raises
     ------
@@ -62,22 +64,26 @@ class ObjectStore(BaseStore):
 
     remote = True
 
-    def __init__(self, target: Any, *, read_only: bool | None = None) -> None:
+    def __init__(self, target: Any, *, read_only: bool | None = None, unsafe_shared_writes: bool = False) -> None:
         self.target = target
         self._requests = ObjectRequests(target)
+        self._unsafe = unsafe_shared_writes
+        self._is_conditional = self._requests.is_conditional and not unsafe_shared_writes
         self.read_only = self._requests.is_http if read_only is None else read_only
         # Behind HTTP, listing is a part of WebDAV, which nearly no server has.
         self.supports_list = not self._requests.is_http
 
     @classmethod
-    def from_url(cls, url: str, *, read_only: bool | None = None, **options: Any) -> Self:
+    def from_url(
+        cls, url: str, *, read_only: bool | None = None, unsafe_shared_writes: bool = False, **options: Any
+    ) -> Self:
         """Return the store of a URL: ``s3://``, ``gs://``, ``az://``, ``abfs://``, ``https://``, ``http://``.
 
         Parameters
         ----------
         url
             The bucket or server, and the path below which the keys are.
-        read_only
+        read_only, unsafe_shared_writes
             As for the class.
         **options
             Options of obstore, like ``region``, ``endpoint``, ``skip_signature`` (for public data), ``client_options``,
@@ -95,7 +101,7 @@ class ObjectStore(BaseStore):
         >>> ObjectStore.from_url("s3://bucket/volume.zarr", region="eu-central-1", skip_signature=True)
         <ObjectStore s3://bucket/volume.zarr>
         """
-        return cls(store_of_url(url, options), read_only=read_only)
+        return cls(store_of_url(url, options), read_only=read_only, unsafe_shared_writes=unsafe_shared_writes)
 
     def __repr__(self) -> str:
         return str(self._requests)
@@ -107,11 +113,11 @@ class ObjectStore(BaseStore):
         return hash(self.place)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.target, self.read_only)
+        return _unpickled, (self.target, self.read_only, self._unsafe)
 
     @property
     def in_memory(self) -> bool:
-        """Whether the objects are in the memory of this process."""
+        """True if the objects are in the memory of this process."""
         return self._requests.in_memory
 
     @property
@@ -235,15 +241,13 @@ class ObjectStore(BaseStore):
         """
         self._check_writable(_check(key))
         try:
-            written = self._requests.put(key, value)
+            return self._requests.put(key, value)
         finally:
             value_changed(self, key)
-        assert written is not None, "there was no condition"
-        return written
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
         """Set the value only if it is still `expected` (None: only if there is none); return whether it was."""
-        if not self._requests.is_conditional:
+        if not self._is_conditional:
             return super().replace(key, expected, value)
         if expected is None:
             return self._replace_version(key, value, None) is not None
@@ -290,12 +294,12 @@ class ObjectStore(BaseStore):
     def _replace_version(self, key: str, value: Value, version: str | None) -> str | None:
         self._check_writable(_check(key))
         try:
-            return self._requests.put(key, value, "create" if version is None else _condition(version))
+            return self._requests.put_if(key, value, version)
         finally:
             value_changed(self, key)
 
     def _check_conditional(self, method: str) -> None:
-        if not self._requests.is_conditional:
+        if not self._is_conditional:
             raise AttributeError(method)
 
     def _listable(self, prefix: str) -> str:
@@ -318,10 +322,5 @@ def _check(key: str) -> str:
     return key
 
 
-def _unpickled(target: Any, read_only: bool) -> ObjectStore:
-    return ObjectStore(target, read_only=read_only)
-
-
-def _condition(version: str) -> dict[str, str]:
-    tag, _, number = version.partition("\n")
-    return {name: text for name, text in (("e_tag", tag), ("version", number)) if text}
+def _unpickled(target: Any, read_only: bool, unsafe: bool) -> ObjectStore:
+    return ObjectStore(target, read_only=read_only, unsafe_shared_writes=unsafe)

@@ -1,0 +1,211 @@
+"""Rows 112 to 120 and 128: what goes wrong between us and a server of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("obstore")
+
+import blizzarr
+from blizzarr.errors import BlizzarrError, ChunkError, StoreError, UnsupportedOperationError
+from support.faulty_server import FaultyServer, faulty_server, times
+
+VALUES = np.arange(1, 65, dtype="u2")
+LAYOUTS: dict[str, dict[str, Any]] = {
+    "plain": {"chunks": 64, "compressors": "zstd"},
+    "raw": {"chunks": 64, "compressors": None},
+    "shard": {"chunks": 8, "shards": 64, "compressors": "zstd"},
+    "raw shard": {"chunks": 8, "shards": 64, "compressors": None},
+}
+KEY = "/bucket/a/c/0"
+
+
+@pytest.fixture
+def server() -> Iterator[FaultyServer]:
+    with faulty_server() as running:
+        yield running
+
+
+def stored(server: FaultyServer, layout: str) -> Any:
+    """An array of one object, which is there."""
+    values: dict[str, bytes] = {}
+    blizzarr.create_array(values, data=VALUES, fill_value=9, **LAYOUTS[layout])
+    server.objects.update({f"/bucket/a/{key}": bytes(value) for key, value in values.items()})
+    return blizzarr.open_array(server.store(), mode="r+")
+
+
+@pytest.fixture(params=LAYOUTS)
+def array(request: pytest.FixtureRequest, server: FaultyServer) -> Any:
+    return stored(server, request.param)
+
+
+def outcome(work: Callable[[], Any]) -> Any:
+    """What work returns, or the error of ours that it raises."""
+    try:
+        return work()
+    except BlizzarrError as error:
+        return error
+
+
+PARTS = [slice(None), slice(3, 7)]
+
+
+def test_row_112_a_missing_object_is_the_fill_value(server: FaultyServer, array: Any) -> None:
+    del server.objects[KEY]
+    assert (array[:] == 9).all()
+    assert (array[3:7] == 9).all()
+
+
+@pytest.mark.parametrize("status", [204, 301, 304, 400, 401, 403, 405, 410, 429, 500, 502, 503])
+def test_row_113_any_other_status_is_an_error(server: FaultyServer, array: Any, status: int) -> None:
+    """It names the key; a part that is to be written is not merged into fill values either."""
+    server.fault = times(1000, status)
+    before = dict(server.objects)
+    for part in PARTS:
+        with pytest.raises((StoreError, ChunkError)) as caught:
+            array[part]
+        assert caught.value.key == "c/0"
+        if isinstance(caught.value, StoreError) and status >= 400:
+            assert str(status) in str(caught.value)
+    with pytest.raises((StoreError, ChunkError)):
+        array[3:7] = 1
+    assert server.objects == before
+
+
+@pytest.mark.parametrize("fault", [500, 503, "reset"])
+def test_row_114_what_fails_for_a_while_is_tried_again(server: FaultyServer, array: Any, fault: int | str) -> None:
+    for part in PARTS:
+        server.fault = times(2, fault)
+        assert np.array_equal(array[part], VALUES[part])
+    server.fault = times(2, 503, "PUT")
+    array[3:7] = 1
+    server.fault = lambda method, path: None
+    assert array[2:8].tolist() == [3, 1, 1, 1, 1, 8]
+
+
+def test_row_114_at_last_it_is_an_error_that_says_how_often(server: FaultyServer, array: Any) -> None:
+    server.fault = times(1000, 503)
+    with pytest.raises(StoreError, match=r"after 3 retries|retries: 3|max_retries: ?3"):
+        array[:]
+
+
+def test_row_115_a_body_that_ends_early_is_requested_again(server: FaultyServer, array: Any) -> None:
+    """And then an error, never fewer bytes."""
+    for part in PARTS:
+        server.fault = times(2, "cut")
+        assert np.array_equal(array[part], VALUES[part])
+    server.fault = times(1000, "cut")
+    with pytest.raises(StoreError) as caught:
+        array[:]
+    assert caught.value.key == "c/0"
+
+
+def test_row_115_a_body_that_stalls_is_requested_again(server: FaultyServer) -> None:
+    stored(server, "plain")
+    array = blizzarr.open_array(server.store(client_options={"allow_http": True, "timeout": "300ms"}))
+    server.fault = times(1, "stall")
+    assert np.array_equal(array[:], VALUES)
+
+
+@pytest.mark.parametrize("fault", ["html", "gzip", "wrong range"])
+def test_row_116_other_bytes_than_were_asked_for_are_no_elements(server: FaultyServer, array: Any, fault: str) -> None:
+    """An error, or what was asked for."""
+    server.fault = times(1000, fault)
+    for part in PARTS:
+        found = outcome(lambda part=part: array[part])
+        assert found.key == "c/0" if isinstance(found, BlizzarrError) else np.array_equal(found, VALUES[part])
+
+
+def test_row_116_a_page_in_place_of_a_document(server: FaultyServer) -> None:
+    stored(server, "plain")
+    server.fault = times(1000, "html", ending="zarr.json")
+    with pytest.raises(BlizzarrError, match=r"zarr\.json"):
+        blizzarr.open_array(server.store())
+
+
+def test_row_117_a_lost_answer_is_no_conflict_and_no_lost_write(server: FaultyServer, array: Any) -> None:
+    """What was written, but not confirmed, is recognised as our own: each append is there once, without a gap."""
+    server.fault = times(1, "applied, but no answer", "PUT")
+    array[3:7] = 1
+    assert array[2:8].tolist() == [3, 1, 1, 1, 1, 8]
+    server.fault = times(1, "applied, but no answer", "PUT", "zarr.json")
+    array.append([5, 6])
+    assert array[64:].tolist() == [5, 6]
+    server.fault = times(1, "applied, but no answer", "PUT", "zarr.json")
+    array.attrs["a"] = 1
+    server.fault = times(1, "applied, but no answer", "PUT", "zarr.json")
+    array.resize(70)
+    assert blizzarr.open_array(server.store()).attrs.asdict() == {"a": 1}
+    assert array.shape == (70,)
+
+
+def test_row_118_a_conflict_is_tried_again(server: FaultyServer, array: Any) -> None:
+    """409: another request was under way; 412: another version is there."""
+    for status in (409, 412):
+        server.fault = times(2, status, "PUT")
+        array[3:7] = status
+        assert array[2:8].tolist() == [3, *[status] * 4, 8]
+
+
+def test_row_119_a_server_that_ignores_conditions_is_found_out(server: FaultyServer, array: Any) -> None:
+    """Before anything is overwritten, unless the user says that nobody else writes."""
+    server.has_conditions = False
+    before = dict(server.objects)
+    for write in (
+        lambda: array.__setitem__(slice(3, 7), 1),
+        lambda: array.attrs.update(a=1),
+        lambda: array.append([1]),
+    ):
+        with pytest.raises(UnsupportedOperationError, match="unsafe_shared_writes=True"):
+            write()
+    assert server.objects == before
+    alone = blizzarr.open_array(server.store(unsafe_shared_writes=True))
+    alone[3:7] = 1
+    alone.append([7])
+    assert alone[2:8].tolist() == [3, 1, 1, 1, 1, 8]
+    assert alone[64] == 7
+
+
+@pytest.mark.parametrize("tags", ["weak", "none", "without quotes"])
+def test_row_120_etags_that_cannot_be_relied_on(server: FaultyServer, array: Any, tags: str) -> None:
+    """Reading works; shared writing works, or says why not, and does not go on for ever."""
+    strong = server.tags
+    server.tags = {
+        "weak": lambda value: f"W/{strong(value)}",
+        "none": lambda value: None,
+        "without quotes": lambda value: str(strong(value)).strip('"'),
+    }[tags]
+    assert np.array_equal(array[:], VALUES)
+    assert np.array_equal(array[3:7], VALUES[3:7])
+    refused = outcome(lambda: array.__setitem__(slice(3, 7), 1))
+    if tags == "without quotes":
+        assert array[2:8].tolist() == [3, 1, 1, 1, 1, 8]
+    else:
+        assert isinstance(refused, UnsupportedOperationError)
+        assert "ETag" in str(refused)
+
+
+def test_row_120_credentials_that_expire_meanwhile(server: FaultyServer, array: Any) -> None:
+    assert array[0] == 1
+    server.fault = lambda method, path: 403
+    with pytest.raises(StoreError, match="pass credentials"):
+        array[0]
+
+
+def test_row_128_no_credentials_are_shown(server: FaultyServer) -> None:
+    secrets = {"access_key_id": "AKIASECRETID", "secret_access_key": "verysecret", "skip_signature": False}
+    store = server.store(**secrets, client_options={"allow_http": True, "default_headers": {"x-token": "topsecret"}})
+    server.fault = lambda method, path: 403
+    texts = [repr(store), str(store), store.place]
+    with pytest.raises(StoreError) as caught:
+        blizzarr.open_array(store)
+    texts += [str(caught.value), repr(caught.value)]
+    with pytest.raises(ValueError, match="found '\\?'") as refused:
+        blizzarr.open("https://example.org/a?X-Amz-Signature=verysecret")
+    texts.append(str(refused.value))
+    for text in texts:
+        assert "secret" not in text.lower()

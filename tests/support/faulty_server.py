@@ -1,0 +1,218 @@
+"""A server of objects that does what servers, and what lies between, should not do.
+
+It speaks as much of S3 as reading, writing and conditions take; requests need no signature.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import unquote
+
+from blizzarr.stores import ObjectStore
+
+LOGIN = b"<!DOCTYPE html><html><body><form>Please sign in</form></body></html>"
+
+
+class FaultyServer:
+    """What is stored, and what goes wrong.
+
+    Attributes
+    ----------
+    objects
+        The bytes by path, which is that of the bucket and the key.
+    fault
+        Called with the method and path of each request; what it returns goes wrong: a status, or one of the names in
+        `Handler`. None: nothing.
+    tags
+        The ETag of bytes, if there are ETags.
+    has_conditions
+        False: ``If-Match`` and ``If-None-Match`` are ignored.
+    requests
+        Method and path of all requests.
+    """
+
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+        self.fault: Callable[[str, str], int | str | None] = lambda method, path: None
+        self.tags: Callable[[bytes], str | None] = lambda value: f'"{hashlib.md5(value).hexdigest()}"'
+        self.has_conditions = True
+        self.requests: list[tuple[str, str]] = []
+        self.lock = threading.Lock()
+        self.ended = threading.Event()
+        self.metadata: dict[str, dict[str, str]] = {}
+        self.url = ""
+
+    def store(self, **options: Any) -> ObjectStore:
+        """Return a store of a bucket there, which does not wait long."""
+        seconds = {"client_options": {"allow_http": True, "timeout": "2s"}}
+        retries = {"max_retries": 3, "backoff": {"init_backoff": _milliseconds(1), "max_backoff": _milliseconds(5)}}
+        given = {"endpoint": self.url, "skip_signature": True, "region": "x", "retry_config": retries, **seconds}
+        return ObjectStore.from_url("s3://bucket/a", **{**given, **options})
+
+
+def _milliseconds(count: int) -> Any:
+    from datetime import timedelta
+
+    return timedelta(milliseconds=count)
+
+
+def times(count: int, fault: int | str, method: str = "GET", ending: str = "c/0") -> Callable[[str, str], Any]:
+    """What goes wrong so many times with requests for one key."""
+    left = [fault] * count
+
+    def choose(found: str, path: str) -> Any:
+        return left.pop() if left and found == method and path.endswith(ending) else None
+
+    return choose
+
+
+@contextmanager
+def faulty_server() -> Iterator[FaultyServer]:
+    """Run a server."""
+    state = FaultyServer()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+        def handle_one_request(self) -> None:
+            try:
+                super().handle_one_request()
+            except (ConnectionError, TimeoutError):
+                self.close_connection = True
+
+        def answer(self, status: int, body: bytes = b"", **headers: str) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name.replace("_", "-"), value)
+            if status != 204:
+                self.send_header("Content-Length", headers.get("length", str(len(body))))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        def go_wrong(self, path: str, fault: int | str, value: bytes) -> None:
+            self.close_connection = True
+            if isinstance(fault, int):
+                self.answer(fault, b"" if fault == 204 else b"<Error><Code>Something</Code></Error>")
+            elif fault == "html":
+                self.answer(200, LOGIN, ETag='"login"', Last_Modified=_DATE)
+            elif fault in ("cut", "stall"):
+                self.send_response(200)
+                self.send_header("ETag", state.tags(value) or "")
+                self.send_header("Last-Modified", _DATE)
+                self.send_header("Content-Length", str(len(value)))
+                self.end_headers()
+                self.wfile.write(value[: len(value) // 2])
+                if fault == "stall":
+                    state.ended.wait(30)
+            elif fault == "gzip":
+                packed = gzip.compress(value)
+                self.answer(200, packed, Content_Encoding="gzip", ETag='"packed"', Last_Modified=_DATE)
+            elif fault == "wrong range":
+                self.answer(206, value[:3], Content_Range=f"bytes 1-3/{len(value)}", ETag='"x"', Last_Modified=_DATE)
+            else:
+                assert fault == "reset", fault
+                self.connection.close()
+
+        def do_GET(self) -> None:
+            path = unquote(self.path)
+            with state.lock:
+                state.requests.append((self.command, path))
+                value, fault = state.objects.get(path), state.fault(self.command, path)
+            if fault is not None and not (value is None and isinstance(fault, str)):
+                self.go_wrong(path, fault, value or b"")
+                return
+            if value is None:
+                self.answer(404, b"<Error><Code>NoSuchKey</Code></Error>")
+                return
+            headers = {"Last_Modified": _DATE}
+            tag = state.tags(value)
+            if tag is not None:
+                headers["ETag"] = tag
+            headers |= {f"x_amz_meta_{name}": text for name, text in state.metadata.get(path, {}).items()}
+            wanted = self.headers.get("Range")
+            if wanted is None:
+                self.answer(200, value, **headers)
+                return
+            first, _, last = wanted.removeprefix("bytes=").partition("-")
+            begin = int(first) if first else max(0, len(value) - int(last))
+            end = min(int(last) + 1 if first and last else len(value), len(value))
+            if begin >= end:
+                self.answer(416)
+            else:
+                self.answer(206, value[begin:end], Content_Range=f"bytes {begin}-{end - 1}/{len(value)}", **headers)
+
+        do_HEAD = do_GET  # noqa: N815 (its name there)
+
+        def do_PUT(self) -> None:
+            path = unquote(self.path)
+            value = self.rfile.read(int(self.headers["Content-Length"]))
+            marked = "x-amz-meta-"
+            metadata = {
+                name[len(marked) :]: text for name, text in self.headers.items() if name.lower().startswith(marked)
+            }
+            with state.lock:
+                state.requests.append((self.command, path))
+                fault = state.fault(self.command, path)
+                if isinstance(fault, int):
+                    self.go_wrong(path, fault, value)
+                    return
+                before = state.objects.get(path)
+                expected = self.headers.get("If-Match")
+                met = (before is None or self.headers.get("If-None-Match") is None) and (
+                    expected is None or (before is not None and expected == state.tags(before))
+                )
+                if state.has_conditions and not met:
+                    self.answer(412, b"<Error><Code>PreconditionFailed</Code></Error>")
+                    return
+                state.objects[path] = value
+                state.metadata[path] = metadata
+            if fault == "applied, but no answer":
+                self.close_connection = True
+                self.connection.close()
+                return
+            tag = state.tags(value)
+            self.answer(200, b"", **({} if tag is None else {"ETag": tag}))
+
+        def do_DELETE(self) -> None:
+            path = unquote(self.path)
+            with state.lock:
+                state.requests.append((self.command, path))
+                state.objects.pop(path, None)
+            self.answer(204)
+
+        def do_POST(self) -> None:
+            import re
+
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            with state.lock:
+                state.requests.append((self.command, self.path))
+                for key in re.findall("<Key>(.*?)</Key>", body):
+                    state.objects.pop(f"/bucket/{key}", None)
+            gone = "".join(f"<Deleted><Key>{key}</Key></Deleted>" for key in re.findall("<Key>(.*?)</Key>", body))
+            self.answer(200, f"<DeleteResult>{gone}</DeleteResult>".encode(), Content_Type="application/xml")
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    state.url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield state
+    finally:
+        state.ended.set()
+        server.shutdown()
+        server.server_close()
+
+
+_DATE = "Sun, 22 Nov 2026 00:00:00 GMT"
