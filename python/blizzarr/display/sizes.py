@@ -18,6 +18,7 @@ from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.size_text import bytes_text
 from blizzarr.stores import LocalStore
 from blizzarr.stores.generation import unwrapped
+from blizzarr.stores.requests import is_remote
 from blizzarr.stores.within import entries, opened
 
 __all__ = ["Stored", "bytes_text", "ratio_text", "shape_text", "stored"]
@@ -78,7 +79,7 @@ def stored(store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = mat
         sizes = _sizes_within(store, prefix)
     elif isinstance(store, LocalStore):
         sizes = _file_sizes(store.root / prefix)
-    elif callable(getattr(store, "size", None)):
+    elif callable(getattr(store, "size", None)) and not is_remote(store):
         sizes = (store.size(key) or 0 for key in store.list(prefix.rstrip("/")) if not _is_document(key))
     else:
         return None

@@ -44,7 +44,7 @@ class FsspecStore(BaseStore):
     Examples
     --------
     >>> import fsspec
-    >>> store = FsspecStore(fsspec.filesystem("memory"), "volume.zarr")
+    >>> store = FsspecStore(fsspec.filesystem("memory"), "some.zarr")
     >>> store.set("a/b", b"value")
     >>> store.get("a/b"), store.get("c"), store.list()
     (b'value', None, ['a/b'])

@@ -12,7 +12,7 @@ from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.stores.coalescing import Span
 from blizzarr.stores.object_conditions import condition_of, put_on_condition
 from blizzarr.stores.object_place import place_of_target, without_secrets
-from blizzarr.stores.obstore_library import obstore
+from blizzarr.stores.obstore_library import is_in_child, obstore
 from blizzarr.stores.protocol import Listing, Value
 from blizzarr.stores.ranges import slice_ranges
 
@@ -201,6 +201,13 @@ class ObjectRequests:
     @contextmanager
     def _failures(self, direction: str, key: str) -> Iterator[None]:
         errors = obstore().exceptions
+        if is_in_child():
+            # Not earlier: what is unpickled in a child may be an argument that is never used.
+            reason = (
+                "object stores cannot be used in a forked process after its parent has used them: start processes with "
+                "multiprocessing.get_context('spawn') or 'forkserver'"
+            )
+            raise StoreError(reason, key=key or None, store=str(self), direction=direction)
         try:
             yield
         except (BlizzarrError, MemoryError):

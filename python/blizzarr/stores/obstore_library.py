@@ -6,9 +6,9 @@ import os
 import re
 from typing import Any, Final
 
-from blizzarr.errors import StoreError, UnsupportedOperationError
+from blizzarr.errors import UnsupportedOperationError
 
-__all__ = ["SCHEMES", "is_installed", "obstore", "store_of_url"]
+__all__ = ["SCHEMES", "is_in_child", "is_installed", "obstore", "store_of_url"]
 
 SCHEMES: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss", "http", "https")
 """Of URLs that it opens."""
@@ -29,15 +29,8 @@ def obstore() -> Any:
     ------
     UnsupportedOperationError
         If it is not installed.
-    StoreError
-        If this process was forked from one that has used it: its threads do not exist here.
     """
     global _library
-    if _is_child:
-        raise StoreError(
-            "object stores cannot be used in a forked process after its parent has used them: "
-            "start processes with multiprocessing.get_context('spawn') or 'forkserver'"
-        )
     if _library is None:
         try:
             import obstore
@@ -51,6 +44,11 @@ def obstore() -> Any:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=_forked)
     return _library
+
+
+def is_in_child() -> bool:
+    """Return whether requests would wait for ever: this process was forked, without the threads of obstore."""
+    return _is_child
 
 
 def is_installed() -> bool:
@@ -77,6 +75,8 @@ def store_of_url(url: str, options: dict[str, Any]) -> Any:
     if scheme not in SCHEMES:
         raise UnsupportedOperationError(f"expected a URL that begins with {', '.join(SCHEMES)}, found {scheme}://")
     endpoint = url if scheme == "http" else str(next(filter(None, map(options.get, _ENDPOINTS)), ""))
+    if endpoint and "://" not in endpoint:
+        raise ValueError(f"expected an endpoint that begins with https:// or http://, found {endpoint!r}")
     if endpoint.lower().startswith("http://"):
         options = {**options, "client_options": {"allow_http": True, **options.get("client_options", {})}}
     try:

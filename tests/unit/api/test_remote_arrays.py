@@ -16,6 +16,7 @@ import blizzarr
 from blizzarr.errors import ConflictError, NodeExistsError, NodeNotFoundError, ReadOnlyError, StoreError
 from blizzarr.stores import ObjectStore
 from blizzarr.stores.object_requests import ObjectRequests
+from support.faulty_server import faulty_server
 from support.object_servers import OPTIONS, new_bucket, s3_server
 
 pytest.importorskip("obstore")
@@ -117,30 +118,39 @@ for step in range(10):
 
 
 @pytest.mark.parametrize("shards", [None, 100], ids=["one chunk", "one shard"])
-def test_programs_that_write_at_once_lose_nothing(url: str, shards: int | None) -> None:
+def test_programs_that_write_at_once_lose_nothing(shards: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """4 programs, each with 10 elements of the same chunk, 10 attributes and 10 appended elements."""
-    chunks = 100 if shards is None else 10
-    blizzarr.open_array(url, mode="w", shape=40, dtype="u1", chunks=chunks, shards=shards, attributes={"kept": True})
-    programs = [subprocess.Popen([sys.executable, "-c", WRITER, url, str(number)]) for number in range(4)]
-    assert [program.wait(120) for program in programs] == [0] * 4
-    z = blizzarr.open(url)
-    assert z[:40].tolist() == [1, 2, 3, 4] * 10
-    assert sorted(z[40:].tolist()) == sorted([100, 101, 102, 103] * 10)
-    assert len(z.attrs) == 41
+    with faulty_server() as server:  # moto would lose some itself
+        environment = {"ENDPOINT_URL": server.url, "ALLOW_HTTP": "true", "SKIP_SIGNATURE": "true", "REGION": "x"}
+        for name, value in environment.items():
+            monkeypatch.setenv(f"AWS_{name}", value)
+        documents: dict[str, bytes] = {}
+        chunks = 100 if shards is None else 10
+        blizzarr.create_array(documents, shape=40, dtype="u1", chunks=chunks, shards=shards, attributes={"kept": True})
+        server.objects.update({f"/bucket/a/{key}": bytes(value) for key, value in documents.items()})
+        url = "s3://bucket/a"
+        programs = [subprocess.Popen([sys.executable, "-c", WRITER, url, str(number)]) for number in range(4)]
+        assert [program.wait(120) for program in programs] == [0] * 4
+        z = blizzarr.open(url)
+        assert z[:40].tolist() == [1, 2, 3, 4] * 10
+        assert sorted(z[40:].tolist()) == sorted([100, 101, 102, 103] * 10)
+        assert len(z.attrs) == 41
 
 
 def test_an_interrupted_append_is_repeated(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The array is longer already; what was not written yet reads as the fill value until the append is repeated."""
     z = blizzarr.open_array(url, mode="w", shape=6, dtype="i2", chunks=4, fill_value=9)
     z[:] = 1
-    real, broken = ObjectRequests.put, ["c/2"]
+    broken = ["c/2"]
+    for name in ("put", "put_if"):
+        real = getattr(ObjectRequests, name)
 
-    def put(self: ObjectRequests, key: str, value: Any, mode: Any = None) -> Any:
-        if key in broken:
-            raise StoreError("the network is gone", key=key)
-        return real(self, key, value, mode)
+        def put(self: ObjectRequests, key: str, *given: Any, real: Any = real) -> Any:
+            if key in broken:
+                raise StoreError("the network is gone", key=key)
+            return real(self, key, *given)
 
-    monkeypatch.setattr(ObjectRequests, "put", put)
+        monkeypatch.setattr(ObjectRequests, name, put)
     added = [5, 6, 7, 8]
     with pytest.raises(StoreError, match="the network is gone"):
         z.append(added, at=6)

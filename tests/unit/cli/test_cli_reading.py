@@ -223,7 +223,7 @@ def test_zip_files_are_read_like_directories(run: Run, data: Path, volume: np.nd
         (["cat", "data.zarr/brain/t1", "-f", "xml"], 2, "xml"),
         (["info", "data.zarr/nothing"], 1, "no array or group here"),
         (["info", "nowhere.zip"], 1, "there is no file nowhere.zip"),
-        (["info", "s3://bucket/key"], 1, "cannot open a s3:// URL"),
+        (["info", "nosuch://bucket/key"], 1, "cannot open a nosuch: URL"),
         (["show", "data.zarr/brain/t1", "--cmap", "jet"], 1, "expected one of the colour maps viridis"),
         (["show", "data.zarr/series", "--origin", "left"], 2, "expected 'upper' or 'lower', found 'left'"),
         (["show", "data.zarr/series", "-o", "x.jpg"], 2, "expected a file named .png, found 'x.jpg'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import multiprocessing
 import os
 import pickle
 import signal
@@ -21,6 +22,7 @@ from blizzarr.stores import ObjectStore, Store
 from blizzarr.stores.object_requests import ObjectRequests
 from blizzarr.stores.place import is_below, lasting_place_of, place_of
 from blizzarr.testing.stores import StoreContract
+from support.faulty_server import faulty_server
 from support.object_servers import OPTIONS, client, new_bucket, s3_server
 
 obstore = pytest.importorskip("obstore")
@@ -99,8 +101,14 @@ def test_conditional_writes(store: ObjectStore) -> None:
     assert store.get("a") is None
 
 
-def test_many_writers_of_one_value(store: ObjectStore) -> None:
-    """Each of 4 x 10 additions counts, although no lock excludes the writers."""
+def test_many_writers_of_one_value() -> None:
+    """Each of 4 x 10 additions counts, although no lock excludes the writers; moto would lose some itself."""
+    with faulty_server() as running:
+        for store in (ObjectStore(obstore.store.MemoryStore()), running.store()):
+            count_together(store)
+
+
+def count_together(store: ObjectStore) -> None:
     store.set("count", b"0")
 
     def add(_: int) -> None:
@@ -274,6 +282,16 @@ def test_a_forked_child_is_told_instead_of_waiting_for_ever(server: str) -> None
         assert "get_context('spawn') or 'forkserver'" in said.read()
     os.waitpid(child, 0)
     assert bytes(store.get("a") or b"") == b"value"
+
+
+def test_a_forked_pool_is_told_instead_of_hanging(server: str) -> None:
+    """An error while an argument is unpickled would make a pool start its workers again and again."""
+    store = on_s3(server)
+    store.set("a", b"value")
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        result = pool.map_async(ObjectStore.list, [store])
+        with pytest.raises(StoreError, match="or 'forkserver'"):
+            result.get(30)
 
 
 def test_names_are_those_that_others_see(server: str) -> None:

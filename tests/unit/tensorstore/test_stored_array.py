@@ -20,7 +20,6 @@ from blizzarr.errors import (
     NodeExistsError,
     NodeNotFoundError,
     SpecError,
-    UnsupportedOperationError,
 )
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -360,9 +359,3 @@ def test_concurrency(tmp_path: Path) -> None:
             blizzarr.open_array(tmp_path / "a").resize(array.shape[0] + 1)
             array.refresh()
     assert type(opened(spec, Context()).array) is blizzarr.Array
-
-
-def test_places_to_come() -> None:
-    """Arrays in places that cannot be opened yet say what will be needed."""
-    with pytest.raises(UnsupportedOperationError, match="S3 needs"):
-        opened({"driver": "zarr3", "kvstore": "s3://bucket/a"}, Context())

@@ -184,14 +184,6 @@ def test_damaged_chunks(tmp_path: Path) -> None:
         labels.read().result()
 
 
-def test_what_cannot_be_opened() -> None:
-    """Stores of other machines are told with what will be needed, as for every driver."""
-    with pytest.raises(UnsupportedOperationError, match="Google Cloud"):
-        ours.open(
-            {"driver": "neuroglancer_precomputed", "kvstore": "gs://neuroglancer-janelia-flyem-hemibrain/a/"}
-        ).result()
-
-
 def sharded(path: Path, **more: Any) -> Any:
     """A volume whose chunks are in shards of two."""
     sharding = {"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity", "minishard_index_encoding": "gzip"}
