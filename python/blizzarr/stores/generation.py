@@ -22,6 +22,7 @@ __all__ = [
     "read_generation",
     "unwrapped",
     "version_generation",
+    "version_named",
 ]
 
 UNKNOWN = b""
@@ -116,6 +117,21 @@ def version_generation(version: str | None) -> bytes:
     (b'\\x0017', True)
     """
     return NO_VALUE if version is None else b"\0" + version.encode()
+
+
+def version_named(generation: bytes) -> str | None:
+    """Return the version whose generation this is; None if it is that of none.
+
+    Examples
+    --------
+    >>> version_named(b"\\0" + b"17"), version_named(NO_VALUE), version_named(b"\\0\\xff")
+    ('17', None, None)
+    """
+    try:
+        version = generation[1:].decode() if generation.startswith(b"\0") else ""
+    except UnicodeDecodeError:
+        return None
+    return version or None
 
 
 def hash_of(value: Value | None) -> bytes:

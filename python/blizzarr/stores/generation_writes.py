@@ -21,6 +21,7 @@ from blizzarr.stores.generation import (
     read_generation,
     unwrapped,
     version_generation,
+    version_named,
 )
 from blizzarr.stores.key_locks import KeyLocks
 from blizzarr.stores.keys import check_key
@@ -85,8 +86,10 @@ def replace_generation(store: Store, key: str, expected: bytes, value: bytes | N
     if isinstance(store, MemoryStore):
         return _exchanged(store, key, value, [(key, None if expected == NO_VALUE else expected[1:])])
     if value is not None and is_conditional(bare := unwrapped(store)):
-        version = None if expected == NO_VALUE else expected[1:].decode()
         check_writable(store, key)
+        version = version_named(expected)
+        if version is None and expected != NO_VALUE:
+            return None
         now: str | None = bare.replace_version(key, value, version)  # type: ignore[attr-defined]
         return None if now is None else version_generation(now)
     with _exclusive(store, key):

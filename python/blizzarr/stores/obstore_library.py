@@ -92,8 +92,9 @@ def store_of_url(url: str, options: dict[str, Any]) -> Any:
         kind = library.store.HTTPStore if scheme in ("http", "https") else library.store.AzureStore
         return kind.from_url(url, **options)
     except (library.exceptions.BaseError, TypeError) as error:
-        text = str(error).partition("\n\nDebug source")[0]
-        raise ValueError(f"{scheme}:// cannot be opened: {text}") from error
+        # The URL is not shown: it may hold credentials. Causes are shown, too.
+        text = str(error).partition("\n\nDebug source")[0].replace(url, f"{scheme}://...")
+        raise ValueError(f"{scheme}:// cannot be opened: {text}") from (None if url in str(error) else error)
 
 
 def _forked() -> None:

@@ -19,6 +19,8 @@ import pytest
 import blizzarr
 from blizzarr.errors import ConflictError, PathError, StoreError, UnsupportedOperationError
 from blizzarr.stores import ObjectStore, Store
+from blizzarr.stores.generation import read_generation
+from blizzarr.stores.generation_writes import replace_generation
 from blizzarr.stores.object_requests import ObjectRequests
 from blizzarr.stores.place import is_below, lasting_place_of, place_of
 from blizzarr.testing.stores import StoreContract
@@ -99,6 +101,15 @@ def test_conditional_writes(store: ObjectStore) -> None:
     store.delete("a")
     assert not store.set_if_version("a", b"3", version)
     assert store.get("a") is None
+
+
+@pytest.mark.parametrize("generation", [b"", b"\0", b"\xff\xff", b"\0\xff", b"\0other"])
+def test_a_generation_of_something_else_is_not_the_one_there(store: ObjectStore, generation: bytes) -> None:
+    store.set("a", b"1")
+    assert replace_generation(store, "a", generation, b"2") is None
+    assert bytes(store.get("a") or b"") == b"1"
+    known = read_generation(store, "a")[1]
+    assert replace_generation(store, "a", known, b"2") == read_generation(store, "a")[1]
 
 
 def test_many_writers_of_one_value() -> None:
@@ -261,6 +272,9 @@ def test_errors_say_what_to_do_and_show_no_secrets(server: str) -> None:
     assert "secret" not in str(caught.value)
     with pytest.raises(ValueError, match="cannot be opened"):
         ObjectStore.from_url("s3://bucket", no_such_option=1)
+    with pytest.raises(ValueError, match="cannot be opened") as shown:
+        ObjectStore.from_url("abfss://secret@nowhere.example.org/a")
+    assert "secret" not in str(shown.value)
     with pytest.raises(UnsupportedOperationError, match="begins with s3"):
         ObjectStore.from_url("ftp://bucket")
 
