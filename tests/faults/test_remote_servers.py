@@ -149,6 +149,9 @@ def test_row_118_a_conflict_is_tried_again(server: FaultyServer, array: Any) -> 
         server.fault = times(2, status, "PUT")
         array[3:7] = status
         assert array[2:8].tolist() == [3, *[status] * 4, 8]
+    server.fault = times(2, 409, "PUT")
+    array[:] = 7
+    assert (array[:] == 7).all()
 
 
 def test_row_119_a_server_that_ignores_conditions_is_found_out(server: FaultyServer, array: Any) -> None:

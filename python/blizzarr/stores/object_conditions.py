@@ -6,8 +6,10 @@ is of another version, our own. Each such write has a mark, so that it is recogn
 
 from __future__ import annotations
 
+import random
 import re
 import threading
+import time
 from contextlib import suppress
 from typing import Any, Final
 from uuid import uuid4
@@ -16,7 +18,7 @@ from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.obstore_library import obstore
 from blizzarr.stores.protocol import Value
 
-__all__ = ["condition_of", "put_on_condition"]
+__all__ = ["condition_of", "put", "put_on_condition"]
 
 # Azure takes no hyphens.
 _MARK: Final = "blizzarrwrite"
@@ -26,6 +28,9 @@ _ADVICE: Final = (
     "without which changes of several writers would be lost; if nobody else writes there, pass "
     "ObjectStore.from_url(url, unsafe_shared_writes=True)"
 )
+
+_CONFLICTS: Final = 20
+_PAUSE: Final = 0.02
 
 _heeding: set[str] = set()
 """The places whose servers heed conditions."""
@@ -51,6 +56,19 @@ def condition_of(version: str | None) -> Any:
     if not number and (not tag or tag.startswith(("W/", "at "))):
         raise UnsupportedOperationError(f"expected a strong ETag from the server, found {tag or 'none'!r}, {_ADVICE}")
     return {name: text for name, text in (("e_tag", tag), ("version", number)) if text}
+
+
+def put(target: Any, key: str, value: Value) -> Any:
+    """Set an object, whatever is there; return what obstore says of it."""
+    for left in reversed(range(_CONFLICTS)):
+        try:
+            return obstore().put(target, key, value)
+        except obstore().exceptions.AlreadyExistsError:
+            # So it calls 409: another request for the object is under way.
+            if not left:
+                raise
+            time.sleep(random.uniform(0, 2 * _PAUSE))
+    raise AssertionError("the last failure is raised")
 
 
 def put_on_condition(target: Any, place: str, key: str, value: Value, condition: Any) -> Any:
@@ -97,7 +115,7 @@ def _check_heeded(target: Any, place: str) -> None:
         if place in _heeding:
             return
         probe = f".blizzarr-probe-{uuid4().hex}"
-        obstore().put(target, probe, b"", mode="create")
+        put(target, probe, b"")
         try:
             obstore().put(target, probe, b"", mode="create")
         except obstore().exceptions.AlreadyExistsError:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.stores.coalescing import Span
-from blizzarr.stores.object_conditions import condition_of, put_on_condition
+from blizzarr.stores.object_conditions import condition_of, put, put_on_condition
 from blizzarr.stores.object_place import place_of_target, without_secrets
 from blizzarr.stores.obstore_library import is_in_child, obstore
 from blizzarr.stores.protocol import Listing, Value
@@ -138,7 +138,7 @@ class ObjectRequests:
         """Set a value, and return its version."""
         with self._failures("write", key):
             try:
-                return _version(obstore().put(self.target, key, self._handed(value)))
+                return _version(put(self.target, key, self._handed(value)))
             except FileNotFoundError as error:
                 self._check_bucket("write", key, error)
                 raise

@@ -1,0 +1,118 @@
+"""P6, P12: several programs write to one chunk or shard on a server of objects that fails now and then."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import blizzarr
+from blizzarr.stores import ObjectStore
+from soak.experiment import Experiment, Outcome
+from soak.writers import at_once
+from support.faulty_server import faulty_server
+
+PART = 50
+"""Elements of one writer."""
+WRITERS = 3
+EVERY = 5
+"""After so many writes of elements, one attribute and one appended row."""
+LAYOUTS: dict[str, dict[str, Any]] = {
+    "raw": {"chunks": 200, "compressors": None},
+    "zstd": {"chunks": 200},
+    "shard": {"chunks": 50, "shards": 200},
+    "v2": {"chunks": 200, "zarr_format": 2},
+}
+FAULTS = [0.0, 0.05, 0.2]
+CELLS = list(itertools.product(LAYOUTS, FAULTS))
+ROW = 10_000
+
+
+def opened(server: str) -> Any:
+    """The array on the server; requests are made again soon, and often."""
+    retries = {
+        "max_retries": 20,
+        "backoff": {"init_backoff": timedelta(milliseconds=1), "max_backoff": timedelta(milliseconds=5)},
+    }
+    options = {"endpoint": server, "skip_signature": True, "region": "x", "retry_config": retries}
+    return blizzarr.open_array(ObjectStore.from_url("s3://bucket/a", **options), mode="r+")
+
+
+def write(server: str, writer: int, times: int) -> list[str]:
+    """Write one part again and again, and read it after each time; now and then an attribute and a row."""
+    array = opened(server)
+    mine = slice(writer * PART, (writer + 1) * PART)
+    wrong = []
+    for turn in range(1, times + 1):
+        value = writer * 1_000_000 + turn
+        array[mine] = value
+        found = array[mine]
+        if not (found == value).all():
+            wrong.append(f"writer {writer}, turn {turn}: wrote {value}, found {np.unique(found)}")
+        if turn % EVERY == 0:
+            array.attrs[f"{writer}-{turn}"] = turn
+            array.append(np.full(2, -(writer * ROW + turn)))
+    return wrong
+
+
+def run(count: int, seed: int, scratch: Path) -> Outcome:
+    """One layout, and one share of requests that go wrong."""
+    layout, share = CELLS[(seed * 5 + 1) % len(CELLS)]
+    generator = random.Random(seed)
+    times = max(EVERY, count // WRITERS)
+    documents: dict[str, bytes] = {}
+    blizzarr.create_array(documents, shape=WRITERS * PART, dtype="int32", **LAYOUTS[layout])
+    faults = 0
+
+    def fault(method: str, path: str) -> int | str | None:
+        nonlocal faults
+        if generator.random() >= share:
+            return None
+        faults += 1
+        if method == "PUT":
+            return generator.choice(["applied, but no answer", 503, 409, 500])
+        return generator.choice(["reset", 503]) if method == "GET" else None
+
+    with faulty_server() as server:
+        server.objects.update({f"/bucket/a/{key}": bytes(value) for key, value in documents.items()})
+        server.fault = fault
+        findings = at_once("processes", WRITERS, write, server.url, times)
+        server.fault = lambda method, path: None
+        # Not through the library that the children of other experiments fork with.
+        values = {path.removeprefix("/bucket/a/"): value for path, value in server.objects.items()}
+        requests = len(server.requests)
+    array = blizzarr.open_array(values, mode="r")
+    for writer in range(WRITERS):
+        expected, found = writer * 1_000_000 + times, array[writer * PART : (writer + 1) * PART]
+        if not (found == expected).all():
+            findings.append(f"writer {writer}: expected {expected} at the end, found {np.unique(found)}")
+    turns = [(writer, turn) for writer in range(WRITERS) for turn in range(EVERY, times + 1, EVERY)]
+    findings += [
+        f"attribute {writer}-{turn} is lost" for writer, turn in turns if f"{writer}-{turn}" not in array.attrs
+    ]
+    rows = sorted(-(writer * ROW + turn) for writer, turn in turns for _ in range(2))
+    if sorted(array[WRITERS * PART :].tolist()) != rows:
+        findings.append(f"expected {len(rows)} appended elements, each once, found others")
+    cell = f"{layout}, {share:.0%} of the requests fail: "
+    return Outcome(
+        WRITERS * times,
+        len(findings),
+        {"requests": requests, "faults": faults},
+        tuple(cell + text for text in findings),
+    )
+
+
+EXPERIMENT = Experiment(
+    name="servers",
+    promise="P6",
+    what="When programs write parts of one object on a server whose answers fail or are lost, nothing is lost or twice",
+    unit="writes",
+    full=12_000,
+    ci=30,
+    run=run,
+    batch=300,
+)
