@@ -28,6 +28,8 @@ _NO_BUCKET = re.compile(
     r"<Code>\s*(NoSuchBucket|ContainerNotFound)|>The specified bucket does not exist", re.IGNORECASE
 )
 _BEYOND_END = re.compile(r"\b416\b|Invalid range|Range Not Satisfiable", re.IGNORECASE)
+# Of the machine's own service, which is asked last.
+_NO_CREDENTIALS = re.compile(r"/latest/api/token|/computeMetadata/|/metadata/identity/")
 _NOT_PARTIAL = re.compile(r"non-partial|not partial|Range request not supported", re.IGNORECASE)
 
 
@@ -216,6 +218,12 @@ class ObjectRequests:
             reason, number = _reason(error), getattr(error, "errno", None)
             if isinstance(error, errors.PermissionDeniedError | errors.UnauthenticatedError):
                 reason += "; pass credentials, or skip_signature=True for public data (see ObjectStore.from_url)"
+                number = errno.EACCES
+            elif _NO_CREDENTIALS.search(reason):
+                reason = (
+                    "no credentials were found: set AWS_ACCESS_KEY_ID and its like, pass them, or skip_signature=True "
+                    f"for public data (AWS_SKIP_SIGNATURE=true in the environment); see ObjectStore.from_url. {reason}"
+                )
                 number = errno.EACCES
             # Causes are shown, too.
             cause = error if without_secrets(str(error)) == str(error) else None

@@ -17,6 +17,17 @@ _BUCKET = re.compile(r"(s3a?|gc?s|azure|az|adl)://([^/?#]+)(?:/(.*))?", re.IGNOR
 _KINDS: Final = {"s": "S3Store", "g": "GCSStore", "a": "AzureStore"}
 _ENDPOINTS: Final = ("endpoint", "endpoint_url", "aws_endpoint", "aws_endpoint_url")
 """What options may call the server: names of settings in the environment are also names of options."""
+_MEANT: Final = {
+    "anon": "skip_signature=True",
+    "key": "access_key_id",
+    "secret": "secret_access_key",
+    "token": "session_token, or credential_provider",
+    "endpoint_override": "endpoint",
+    "profile": "credential_provider=obstore.auth.boto3.Boto3CredentialProvider(boto3.Session(profile_name=...))",
+    "client_kwargs": "region and endpoint",
+}
+"""What options of other libraries are called here."""
+
 _library: Any = None
 _is_child = False
 """Whether this process was forked from one that had imported it."""
@@ -94,6 +105,8 @@ def store_of_url(url: str, options: dict[str, Any]) -> Any:
     except (library.exceptions.BaseError, TypeError) as error:
         # The URL is not shown: it may hold credentials. Causes are shown, too.
         text = str(error).partition("\n\nDebug source")[0].replace(url, f"{scheme}://...")
+        meant = [f"{name}: use {ours}" for name, ours in _MEANT.items() if name in options]
+        text = "; ".join([text, *meant])
         raise ValueError(f"{scheme}:// cannot be opened: {text}") from (None if url in str(error) else error)
 
 

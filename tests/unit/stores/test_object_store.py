@@ -270,13 +270,26 @@ def test_errors_say_what_to_do_and_show_no_secrets(server: str) -> None:
         unreachable.get("b")
     assert "Debug source" not in str(caught.value)
     assert "secret" not in str(caught.value)
-    with pytest.raises(ValueError, match="cannot be opened"):
+    with pytest.raises(ValueError, match="no_such_option"):
         ObjectStore.from_url("s3://bucket", no_such_option=1)
+    with pytest.raises(ValueError, match="anon: use skip_signature=True"):
+        ObjectStore.from_url("s3://bucket", anon=True)
     with pytest.raises(ValueError, match="cannot be opened") as shown:
         ObjectStore.from_url("abfss://secret@nowhere.example.org/a")
     assert "secret" not in str(shown.value)
     with pytest.raises(UnsupportedOperationError, match="begins with s3"):
         ObjectStore.from_url("ftp://bucket")
+
+
+def test_who_has_no_credentials_is_told_how_to_go_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the error would be about a service of the machine that nobody has heard of."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1")
+    store = ObjectStore.from_url("s3://bucket/a", region="x", retry_config={"max_retries": 0})
+    with pytest.raises(StoreError, match="AWS_SKIP_SIGNATURE=true") as caught:
+        store.get("b")
+    assert caught.value.errno == errno.EACCES
 
 
 def test_a_forked_child_is_told_instead_of_waiting_for_ever(server: str) -> None:
