@@ -47,7 +47,7 @@ def test_rows_041_to_064_and_066_bad_documents_in_a_store(file: Path) -> None:
         raw = CORPUS.document(case)
         store = {"zarr.json": GROUP, "a/zarr.json": raw, "b/zarr.json": array_document(), "a/c/0/0": b"precious"}
         before = dict(store)
-        begun = time.perf_counter()
+        begun = time.process_time()
         for opened in OPENED.values():
             with pytest.raises((MetadataError, LimitError)) as caught:
                 opened(store)
@@ -56,7 +56,7 @@ def test_rows_041_to_064_and_066_bad_documents_in_a_store(file: Path) -> None:
         for made in MADE.values():
             with pytest.raises(NodeExistsError, match="already"):
                 made(store)
-        assert time.perf_counter() - begun < 1
+        assert time.process_time() - begun < 1
         assert store == before, case["name"]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -146,11 +146,11 @@ def test_row_048_a_huge_document() -> None:
         """
         from blizzarr.formats.document import MAX_BYTES
         store = {"zarr.json": b" " * (MAX_BYTES + 1)}
-        before, begun = peak(), time.perf_counter()
+        before, begun = peak(), time.process_time()
         try:
             blizzarr.open(store)
         except MetadataError as error:
-            tell(text=str(error), mebibytes=peak() - before, seconds=time.perf_counter() - begun)
+            tell(text=str(error), mebibytes=peak() - before, seconds=time.process_time() - begun)
         """
     )
     assert "at most 268,435,456 bytes" in facts["text"]
@@ -289,13 +289,13 @@ def test_rows_036_037_shards_that_cannot_be(lie: str) -> None:
 
     assert blizzarr.open({"zarr.json": raw(options)}).chunks == (5, 5)
     store = {"zarr.json": GROUP, "a/zarr.json": raw(options | SHARD_LIES[lie]), "a/c/0/0": bytes(200)}
-    before, begun = dict(store), time.perf_counter()
+    before, begun = dict(store), time.process_time()
     for opened in OPENED.values():
         with pytest.raises(MetadataError, match="codecs") as caught:
             opened(store)
         assert caught.value.key == "a/zarr.json"
         assert any(problem.path.startswith("codecs[0].configuration") for problem in caught.value.problems)
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
     assert store == before
 
 

@@ -75,7 +75,7 @@ def test_rows_041_to_059_and_066_bad_documents_of_older_formats(placed: Placed, 
     """Never opened, always named, never replaced by a new array or group."""
     path, key, store = placed(case)
     before = dict(store)
-    begun = time.perf_counter()
+    begun = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for opened in openings(store, path, key):
@@ -91,7 +91,7 @@ def test_rows_041_to_059_and_066_bad_documents_of_older_formats(placed: Placed, 
         ):
             with pytest.raises((NodeExistsError, MetadataError, LimitError)):
                 make()
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
     assert store == before
 
 

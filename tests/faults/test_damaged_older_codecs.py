@@ -81,10 +81,10 @@ def refused(damaged: Older, kind: type[CodecError] = CodecError) -> None:
         return
     before = damaged.store.get(damaged.key)
     for read in (lambda: damaged.array[...], lambda: damaged.array[ROWS, COLUMNS], lambda: damaged.array[8, 0]):
-        begun = time.perf_counter()
+        begun = time.process_time()
         with pytest.raises(kind) as caught:
             read()
-        assert time.perf_counter() - begun < 1
+        assert time.process_time() - begun < 1
         error = caught.value
         assert (error.array, error.key, error.chunk, error.direction) == ("/a", damaged.key, (1, 0), "decode")
         assert error.codec
@@ -174,7 +174,7 @@ def test_row_023_lying_lengths_behind_another_codec_take_no_memory() -> None:
         refused = []
         for codec in ({"id": "lz4"}, {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}):
             array = blizzarr.create_array({}, data=["a" * 200, "b"], compressors=codec, zarr_format=2)
-            key, before, begun = "0", peak(), time.perf_counter()
+            key, before, begun = "0", peak(), time.process_time()
             encoded = bytes(array.store.get(key))
             for claim in (2**30, 2**31 - 20, 2**31 - 1):
                 at = 0 if codec["id"] == "lz4" else 4
@@ -187,7 +187,7 @@ def test_row_023_lying_lengths_behind_another_codec_take_no_memory() -> None:
                     array[...]
                 except CodecError as error:
                     refused.append([error.key, error.codec, error.direction])
-            spent = time.perf_counter() - begun
+            spent = time.process_time() - begun
             tell(refused=refused, mebibytes=peak() - before, seconds=spent) if codec["id"] == "blosc" else None
         """
     )
@@ -244,9 +244,9 @@ def test_row_062_a_filter_for_another_type(tmp_path: Path, dtype: str) -> None:
     path = tmp_path / "a" / ".zarray"
     document = json.loads(path.read_text()) | {"filters": [{"id": "delta", "dtype": dtype}]}
     path.write_text(json.dumps(document))
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(MetadataError, match=r"filters\[0\]") as caught:
         open_node(tmp_path / "a")
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
     assert caught.value.key == ".zarray"
     assert json.loads(path.read_text()) == document

@@ -189,10 +189,10 @@ def every_way_refuses(
     before = contents(damaged.store)
     errors = []
     for way in WAYS if ways is None else ways:
-        begun = time.perf_counter()
+        begun = time.process_time()
         with pytest.raises(kind) as caught:
             WAYS[way](damaged.array)
-        assert time.perf_counter() - begun < SECONDS, way
+        assert time.process_time() - begun < SECONDS, way
         error = caught.value
         assert (error.array, error.store) == ("/a", str(damaged.array.store)), way
         assert error.key == damaged.key, way
