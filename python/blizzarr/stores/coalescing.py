@@ -9,7 +9,7 @@ from typing import Final
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.ranges import slice_ranges
 
-__all__ = ["Span", "spans_of"]
+__all__ = ["Span", "parts_of", "spans_of"]
 
 GAP: Final = 256 << 10
 """So many bytes that nobody wants take less time than another request."""
@@ -67,3 +67,19 @@ def spans_of(ranges: Sequence[ByteRange], gap: int = GAP) -> list[Span]:
             end = None if length is None else max(last.start + last.length, start + length)
             last.length = None if end is None else end - last.start
     return spans if suffix is None else [*spans, suffix]
+
+
+def parts_of(spans: Sequence[Span], found: Sequence[Value], ranges: Sequence[ByteRange]) -> list[Value]:
+    """Return the bytes of each range, from what the requests have found.
+
+    Examples
+    --------
+    >>> ranges = [(2, 2), (-1, 1)]
+    >>> [bytes(part) for part in parts_of(spans_of(ranges), [b"cd", b"f"], ranges)]
+    [b'cd', b'f']
+    """
+    parts: list[Value] = [b""] * len(ranges)
+    for span, value in zip(spans, found, strict=True):
+        for number, part in zip(span.members, span.parts(value, ranges), strict=True):
+            parts[number] = part
+    return parts

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
-from blizzarr.stores.coalescing import Span, spans_of
+from blizzarr.stores.coalescing import Span, parts_of, spans_of
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.protocol import ByteRange, Listing, Value
@@ -114,13 +114,8 @@ class FsspecStore(BaseStore):
         check_key(key)
         spans = spans_of(ranges) or [Span(0, 1)]
         found = each(self, lambda span: self._get(key, span), spans, _AT_ONCE)
-        parts: builtins.list[Value] = [b""] * len(ranges)
-        for span, value in zip(spans, found, strict=True):
-            if value is None:
-                return None
-            for number, part in zip(span.members, span.parts(value, ranges), strict=True):
-                parts[number] = part
-        return parts
+        there = [value for value in found if value is not None]
+        return parts_of(spans, there, ranges) if len(there) == len(found) else None
 
     def set(self, key: str, value: Value) -> None:
         """Replace the value."""

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 from blizzarr.errors import ConflictError, PathError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
-from blizzarr.stores.coalescing import Span, spans_of
+from blizzarr.stores.coalescing import Span, parts_of, spans_of
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.object_requests import ObjectRequests
 from blizzarr.stores.obstore_library import store_of_url
@@ -170,11 +170,7 @@ class ObjectStore(BaseStore):
                 return None
             versions = {is_now for _, is_now in found}
             if len(versions) == 1 and version in (None, *versions):
-                parts: builtins.list[Value] = [b""] * len(ranges)
-                for span, (value, _) in zip(spans, found, strict=True):
-                    for number, part in zip(span.members, span.parts(value, ranges), strict=True):
-                        parts[number] = part
-                return parts, versions.pop()
+                return parts_of(spans, [value for value, _ in found], ranges), versions.pop()
             if version is not None:
                 break
         raise ConflictError("the object was replaced while parts of it were read", key=key, store=str(self))
