@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from blizzarr.stores import ObjectStore
+from support.object_servers import requested
 
 LOGIN = b"<!DOCTYPE html><html><body><form>Please sign in</form></body></html>"
 
@@ -144,9 +145,7 @@ def faulty_server() -> Iterator[FaultyServer]:
             if wanted is None:
                 self.answer(200, value, **headers)
                 return
-            first, _, last = wanted.removeprefix("bytes=").partition("-")
-            begin = int(first) if first else max(0, len(value) - int(last))
-            end = min(int(last) + 1 if first and last else len(value), len(value))
+            begin, end = requested(wanted, len(value))
             if begin >= end:
                 self.answer(416)
             else:

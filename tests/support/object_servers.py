@@ -47,6 +47,12 @@ def client(server: str) -> Any:
     )
 
 
+def requested(header: str, size: int) -> tuple[int, int]:
+    """Return where a range of HTTP begins and ends in so many bytes."""
+    first, _, last = header.removeprefix("bytes=").partition("-")
+    return int(first) if first else max(0, size - int(last)), min(int(last) + 1 if first and last else size, size)
+
+
 @contextmanager
 def http_server(directory: Path, *, ranges: bool) -> Iterator[tuple[str, list[str]]]:
     """Serve the files of a directory; yield the URL, and a list of the requests that are made.
@@ -74,9 +80,7 @@ def http_server(directory: Path, *, ranges: bool) -> Iterator[tuple[str, list[st
             if not ranges or wanted is None or not found.is_file():
                 return super().send_head()
             content = found.read_bytes()
-            first, _, last = wanted.removeprefix("bytes=").partition("-")
-            begin = int(first) if first else max(0, len(content) - int(last))
-            end = min(int(last) + 1 if first and last else len(content), len(content))
+            begin, end = requested(wanted, len(content))
             if begin >= end:
                 self.send_error(416)
                 return None
