@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 pytest.importorskip("obstore")
 
 import blizzarr
-from blizzarr.errors import BlizzarrError, ChunkError, StoreError, UnsupportedOperationError
+from blizzarr.errors import BlizzarrError, ChunkError, StoreError, UnknownOutcomeError, UnsupportedOperationError
 from support.faulty_server import FaultyServer, faulty_server, times
 
 VALUES = np.arange(1, 65, dtype="u2")
@@ -141,6 +142,76 @@ def test_row_117_a_lost_answer_is_no_conflict_and_no_lost_write(server: FaultySe
     array.resize(70)
     assert blizzarr.open_array(server.store()).attrs.asdict() == {"a": 1}
     assert array.shape == (70,)
+
+
+def changed_by_others(server: FaultyServer, mark: Callable[[str], dict[str, str]], fault: str | int) -> None:
+    """Lose, or refuse, the next change of the document; others change it before the request is made again."""
+    requests = iter([fault, None])
+
+    def go_on(method: str, path: str) -> Any:
+        if method != "PUT" or not path.endswith("zarr.json"):
+            return None
+        again = next(requests, fault)
+        if again is None:
+            document = json.loads(server.objects[path])
+            document["attributes"] = {"theirs": 1}
+            server.objects[path] = json.dumps(document).encode()
+            server.metadata[path] = mark(server.metadata.get(path, {}).get("blizzarrwrite", ""))
+            server.fault = lambda method, path: None
+        return again
+
+    server.fault = go_on
+
+
+def carried_on(times: int) -> Callable[[str], dict[str, str]]:
+    return lambda marks: {"blizzarrwrite": ".".join([*filter(None, marks.split(".")), *["ab" * 8] * times][-48:])}
+
+
+@pytest.mark.parametrize("times", [1, 40])
+def test_row_117_our_write_is_recognised_beneath_later_ones(server: FaultyServer, times: int) -> None:
+    """The answer is lost, and others change the document before we ask again: still one append, and no gap."""
+    array = stored(server, "plain")
+    for turn in range(3):
+        changed_by_others(server, carried_on(times), "applied, but no answer")
+        array.append([5, 6])
+        assert server.fault("PUT", "zarr.json") is None
+        assert blizzarr.open_array(server.store())[64:].tolist() == [5, 6] * (turn + 1)
+    changed_by_others(server, carried_on(times), "applied, but no answer")
+    array.attrs["ours"] = 2
+    assert blizzarr.open_array(server.store()).attrs.asdict() == {"theirs": 1, "ours": 2}
+    changed_by_others(server, carried_on(times), "applied, but no answer")
+    array.resize(60)
+    assert blizzarr.open_array(server.store()).shape == (60,)
+
+
+def test_row_117_a_write_that_was_not_made_is_made(server: FaultyServer) -> None:
+    array = stored(server, "plain")
+    array.attrs["a"] = 1
+    changed_by_others(server, carried_on(1), 412)
+    array.append([5, 6])
+    changed_by_others(server, carried_on(1), 500)
+    array.append([7])
+    found = blizzarr.open_array(server.store())
+    assert found[64:].tolist() == [5, 6, 7]
+    assert found.attrs.asdict() == {"theirs": 1}
+
+
+@pytest.mark.parametrize("mark", [carried_on(100), lambda marks: {}, lambda marks: {"blizzarrwrite": "something"}])
+def test_row_117_what_cannot_be_known_is_said(server: FaultyServer, mark: Callable[[str], dict[str, str]]) -> None:
+    """Others have changed the document too often, or carry no marks on: an error, and not a second append."""
+    array = stored(server, "plain")
+    changed_by_others(server, mark, "applied, but no answer")
+    with pytest.raises(UnknownOutcomeError, match="refresh"):
+        array.append([5, 6])
+    found = blizzarr.open_array(server.store())
+    assert found.shape == (66,)
+    assert found[64:].tolist() == [9, 9]
+    array.refresh()
+    array.append([5, 6], at=64)
+    assert array[64:].tolist() == [5, 6]
+    changed_by_others(server, mark, "applied, but no answer")
+    array.attrs["ours"] = 2
+    assert blizzarr.open_array(server.store()).attrs.asdict() == {"theirs": 1, "ours": 2}
 
 
 def test_row_118_a_conflict_is_tried_again(server: FaultyServer, array: Any) -> None:

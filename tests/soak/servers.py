@@ -18,24 +18,34 @@ from support.faulty_server import faulty_server
 
 PART = 50
 """Elements of one writer."""
-WRITERS = 3
 EVERY = 5
 """After so many writes of elements, one attribute and one appended row."""
 LAYOUTS: dict[str, dict[str, Any]] = {
-    "raw": {"chunks": 200, "compressors": None},
-    "zstd": {"chunks": 200},
-    "shard": {"chunks": 50, "shards": 200},
-    "v2": {"chunks": 200, "zarr_format": 2},
+    "raw": {"compressors": None},
+    "zstd": {"compressors": "zstd"},
+    "shard": {"sharded": True},
+    "v2": {"zarr_format": 2},
 }
-FAULTS = [0.0, 0.05, 0.2]
-CELLS = list(itertools.product(LAYOUTS, FAULTS))
+FAULTS = [0.0, 0.05, 0.5]
+WRITERS = [4, 16]
+CELLS = list(itertools.product(LAYOUTS, FAULTS, WRITERS))
 ROW = 10_000
+
+
+def make(layout: str, writers: int) -> dict[str, bytes]:
+    """An array of one chunk, or of one shard, in which every writer has a part."""
+    options = dict(LAYOUTS[layout])
+    length = writers * PART
+    options |= {"chunks": PART, "shards": length} if options.pop("sharded", False) else {"chunks": length}
+    documents: dict[str, bytes] = {}
+    blizzarr.create_array(documents, shape=length, dtype="int32", **options)
+    return documents
 
 
 def opened(server: str) -> Any:
     """The array on the server; requests are made again soon, and often."""
     retries = {
-        "max_retries": 20,
+        "max_retries": 60,
         "backoff": {"init_backoff": timedelta(milliseconds=1), "max_backoff": timedelta(milliseconds=5)},
     }
     options = {"endpoint": server, "skip_signature": True, "region": "x", "retry_config": retries}
@@ -61,11 +71,9 @@ def write(server: str, writer: int, times: int) -> list[str]:
 
 def run(count: int, seed: int, scratch: Path) -> Outcome:
     """One layout, and one share of requests that go wrong."""
-    layout, share = CELLS[(seed * 5 + 1) % len(CELLS)]
+    layout, share, writers = CELLS[(seed * 5 + 2) % len(CELLS)]
     generator = random.Random(seed)
-    times = max(EVERY, count // WRITERS)
-    documents: dict[str, bytes] = {}
-    blizzarr.create_array(documents, shape=WRITERS * PART, dtype="int32", **LAYOUTS[layout])
+    times = max(EVERY, count // writers)
     faults = 0
 
     def fault(method: str, path: str) -> int | str | None:
@@ -78,28 +86,28 @@ def run(count: int, seed: int, scratch: Path) -> Outcome:
         return generator.choice(["reset", 503]) if method == "GET" else None
 
     with faulty_server() as server:
-        server.objects.update({f"/bucket/a/{key}": bytes(value) for key, value in documents.items()})
+        server.objects.update({f"/bucket/a/{key}": bytes(value) for key, value in make(layout, writers).items()})
         server.fault = fault
-        findings = at_once("processes", WRITERS, write, server.url, times)
+        findings = at_once("processes", writers, write, server.url, times)
         server.fault = lambda method, path: None
         # Not through the library that the children of other experiments fork with.
         values = {path.removeprefix("/bucket/a/"): value for path, value in server.objects.items()}
         requests = len(server.requests)
     array = blizzarr.open_array(values, mode="r")
-    for writer in range(WRITERS):
+    for writer in range(writers):
         expected, found = writer * 1_000_000 + times, array[writer * PART : (writer + 1) * PART]
         if not (found == expected).all():
             findings.append(f"writer {writer}: expected {expected} at the end, found {np.unique(found)}")
-    turns = [(writer, turn) for writer in range(WRITERS) for turn in range(EVERY, times + 1, EVERY)]
+    turns = [(writer, turn) for writer in range(writers) for turn in range(EVERY, times + 1, EVERY)]
     findings += [
         f"attribute {writer}-{turn} is lost" for writer, turn in turns if f"{writer}-{turn}" not in array.attrs
     ]
     rows = sorted(-(writer * ROW + turn) for writer, turn in turns for _ in range(2))
-    if sorted(array[WRITERS * PART :].tolist()) != rows:
+    if sorted(array[writers * PART :].tolist()) != rows:
         findings.append(f"expected {len(rows)} appended elements, each once, found others")
-    cell = f"{layout}, {share:.0%} of the requests fail: "
+    cell = f"{layout}, {writers} writers, {share:.0%} of the requests fail: "
     return Outcome(
-        WRITERS * times,
+        writers * times,
         len(findings),
         {"requests": requests, "faults": faults},
         tuple(cell + text for text in findings),
@@ -111,8 +119,8 @@ EXPERIMENT = Experiment(
     promise="P6",
     what="When programs write parts of one object on a server whose answers fail or are lost, nothing is lost or twice",
     unit="writes",
-    full=40_000,
-    ci=30,
+    full=200_000,
+    ci=80,
     run=run,
-    batch=300,
+    batch=800,
 )

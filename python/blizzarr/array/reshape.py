@@ -24,7 +24,7 @@ from blizzarr.array.binding import same_chunks
 from blizzarr.array.erase import erase_outside
 from blizzarr.array.exclusive import exclusive
 from blizzarr.array.stored_alike import stored_alike, written_in_part
-from blizzarr.errors import ConflictError, NodeTypeError
+from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
 from blizzarr.formats import Found, find_again, lock_key, read_node
 from blizzarr.hierarchy.documents import revise
 from blizzarr.model import ArrayMeta
@@ -166,6 +166,9 @@ def append(
             if grows_first:
                 try:
                     published = _publish(store, path, old, new, found)
+                except UnknownOutcomeError:
+                    # Twice as long, it would have a gap.
+                    raise
                 except ConflictError:
                     # Another program has appended or resized: then at the end that the array has now.
                     continue

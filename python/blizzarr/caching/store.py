@@ -7,7 +7,7 @@ from typing import Any
 
 from blizzarr.caching.pool import CachePool
 from blizzarr.caching.recheck import Recheck, check_recheck
-from blizzarr.stores import Store, Value
+from blizzarr.stores import Replaced, Store, Value
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.handle import StoreHandle
 
@@ -67,7 +67,7 @@ class CachedStore(StoreHandle):
         finally:
             self._changed(key)
 
-    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+    def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it still is `expected`."""
         try:
             return super().replace(key, expected, value)

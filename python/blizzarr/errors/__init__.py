@@ -21,6 +21,7 @@
     │   └── UnsupportedOperationError (NotImplementedError)  this kind of store cannot do that
     ├── LimitError (MemoryError)                it would need more memory than the cap
     ├── ConflictError                           somebody else changed it in the meantime
+    │   └── UnknownOutcomeError                 or our own change did, whose answer was lost
     └── InternalError (RuntimeError)            a bug of this library, to be reported
 
 TensorStore's interface, whose words for the kinds of errors are in capitals, adds::
@@ -67,6 +68,7 @@ from blizzarr.errors.arrays import (
     SelectionError,
     ShardIndexError,
     StoreError,
+    UnknownOutcomeError,
     UnsupportedOperationError,
 )
 from blizzarr.errors.base import BlizzarrError
@@ -124,6 +126,7 @@ __all__ = [
     "StoreError",
     "TransactionError",
     "UnknownExtensionError",
+    "UnknownOutcomeError",
     "UnsupportedDriverError",
     "UnsupportedOperationError",
     "ViewOutOfBoundsError",

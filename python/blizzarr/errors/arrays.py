@@ -23,6 +23,7 @@ __all__ = [
     "SelectionError",
     "ShardIndexError",
     "StoreError",
+    "UnknownOutcomeError",
     "UnsupportedOperationError",
 ]
 
@@ -126,3 +127,7 @@ class LimitError(BlizzarrError, MemoryError):
 
 class ConflictError(BlizzarrError):
     """Somebody else changed the same data in the meantime; read it again and repeat the change."""
+
+
+class UnknownOutcomeError(ConflictError):
+    """A change was refused, but may have been made before that, and the answer lost: read it again, and look."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
-from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError
+from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError, UnknownOutcomeError
 from blizzarr.formats import FORMATS, Found, encode, find_again, find_implied, find_many
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.stores import Store, check_writable
+from blizzarr.stores import Replaced, Store, check_writable
 from blizzarr.stores.conditional import discard_value, replace_value
 
 __all__ = ["Node", "ancestors", "forget_consolidated", "put", "read_many", "revise"]
@@ -66,8 +66,11 @@ def revise(store: Store, path: str, change: Callable[[N], N], known: Found | Non
         If there is no node any more.
     ConflictError
         If others changed the documents at every attempt.
+    UnknownOutcomeError
+        If it is not known whether the change was stored, as an answer was lost.
     """
     check_writable(store, path)
+    doubtful = False
     for _ in range(_ATTEMPTS):
         found, known = known or find_again(store, path) or find_implied(store, path), None
         if found is None:
@@ -76,26 +79,41 @@ def revise(store: Store, path: str, change: Callable[[N], N], known: Found | Non
             )
         # Consolidated metadata is removed before the change, so that a process that dies in between leaves none rather
         # than a stale one; and after it, as others may have made it anew in the meantime.
-        changed = change(found.meta)  # type: ignore[arg-type]  # `change` raises an error for another kind of node
+        try:
+            changed = change(found.meta)  # type: ignore[arg-type]  # `change` raises an error for another kind of node
+        except ConflictError as error:
+            if not doubtful:
+                raise
+            # What is in the way may be this change itself.
+            reason = (
+                "the answer to a change of its metadata was lost, and others have changed them since, so it is not "
+                "known whether this change was stored: refresh(), and look"
+            )
+            raise UnknownOutcomeError(reason, array=f"/{path}", store=str(store)) from error
         new = encode(changed, path)
         forget_consolidated(store, path)
-        if put(store, found.documents, new) and discard(store, found.documents, new):
+        done = put(store, found.documents, new)
+        if done and discard(store, found.documents, new):
             forget_consolidated(store, path)
             return changed
+        doubtful = doubtful or done is None
     raise ConflictError(
         f"other writers changed its metadata {_ATTEMPTS} times in a row; try again", array=f"/{path}", store=str(store)
     )
 
 
-def put(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
-    """Store the documents that differ; return False if the stored one is no longer that in `old`, or not missing."""
+def put(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> Replaced:
+    """Store the documents that differ; return False if the stored one is no longer that in `old`, or not missing.
+
+    None if that is so, but it may be the new one that was in the way.
+    """
     replace = getattr(store, "replace", None)
     for key, value in new.items():
         if old.get(key) == value:
             continue
         done = replace(key, old.get(key), value) if replace else replace_value(store, key, old.get(key), value)
         if not done:
-            return False
+            return None if done is None else False
     return True
 
 

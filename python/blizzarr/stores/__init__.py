@@ -10,7 +10,7 @@ from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
-from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
+from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.readonly import ReadOnlyStore, check_writable, read_only
 from blizzarr.stores.urls import StoreLike, resolve
 from blizzarr.stores.wrapper import StoreWrapper
@@ -31,6 +31,7 @@ __all__ = [
     "MemoryStore",
     "ObjectStore",
     "ReadOnlyStore",
+    "Replaced",
     "Store",
     "StoreLike",
     "StoreWrapper",

@@ -12,7 +12,7 @@ from blizzarr.errors import ReadOnlyError
 from blizzarr.stores.conditional import discard_value, replace_value
 from blizzarr.stores.keys import check_prefix
 from blizzarr.stores.listing import list_sorted_dir
-from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
+from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.requests import each, is_remote
 
@@ -80,7 +80,7 @@ class BaseStore(ABC):
         """Remove every key under the prefix."""
         each(self, self.delete, self.list(prefix))
 
-    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+    def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it is still `expected` (None: only if there is none); return whether it was set.
 
         This fallback excludes the threads of this process; some stores also exclude others.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 
 from blizzarr.stores.locks import NamedLocks
-from blizzarr.stores.protocol import Store, Value
+from blizzarr.stores.protocol import Replaced, Store, Value
 
 __all__ = ["discard_value", "replace_value", "try_discard", "try_replace"]
 
@@ -63,7 +63,7 @@ def discard_value(store: Store, key: str, expected: Value) -> bool:
         return True
 
 
-def try_replace(store: Store, key: str, expected: Value | None, value: Value) -> bool:
+def try_replace(store: Store, key: str, expected: Value | None, value: Value) -> Replaced:
     """Call the `replace` of a store, or `replace_value` if it has none.
 
     Examples
@@ -73,7 +73,8 @@ def try_replace(store: Store, key: str, expected: Value | None, value: Value) ->
     True
     """
     replace = getattr(store, "replace", None)
-    return replace_value(store, key, expected, value) if replace is None else bool(replace(key, expected, value))
+    replaced = replace_value(store, key, expected, value) if replace is None else replace(key, expected, value)
+    return None if replaced is None else bool(replaced)
 
 
 def try_discard(store: Store, key: str, expected: Value) -> bool:

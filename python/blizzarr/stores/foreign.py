@@ -13,7 +13,7 @@ from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.listing import list_sorted_dir
-from blizzarr.stores.protocol import ByteRange, Listing, Value
+from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.requests import is_remote
 
@@ -195,15 +195,15 @@ class ForeignStore(BaseStore):
             self.target.set(key, value)
         value_changed(self, key)
 
-    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+    def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it is still `expected`; return whether it was. Excludes whom the object excludes."""
         if not self._has("replace"):
             return super().replace(key, expected, value)
         self._check_writable(check_key(key))
         with failures("write", key, self):
-            replaced = bool(self.target.replace(key, expected, value))
+            replaced = self.target.replace(key, expected, value)
         value_changed(self, key)
-        return replaced
+        return None if replaced is None else bool(replaced)
 
     def discard(self, key: str, expected: Value) -> bool:
         """Delete the value only if it is still `expected`; return whether it was. Excludes whom the object excludes."""

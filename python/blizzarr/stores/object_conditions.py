@@ -1,7 +1,6 @@
-"""Objects that are written only if they are of a version: whether a server heeds that, and whose write it was.
+"""Objects that are written only if they are of a version: whether a server heeds that, and whether it was done.
 
-An answer may be lost after an object was replaced, and the request be made again: then it is refused, since the object
-is of another version, our own. Each such write has a mark, so that it is recognised.
+What a refused request means is found out from the marks of the object.
 """
 
 from __future__ import annotations
@@ -11,17 +10,16 @@ import re
 import threading
 import time
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from blizzarr.errors import UnsupportedOperationError
+from blizzarr.stores.object_marks import Marks, as_metadata, marks_in, new_mark, origin_of
 from blizzarr.stores.obstore_library import obstore
 from blizzarr.stores.protocol import Value
 
-__all__ = ["condition_of", "put", "put_on_condition"]
+__all__ = ["Written", "condition_of", "put", "put_on_condition", "version_of"]
 
-# Azure takes no hyphens.
-_MARK: Final = "blizzarrwrite"
 _AT_WORK: Final = re.compile(r"\b409 Conflict\b")
 
 _ADVICE: Final = (
@@ -35,6 +33,34 @@ _PAUSE: Final = 0.02
 _heeding: set[str] = set()
 """The places whose servers heed conditions."""
 _asking = threading.RLock()
+
+
+class Written(NamedTuple):
+    """What became of a conditional write."""
+
+    version: str | None
+    """The version of what was written; None if nothing was."""
+    marks: Marks = ()
+    """Those of what was written."""
+    is_sure: bool = True
+    """False if nothing was written as far as is known, but an answer may have been lost."""
+
+
+def version_of(meta: Any) -> str:
+    """Return the version of an object, from what is known of it; where there are none, when it was written.
+
+    Examples
+    --------
+    >>> version_of({"e_tag": '"5d41"', "version": None}), version_of({"e_tag": '"5d41"', "version": "2"})
+    ('"5d41"', '"5d41"\\n2')
+    """
+    tag, number = meta.get("e_tag"), meta.get("version")
+    if number is None or number == "null":
+        # What S3 calls the versions in buckets that keep only one.
+        if tag is None and "size" in meta:
+            return f"at {meta['last_modified'].isoformat()} {meta['size']}"
+        return tag or ""
+    return f"{tag or ''}\n{number}"
 
 
 def condition_of(version: str | None) -> Any:
@@ -71,39 +97,52 @@ def put(target: Any, key: str, value: Value) -> Any:
     raise AssertionError("the last failure is raised")
 
 
-def put_on_condition(target: Any, place: str, key: str, value: Value, condition: Any) -> Any:
-    """Set an object if the condition is met; return what obstore says of it, None if it is not met.
+def put_on_condition(target: Any, place: str, key: str, value: Value, version: str | None, marks: Marks) -> Written:
+    """Set an object if it is of the version (None: if there is none), and has these marks.
 
     Raises
     ------
+    FileNotFoundError
+        If there is no object of that version, as there is none at all, or no bucket.
     UnsupportedOperationError
-        If the server does not heed conditions.
+        If the server does not heed conditions, or the version is none that it can compare.
     """
+    condition = condition_of(version)
     errors = obstore().exceptions
     _check_heeded(target, place)
-    mark = uuid4().hex
+    marks = (*(marks or (origin_of(version),)), new_mark())
     try:
-        return obstore().put(target, key, value, mode=condition, attributes={_MARK: mark})
+        made = obstore().put(target, key, value, mode=condition, attributes=as_metadata(marks))
     except errors.NotSupportedError as error:
         raise UnsupportedOperationError(f"this store has no conditional writes, {_ADVICE}") from error
     except FileNotFoundError:
         raise
     except Exception as error:
-        found = _marked(target, key, mark)
         refused = isinstance(error, errors.AlreadyExistsError | errors.PreconditionError)
-        if found is None and not refused and not _AT_WORK.search(str(error)):
-            raise
-        return found
+        if not refused and not _AT_WORK.search(str(error)):
+            written = _found_out(target, key, version, marks)
+            if written.version is None:
+                raise
+            return written
+        return _found_out(target, key, version, marks)
+    return Written(version_of(made), marks)
 
 
-def _marked(target: Any, key: str, mark: str) -> Any:
-    """Return what is known of the object if it has this mark, else None."""
+def _found_out(target: Any, key: str, version: str | None, marks: Marks) -> Written:
+    """Return what became of a write with these marks, of which the last is its own."""
     try:
         found = obstore().get(target, key)
     except Exception:
-        # Then the first failure is the one to tell of.
-        return None
-    return found.meta if found.attributes.get(_MARK) == mark else None
+        # The failure of the write is the one to tell of.
+        return Written(None, is_sure=False)
+    *before, mark = marks
+    now, its_marks = version_of(found.meta), marks_in(found.attributes)
+    if its_marks[-1:] == (mark,):
+        return Written(now, marks)
+    if mark in its_marks:
+        # Nobody knows of which version it was; no object is of this one.
+        return Written(f'"replaced {mark}"', marks)
+    return Written(None, is_sure=now == version or before[-1] in its_marks)
 
 
 def _check_heeded(target: Any, place: str) -> None:

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.stores.coalescing import Span
-from blizzarr.stores.object_conditions import condition_of, put, put_on_condition
+from blizzarr.stores.object_conditions import Written, put, put_on_condition, version_of
+from blizzarr.stores.object_marks import Marks, marks_in
 from blizzarr.stores.object_place import place_of_target, without_secrets
 from blizzarr.stores.obstore_library import is_in_child, obstore
 from blizzarr.stores.protocol import Listing, Value
@@ -22,6 +24,8 @@ _ANSWERS: Final = 3
 """How many answers may break off."""
 _LISTED: Final = 1000
 """Keys per request; S3 returns no more."""
+_MARKED: Final = 1024
+"""Of so many objects that were read to be replaced, the marks are kept until then."""
 
 # As elements, since the message also has the key.
 _NO_BUCKET = re.compile(
@@ -47,7 +51,7 @@ class ObjectRequests:
     >>> requests = ObjectRequests(obstore.store.MemoryStore())
     >>> version = requests.put("a", b"value")
     >>> value, found = requests.get("a", Span(1, 2))
-    >>> bytes(value), found == version, requests.get("b", Span(0, None)), requests.put_if("a", b"other", None)
+    >>> bytes(value), found == version, requests.get("b", Span(0, None)), requests.put_if("a", b"other", None).version
     (b'al', True, None, None)
     """
 
@@ -61,6 +65,8 @@ class ObjectRequests:
         """The URL of the store, without credentials; of memory, a name for it in this process."""
         self._has_bucket = False
         """Whether an answer has shown that the bucket exists, which cannot be removed before it is empty."""
+        self._marks: BoundedCache[str, tuple[str, Marks]] = BoundedCache(most=_MARKED)
+        """The version and the marks of objects, by key."""
 
     def get(self, key: str, span: Span) -> tuple[Value, str] | None:
         """Return bytes of a value and its version; None if there is no value."""
@@ -77,9 +83,9 @@ class ObjectRequests:
             return None if head is None else (b"", head[1])
         with self._failures("read", key):
             try:
-                body, meta = self._body(key, options)
+                body, found = self._body(key, options)
                 self._has_bucket = not self.is_http
-                return body, _version(meta)
+                return body, version_of(found.meta)
             except FileNotFoundError as error:
                 self._check_bucket("read", key, error)
                 self._has_bucket = not self.is_http
@@ -89,15 +95,29 @@ class ObjectRequests:
                     raise
                 return self._get_otherwise(key, span, error)
 
+    def get_to_replace(self, key: str) -> tuple[Value, str] | None:
+        """Return a value and its version, as `get`, and keep its marks for `put_if`."""
+        with self._failures("read", key):
+            try:
+                body, found = self._body(key, {})
+            except FileNotFoundError as error:
+                self._check_bucket("read", key, error)
+                return None
+            finally:
+                self._has_bucket = True
+            version = version_of(found.meta)
+            self._marks.keep(key, (version, marks_in(found.attributes)))
+            return body, version
+
     def _body(self, key: str, options: dict[str, Any]) -> tuple[Value, Any]:
-        """Return the bytes of an answer, and what is known of the object; an answer that ends early is asked for again.
+        """Return the bytes of an answer, and the answer; one that ends early is asked for again.
 
         obstore repeats requests that fail, but not those whose answers break off.
         """
         for left in reversed(range(_ANSWERS)):
             found = obstore().get(self.target, key, options=options)
             try:
-                return memoryview(found.bytes()).cast("B"), found.meta
+                return memoryview(found.bytes()).cast("B"), found
             except Exception:
                 if not left:
                     raise
@@ -134,31 +154,45 @@ class ObjectRequests:
                 # Such an answer has no text that says whether the bucket is missing; and some servers know only GET.
                 whole = self.get(key, Span(0, None))
                 return None if whole is None else (len(whole[0]), whole[1])
-            return int(found["size"]), _version(found)
+            return int(found["size"]), version_of(found)
 
     def put(self, key: str, value: Value) -> str:
         """Set a value, and return its version."""
         with self._failures("write", key):
             try:
-                return _version(put(self.target, key, self._handed(value)))
+                return version_of(put(self.target, key, self._handed(value)))
             except FileNotFoundError as error:
                 self._check_bucket("write", key, error)
                 raise
 
-    def put_if(self, key: str, value: Value, version: str | None) -> str | None:
-        """Set a value, and return its version; None if what is there is not of the version (None: nothing)."""
+    def put_if(self, key: str, value: Value, version: str | None) -> Written:
+        """Set a value only if what is there is of the version (None: only if there is nothing)."""
         with self._failures("write", key):
             try:
-                condition = condition_of(version)
-                written = put_on_condition(self.target, self.place, key, self._handed(value), condition)
+                marks = self._marks_of(key, version)
+                if marks is None:
+                    return Written(None)
+                written = put_on_condition(self.target, self.place, key, self._handed(value), version, marks)
             except FileNotFoundError as error:
                 # There is nothing any more that could be of the version, or no bucket.
                 self._check_bucket("write", key, error)
-                return None
+                return Written(None)
             except UnsupportedOperationError as error:
                 error.key, error.store = key, str(self)
                 raise
-            return None if written is None else _version(written)
+            if written.version is not None:
+                self._marks.keep(key, (written.version, written.marks))
+            return written
+
+    def _marks_of(self, key: str, version: str | None) -> Marks | None:
+        """Return the marks of the object of this version; None if it is of another by now."""
+        if version is None:
+            return ()
+        known = self._marks.get(key)
+        if known is None or known[0] != version:
+            found = obstore().get(self.target, key)
+            known = version_of(found.meta), marks_in(found.attributes)
+        return known[1] if known[0] == version else None
 
     def _handed(self, value: Value) -> Value:
         # What is in memory there is not copied.
@@ -234,14 +268,3 @@ def _reason(error: Exception) -> str:
     """The message of an error of obstore, without credentials and what follows for its developers."""
     text = " ".join(str(error).partition("\n\nDebug source")[0].split())
     return f"{type(error).__name__}: {without_secrets(text)}"
-
-
-def _version(meta: Any) -> str:
-    """The version of an object, from what is known of it; where there are none, when it was written."""
-    tag, number = meta.get("e_tag"), meta.get("version")
-    if number is None or number == "null":
-        # What S3 calls the versions in buckets that keep only one.
-        if tag is None and "size" in meta:
-            return f"at {meta['last_modified'].isoformat()} {meta['size']}"
-        return tag or ""
-    return f"{tag or ''}\n{number}"

@@ -12,9 +12,10 @@ from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.coalescing import Span, parts_of, spans_of
 from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.object_conditions import Written
 from blizzarr.stores.object_requests import ObjectRequests
 from blizzarr.stores.obstore_library import store_of_url
-from blizzarr.stores.protocol import ByteRange, Listing, Value
+from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Value
 from blizzarr.stores.requests import each
 
 __all__ = ["ObjectStore"]
@@ -185,7 +186,7 @@ class ObjectStore(BaseStore):
             If the store has none.
         """
         self._check_conditional("get_with_version")
-        return lambda key: self._requests.get(_check(key), Span(0, None))
+        return lambda key: self._requests.get_to_replace(_check(key))
 
     @property
     def set_if_version(self) -> Callable[[str, Value, str | None], bool]:
@@ -197,7 +198,7 @@ class ObjectStore(BaseStore):
             If the store has no conditional writes.
         """
         self._check_conditional("set_if_version")
-        return lambda key, value, version: self._replace_version(key, value, version) is not None
+        return lambda key, value, version: self._replace_version(key, value, version).version is not None
 
     @property
     def replace_version(self) -> Callable[[str, Value, str | None], str | None]:
@@ -209,7 +210,7 @@ class ObjectStore(BaseStore):
             If the store has no conditional writes.
         """
         self._check_conditional("replace_version")
-        return self._replace_version
+        return lambda key, value, version: self._replace_version(key, value, version).version
 
     def version(self, key: str) -> str | None:
         """Return the version of the value; None if there is none."""
@@ -241,17 +242,22 @@ class ObjectStore(BaseStore):
         finally:
             value_changed(self, key)
 
-    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        """Set the value only if it is still `expected` (None: only if there is none); return whether it was."""
+    def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
+        """Set the value only if it is still `expected` (None: only if there is none); return whether it was.
+
+        None if it was refused, but an answer may have been lost, and what others have written since does not tell.
+        """
         if not self._is_conditional:
             return super().replace(key, expected, value)
-        if expected is None:
-            return self._replace_version(key, value, None) is not None
-        found = self._requests.get(_check(key), Span(0, None))
-        if found is None or bytes(found[0]) != bytes(expected):
-            self._check_writable(key)
-            return False
-        return self._replace_version(key, value, found[1]) is not None
+        version = None
+        if expected is not None:
+            found = self._requests.get_to_replace(_check(key))
+            if found is None or bytes(found[0]) != bytes(expected):
+                self._check_writable(key)
+                return False
+            version = found[1]
+        written = self._replace_version(key, value, version)
+        return written.version is not None or (False if written.is_sure else None)
 
     def delete(self, key: str) -> None:
         """Remove the value, if there is one."""
@@ -287,7 +293,7 @@ class ObjectStore(BaseStore):
         there = [part for part in found if part is not None]
         return there if len(there) == len(found) else None
 
-    def _replace_version(self, key: str, value: Value, version: str | None) -> str | None:
+    def _replace_version(self, key: str, value: Value, version: str | None) -> Written:
         self._check_writable(_check(key))
         try:
             return self._requests.put_if(key, value, version)

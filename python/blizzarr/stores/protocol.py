@@ -6,13 +6,16 @@ import builtins
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-__all__ = ["ByteRange", "Listing", "Store", "Value"]
+__all__ = ["ByteRange", "Listing", "Replaced", "Store", "Value"]
 
 Value: TypeAlias = bytes | bytearray | memoryview
 """The bytes that are stored under a key."""
 
 ByteRange: TypeAlias = tuple[int, int | None]
 """`(start, length)`; a length of None runs to the end; a negative start means the last ``-start`` bytes."""
+
+Replaced: TypeAlias = bool | None
+"""Whether a value was set on a condition; None: it was refused, but may have been set before that."""
 
 
 class Listing(NamedTuple):
@@ -49,7 +52,8 @@ class Store(Protocol):
     - ``deletes_at_once``: True if others see `delete_prefix` as one step,
     - ``native``: the handle that the engine should use instead of calling back into Python,
     - ``get_many(keys)``: many values in one request, None for each that is missing,
-    - ``replace(key, expected, value)``: set the value only if it is still `expected`, and return whether it was,
+    - ``replace(key, expected, value)``: set the value only if it is still `expected`, and return whether it was; None
+      if it was refused, but may have been set by an earlier request, whose answer was lost,
     - ``discard(key, expected)``: delete the value only if it is still `expected`, and return whether it was,
     - ``version(key)``: text or bytes that differ between two versions of the value, obtained without reading it; None
       if there is no value. Caches use it to find out whether they are up to date,

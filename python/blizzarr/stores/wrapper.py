@@ -8,7 +8,7 @@ from typing import Any
 
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.conditional import try_discard, try_replace
-from blizzarr.stores.protocol import ByteRange, Listing, Store, Value
+from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.requests import each
 
 __all__ = ["StoreWrapper"]
@@ -73,7 +73,7 @@ class StoreWrapper(BaseStore):
         """Replace the value."""
         self.store.set(key, value)
 
-    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+    def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it is still `expected`; return whether it was set. Excludes whom the store excludes."""
         return try_replace(self.store, key, expected, value)
 

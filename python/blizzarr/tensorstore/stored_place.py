@@ -123,7 +123,7 @@ class StoredPlace(NamedTuple):
         put(self.store, {}, {key: documents[key] for key in others})
         done = put(self.store, {}, {last: documents[last]})
         _publish(self.store)
-        return done
+        return bool(done)
 
     def remove(self, meta: ArrayMeta) -> None:
         """Remove the array, and what an earlier array may have left."""

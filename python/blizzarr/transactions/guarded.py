@@ -15,7 +15,7 @@ from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.generation import generation_of
 from blizzarr.stores.generation_writes import replace_generation
 from blizzarr.stores.keys import check_prefix
-from blizzarr.stores.protocol import ByteRange, Value
+from blizzarr.stores.protocol import ByteRange, Replaced, Value
 from blizzarr.transactions.naming import place_in, shown
 
 __all__ = ["GuardedStore"]
@@ -115,15 +115,19 @@ class GuardedStore(StoreWrapper):
         self._forget(key)
         return deleted
 
-    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+    def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it is still `expected`; return whether it was set."""
         self._check(key, "writing")
-        return self._changed(key, super().replace(key, expected, value))
+        done = super().replace(key, expected, value)
+        self._changed(key, done)
+        return done
 
     def discard(self, key: str, expected: Value) -> bool:
         """Delete the value only if it is still `expected`; return whether it was deleted."""
         self._check(key, "writing")
-        return self._changed(key, super().discard(key, expected))
+        done = super().discard(key, expected)
+        self._changed(key, done)
+        return done
 
     def delete_prefix(self, prefix: str) -> None:
         """Remove every key under the prefix."""
@@ -145,12 +149,11 @@ class GuardedStore(StoreWrapper):
             raise self._mismatch(key, "writing")
         self._forget(key)
 
-    def _changed(self, key: str, done: bool) -> bool:
+    def _changed(self, key: str, done: bool | None) -> None:
         if done:
             self._forget(key)
         else:
             self._check(key, "writing")
-        return done
 
     def _check(self, key: str, doing: str) -> None:
         generation = self._expected(key)

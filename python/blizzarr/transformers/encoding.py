@@ -6,7 +6,7 @@ import builtins
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from blizzarr.stores import ByteRange, Store, StoreWrapper, Value
+from blizzarr.stores import ByteRange, Replaced, Store, StoreWrapper, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.transformers.array_keys import ArrayKeys
 
@@ -62,7 +62,7 @@ class EncodingStore(StoreWrapper):
         """Replace the value."""
         super().set(key, self._encoded(key, value))
 
-    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+    def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it still is `expected`."""
         if self._name(key) is None:
             return super().replace(key, expected, value)

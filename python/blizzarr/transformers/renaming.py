@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from blizzarr import _native
-from blizzarr.stores import ByteRange, Listing, Store, StoreWrapper, Value
+from blizzarr.stores import ByteRange, Listing, Replaced, Store, StoreWrapper, Value
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.requests import each
@@ -83,7 +83,7 @@ class RenamingStore(StoreWrapper):
         """Replace the value."""
         super().set(self.inside(key), value)
 
-    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+    def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it still is `expected`."""
         return super().replace(self.inside(key), expected, value)
 

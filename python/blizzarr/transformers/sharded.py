@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Final
 
 from blizzarr.errors import ConflictError, UnsupportedOperationError
-from blizzarr.stores import ByteRange, Listing, Store, StoreWrapper, Value
+from blizzarr.stores import ByteRange, Listing, Replaced, Store, StoreWrapper, Value
 from blizzarr.stores.keys import check_prefix
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.place import place_of
@@ -120,7 +120,7 @@ class ShardedStore(StoreWrapper):
 
             self._change(place, change)
 
-    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
+    def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it still is `expected`; as atomic as the `replace` of the inner store."""
         found = self._keys.locate(key)
         if found is None:
