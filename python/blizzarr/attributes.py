@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any, Protocol
 
 from blizzarr.creation.json_values import check_attributes
-from blizzarr.errors import NodeTypeError
+from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.hierarchy.documents import Node, revise
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
@@ -47,7 +47,7 @@ class Attributes(MutableMapping[str, Any]):
 
     Every change may raise `MetadataError` (JSON cannot express a value), `ReadOnlyError` (the node was opened for
     reading), `NodeNotFoundError` (the node has been removed), `ConflictError` (other writers keep changing the
-    document) or `StoreError` (the store fails).
+    document; `UnknownOutcomeError` if the change may have been stored) or `StoreError` (the store fails).
 
     Examples
     --------
@@ -155,12 +155,19 @@ class Attributes(MutableMapping[str, Any]):
         taken: list[Any] = []
 
         def without(attributes: dict[str, Any]) -> dict[str, Any]:
-            taken[:] = [attributes.pop(name)] if name in attributes else list(default[:1])
-            if not taken:
-                raise KeyError(name)
+            taken[:] = [attributes.pop(name)]
             return attributes
 
-        self._change(without)
+        try:
+            self._change(without)
+        except NodeNotFoundError:
+            raise
+        except KeyError:
+            if not default:
+                raise
+            # Somebody else has removed it since this handle read it.
+            self.refresh()
+            return default[0]
         return deepcopy(taken[0])
 
     def setdefault(self, name: str, default: Any = None) -> Any:

@@ -12,7 +12,16 @@ import pytest
 pytest.importorskip("obstore")
 
 import blizzarr
-from blizzarr.errors import BlizzarrError, ChunkError, StoreError, UnknownOutcomeError, UnsupportedOperationError
+from blizzarr.errors import (
+    BlizzarrError,
+    ChunkError,
+    ConflictError,
+    StoreError,
+    UnknownOutcomeError,
+    UnsupportedOperationError,
+)
+from blizzarr.hierarchy import documents
+from blizzarr.stores.object_marks import new_mark
 from support.faulty_server import FaultyServer, faulty_server, times
 
 VALUES = np.arange(1, 65, dtype="u2")
@@ -164,7 +173,9 @@ def changed_by_others(server: FaultyServer, mark: Callable[[str], dict[str, str]
 
 
 def carried_on(times: int) -> Callable[[str], dict[str, str]]:
-    return lambda marks: {"blizzarrwrite": ".".join([*filter(None, marks.split(".")), *["ab" * 8] * times][-48:])}
+    return lambda marks: {
+        "blizzarrwrite": ".".join([*filter(None, marks.split(".")), *(new_mark() for _ in range(times))][-48:])
+    }
 
 
 @pytest.mark.parametrize("times", [1, 40])
@@ -212,6 +223,46 @@ def test_row_117_what_cannot_be_known_is_said(server: FaultyServer, mark: Callab
     changed_by_others(server, mark, "applied, but no answer")
     array.attrs["ours"] = 2
     assert blizzarr.open_array(server.store()).attrs.asdict() == {"theirs": 1, "ours": 2}
+    changed_by_others(server, mark, "applied, but no answer")
+    with pytest.raises(UnknownOutcomeError):
+        array.attrs.pop("ours", None)
+    changed_by_others(server, mark, "applied, but no answer")
+    with pytest.raises(UnknownOutcomeError):
+        array.resize(60)
+
+
+def test_row_117_what_cannot_be_known_at_the_last_attempt_is_said(
+    server: FaultyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    array = stored(server, "plain")
+    monkeypatch.setattr(documents, "_ATTEMPTS", 1)
+    changed_by_others(server, lambda marks: {}, "applied, but no answer")
+    with pytest.raises(UnknownOutcomeError):
+        array.append([5, 6])
+    assert blizzarr.open_array(server.store()).shape == (66,)
+
+
+def test_row_118_a_request_that_was_made_once_is_surely_refused(server: FaultyServer) -> None:
+    """Even if the others keep no marks: no answer can have been lost."""
+    array = stored(server, "plain")
+
+    def longer(method: str, path: str) -> None:
+        if method == "PUT" and path.endswith("zarr.json"):
+            server.fault = lambda method, path: None
+            document = json.loads(server.objects[path])
+            document["shape"] = [66]
+            server.objects[path] = json.dumps(document).encode()
+            server.metadata[path] = {}
+
+    server.fault = longer
+    array.append([5])
+    assert blizzarr.open_array(server.store())[64:].tolist() == [9, 9, 5]
+    server.fault = longer
+    with pytest.raises(ConflictError) as caught:
+        array.resize(60)
+    assert type(caught.value) is ConflictError
+    server.objects["/bucket/a/there"] = b"theirs"
+    assert array.store.replace("there", None, b"ours") is False
 
 
 def test_row_118_a_conflict_is_tried_again(server: FaultyServer, array: Any) -> None:

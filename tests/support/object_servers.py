@@ -9,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from itertools import count
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 _buckets = count()
@@ -18,17 +18,30 @@ OPTIONS = {"access_key_id": "key", "secret_access_key": "secret", "region": "us-
 
 @contextmanager
 def s3_server() -> Iterator[str]:
-    """Run moto's S3 server; yield its URL."""
-    from moto.server import ThreadedMotoServer
+    """Run moto's S3 server; yield its URL.
+
+    It answers one request at a time: moto itself compares and replaces an object in two steps.
+    """
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+    from werkzeug.serving import make_server
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
+    application = DomainDispatcherApplication(create_backend_app)
+    turn = Lock()
+
+    def one_at_a_time(environ: Any, start_response: Any) -> list[bytes]:
+        with turn:
+            return list(application(environ, start_response))
+
+    server = make_server("127.0.0.1", 0, one_at_a_time, True, request_handler=MotoRequestHandler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
     try:
-        host, port = server.get_host_and_port()
-        yield f"http://{host}:{port}"
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
-        server.stop()
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def new_bucket(server: str) -> str:

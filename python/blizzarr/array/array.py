@@ -323,6 +323,9 @@ class Array(AsNumpy):
         ------
         ConflictError
             If the stored shape changed since this handle read it. Call `refresh`, and decide again.
+        UnknownOutcomeError
+            If the answer of a server may have been lost, and others have changed the array since: call `refresh`, and
+            look whether it has the new shape.
         ReadOnlyError
             If the array was opened for reading.
         ValueError, TypeError
@@ -368,6 +371,9 @@ class Array(AsNumpy):
         ConflictError
             If another array is stored there now; with `at`, if the array has another length, or ends with other
             elements.
+        UnknownOutcomeError
+            If the answer of a server may have been lost, and others have changed the array since: call `refresh`, and
+            look whether it has become longer, with fill values at the places of these elements.
         ValueError
             If the shape of the data does not fit, or there is no such axis.
         ReadOnlyError

@@ -167,7 +167,7 @@ def append(
                 try:
                     published = _publish(store, path, old, new, found)
                 except UnknownOutcomeError:
-                    # Twice as long, it would have a gap.
+                    # If it was made longer, to do so again would leave a gap.
                     raise
                 except ConflictError:
                     # Another program has appended or resized: then at the end that the array has now.

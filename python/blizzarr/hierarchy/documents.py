@@ -18,6 +18,10 @@ Node: TypeAlias = ArrayMeta | GroupMeta
 N = TypeVar("N", ArrayMeta, GroupMeta)
 
 _ATTEMPTS = 100
+_UNKNOWN = (
+    "the answer to a change of its metadata may have been lost, and others have changed them since, so it is not known "
+    "whether this change was stored: refresh(), and look"
+)
 
 
 def read_many(store: Store, paths: Sequence[str]) -> list[Node | BlizzarrError | None]:
@@ -81,15 +85,11 @@ def revise(store: Store, path: str, change: Callable[[N], N], known: Found | Non
         # than a stale one; and after it, as others may have made it anew in the meantime.
         try:
             changed = change(found.meta)  # type: ignore[arg-type]  # `change` raises an error for another kind of node
-        except ConflictError as error:
-            if not doubtful:
-                raise
-            # What is in the way may be this change itself.
-            reason = (
-                "the answer to a change of its metadata was lost, and others have changed them since, so it is not "
-                "known whether this change was stored: refresh(), and look"
-            )
-            raise UnknownOutcomeError(reason, array=f"/{path}", store=str(store)) from error
+        except (ConflictError, KeyError) as error:
+            if doubtful:
+                # What is in the way may be this change itself.
+                raise UnknownOutcomeError(_UNKNOWN, array=f"/{path}", store=str(store)) from error
+            raise
         new = encode(changed, path)
         forget_consolidated(store, path)
         done = put(store, found.documents, new)
@@ -97,6 +97,8 @@ def revise(store: Store, path: str, change: Callable[[N], N], known: Found | Non
             forget_consolidated(store, path)
             return changed
         doubtful = doubtful or done is None
+    if doubtful:
+        raise UnknownOutcomeError(_UNKNOWN, array=f"/{path}", store=str(store))
     raise ConflictError(
         f"other writers changed its metadata {_ATTEMPTS} times in a row; try again", array=f"/{path}", store=str(store)
     )

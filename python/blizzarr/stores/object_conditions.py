@@ -21,6 +21,8 @@ from blizzarr.stores.protocol import Value
 __all__ = ["Written", "condition_of", "put", "put_on_condition", "version_of"]
 
 _AT_WORK: Final = re.compile(r"\b409 Conflict\b")
+# Otherwise it says after how many retries.
+_AT_ONCE: Final = re.compile(r"\bPUT \S+ in \S+s - Server returned ")
 
 _ADVICE: Final = (
     "without which changes of several writers would be lost; if nobody else writes there, pass "
@@ -41,7 +43,7 @@ class Written(NamedTuple):
     version: str | None
     """The version of what was written; None if nothing was."""
     marks: Marks = ()
-    """Those of what was written."""
+    """Those of what was written; none if others have written since."""
     is_sure: bool = True
     """False if nothing was written as far as is known, but an answer may have been lost."""
 
@@ -118,13 +120,13 @@ def put_on_condition(target: Any, place: str, key: str, value: Value, version: s
     except FileNotFoundError:
         raise
     except Exception as error:
+        found = _found_out(target, key, version, marks)
         refused = isinstance(error, errors.AlreadyExistsError | errors.PreconditionError)
-        if not refused and not _AT_WORK.search(str(error)):
-            written = _found_out(target, key, version, marks)
-            if written.version is None:
-                raise
-            return written
-        return _found_out(target, key, version, marks)
+        if found.version is None and not refused and not _AT_WORK.search(str(error)):
+            raise
+        # A request that was made once is refused only if nothing was written.
+        made_once = _AT_ONCE.search(str(error)) or isinstance(target, obstore().store.MemoryStore)
+        return Written(None) if found.version is None and refused and made_once else found
     return Written(version_of(made), marks)
 
 
@@ -141,7 +143,7 @@ def _found_out(target: Any, key: str, version: str | None, marks: Marks) -> Writ
         return Written(now, marks)
     if mark in its_marks:
         # Nobody knows of which version it was; no object is of this one.
-        return Written(f'"replaced {mark}"', marks)
+        return Written(f'"replaced {mark}"')
     return Written(None, is_sure=now == version or before[-1] in its_marks)
 
 

@@ -24,7 +24,7 @@ _ANSWERS: Final = 3
 """How many answers may break off."""
 _LISTED: Final = 1000
 """Keys per request; S3 returns no more."""
-_MARKED: Final = 1024
+_MARKED: Final = 256
 """Of so many objects that were read to be replaced, the marks are kept until then."""
 
 # As elements, since the message also has the key.
@@ -102,9 +102,9 @@ class ObjectRequests:
                 body, found = self._body(key, {})
             except FileNotFoundError as error:
                 self._check_bucket("read", key, error)
-                return None
-            finally:
                 self._has_bucket = True
+                return None
+            self._has_bucket = True
             version = version_of(found.meta)
             self._marks.keep(key, (version, marks_in(found.attributes)))
             return body, version
@@ -160,10 +160,12 @@ class ObjectRequests:
         """Set a value, and return its version."""
         with self._failures("write", key):
             try:
-                return version_of(put(self.target, key, self._handed(value)))
+                version = version_of(put(self.target, key, self._handed(value)))
             except FileNotFoundError as error:
                 self._check_bucket("write", key, error)
                 raise
+            self._marks.keep(key, (version, ()))
+            return version
 
     def put_if(self, key: str, value: Value, version: str | None) -> Written:
         """Set a value only if what is there is of the version (None: only if there is nothing)."""
@@ -180,7 +182,7 @@ class ObjectRequests:
             except UnsupportedOperationError as error:
                 error.key, error.store = key, str(self)
                 raise
-            if written.version is not None:
+            if written.version is not None and written.marks:
                 self._marks.keep(key, (written.version, written.marks))
             return written
 

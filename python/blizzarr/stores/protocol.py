@@ -59,8 +59,9 @@ class Store(Protocol):
       if there is no value. Caches use it to find out whether they are up to date,
     - ``get_with_version(key)``: the value and the name of its version, a text; None if there is no value,
     - ``set_if_version(key, value, version)``: set the value only if it is still of that version (None: only if there is
-      none), and return whether it was. With both, parts of a chunk or shard that several processes or machines write
-      at once are all kept, without locks: each is merged into what is stored, again if somebody else was faster,
+      none), and return whether it was, as far as is known. With both, parts of a chunk or shard that several processes
+      or machines write at once are all kept, without locks: each is merged into what is stored, again if somebody else
+      was faster,
     - ``get_ranges_of_version(key, ranges, version)``: as `get_ranges`, with the name of the version that the parts are
       of: ``(parts, version)``, or None if there is no value. With a `version`, parts of this one only, and a
       `ConflictError` if the value is of another version. What is read of a shard in several requests is then of one
