@@ -86,6 +86,29 @@ def test_row_113_any_other_status_is_an_error(server: FaultyServer, array: Any, 
     assert server.objects == before
 
 
+def test_row_113_servers_that_refuse_what_is_missing(server: FaultyServer) -> None:
+    """Nodes of v3 have one document and can be opened; what else is refused is no fill value and no empty attribute."""
+    array = stored(server, "plain")
+    array.resize(128)
+    server.fault = lambda method, path: None if path in server.objects else 403
+    for opened in (blizzarr.open(server.store(), mode="r"), blizzarr.open_array(server.store(), mode="r")):
+        assert np.array_equal(opened[:64], VALUES)
+        with pytest.raises(StoreError, match="403"):
+            opened[64:]
+    with pytest.raises(StoreError, match="403"):
+        blizzarr.open(server.store(), path="b", mode="r")
+    del server.objects["/bucket/a/zarr.json"]
+    server.objects["/bucket/a/.zarray"] = document_of_v2()
+    with pytest.raises(StoreError, match="403"):
+        blizzarr.open(server.store(), mode="r")
+
+
+def document_of_v2() -> bytes:
+    values: dict[str, bytes] = {}
+    blizzarr.create_array(values, data=VALUES, chunks=64, zarr_format=2)
+    return bytes(values[".zarray"])
+
+
 @pytest.mark.parametrize("fault", [500, 503, "reset"])
 def test_row_114_what_fails_for_a_while_is_tried_again(server: FaultyServer, array: Any, fault: int | str) -> None:
     for part in PARTS:

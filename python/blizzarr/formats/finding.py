@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from errno import EISDIR, ENOTDIR
+from errno import EACCES, EISDIR, ENOTDIR
 from functools import lru_cache
 from typing import Any, Final
 
@@ -213,7 +213,13 @@ def find_again(store: Store, path: str) -> Found | None:
 def _find(store: Store, path: str, form: Format | None, near: bool) -> tuple[Found | None, Mapping[str, bytes] | None]:
     """Return the node at a path, and the documents of all formats unless the store is near."""
     forms = FORMATS.values() if form is None else (form,)
-    known = None if near else _documents(store, [other.document_keys(path) for other in forms])
+    try:
+        known = None if near else _documents(store, [other.document_keys(path) for other in forms])
+    except StoreError as error:
+        # Some servers refuse what is missing. A node of the newest format needs no document but its own.
+        if near or form is not None or error.errno != EACCES or (newest := _newest(store, path)) is None:
+            raise
+        return newest, {}
     found = find_many(store, (path,), None if form is None else forms, known=known)[0]
     if isinstance(found, BlizzarrError):
         raise found
