@@ -11,7 +11,7 @@ use libdeflate_sys as c;
 use miniz_oxide::inflate::stream::{inflate, InflateState};
 use miniz_oxide::{DataFormat, MZError, MZFlush, MZStatus};
 
-use super::{report, room};
+use super::{repetitive, report, room};
 use crate::error::{Direction, Error, Result};
 
 /// How much is decoded at a time only to see where it breaks.
@@ -159,6 +159,9 @@ pub fn encode_stream(
     dst: &mut Vec<u8>,
     room: Option<usize>,
 ) -> Result<bool> {
+    if repetitive::encode(wrapper, codec, level, src, dst, room)? {
+        return Ok(true);
+    }
     let (encode, bound) = match wrapper {
         Wrapper::Gzip => (
             c::libdeflate_gzip_compress as unsafe extern "C" fn(_, _, _, _, _) -> _,

@@ -11,6 +11,7 @@ pub mod foreign;
 pub mod gzip;
 pub mod lz4;
 pub mod n5;
+mod repetitive;
 mod report;
 pub(crate) mod room;
 pub mod shuffle;

@@ -161,3 +161,36 @@ fn random_damage_is_survived() {
     assert!(refused > 3000, "{refused}");
     check_mutations(&Zlib::new(6).unwrap(), &encoded(&Zlib::new(6).unwrap(), &value), value.len(), 4000);
 }
+
+/// Data that repeat, and data that only begin so, at every level: `zlib-rs` and libdeflate read what the other wrote.
+#[test]
+fn repetitive_data_round_trip() {
+    let mut labels: Vec<u8> = (0..300_000u32).flat_map(|at| (at / 700 * 7919 % 1000).to_le_bytes()).collect();
+    for level in 1..=9 {
+        assert_eq!(decoded(&gzip(level), &encoded(&gzip(level), &labels), labels.len()).unwrap(), labels);
+        let zlib = Zlib::new(level).unwrap();
+        assert_eq!(decoded(&zlib, &encoded(&zlib, &labels), labels.len()).unwrap(), labels);
+        assert!(encoded(&gzip(level), &labels).len() < labels.len() / 50, "level {level}");
+    }
+    labels.extend(noise(2 << 20));
+    for level in 1..=5 {
+        assert_eq!(decoded(&gzip(level), &encoded(&gzip(level), &labels), labels.len()).unwrap(), labels);
+    }
+    for size in [8 << 10, (8 << 10) + 1, 100_003] {
+        assert_eq!(decoded(&gzip(3), &encoded(&gzip(3), &vec![7; size]), size).unwrap(), vec![7; size]);
+    }
+}
+
+/// What looks repetitive where it is looked at, but is not.
+#[test]
+fn data_that_deceive_round_trip() {
+    let mut src = vec![0; 1 << 20];
+    let (piece, apart) = (4 << 10, ((1 << 20) - (4 << 10)) / 3);
+    src.copy_from_slice(&noise(1 << 20));
+    for at in [0, apart, 2 * apart, 3 * apart] {
+        src[at..at + piece].fill(0);
+    }
+    for level in 1..=5 {
+        assert_eq!(decoded(&gzip(level), &encoded(&gzip(level), &src), src.len()).unwrap(), src);
+    }
+}
