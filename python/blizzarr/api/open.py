@@ -114,8 +114,9 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
         node = _existing(found, place, mode, options.get("zarr_format"))
         if node is None:
             return None
-        _refuse_options(mode, options)
-        if isinstance(node, Group):
+        if options:
+            _refuse_options(mode, options)
+        if not isinstance(node, Array):
             raise NodeTypeError("expected an array, found a group; use open_group", array=f"/{place}", store=str(found))
         return node
 

@@ -229,7 +229,12 @@ def _find(store: Store, path: str, form: Format | None, near: bool) -> tuple[Fou
 def _newest(store: Store, path: str) -> Found | None:
     """Return the node at a path if it has the newest format."""
     (key,) = V3.document_keys(path)
-    raw = get_many(store, (key,))[0]
+    try:
+        raw = store.get(key)
+    except StoreError as error:
+        if error.errno not in _NO_VALUE:
+            raise
+        return None
     if raw is None:
         return None
     documents = {key: raw if type(raw) is bytes else bytes(raw)}
