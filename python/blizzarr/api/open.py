@@ -70,13 +70,12 @@ def open(
     """
     if mode is None:
         mode = "a" if options.keys() - {"zarr_format"} else "r+"
+    if options:
+        _check_options(mode, options)
     found, place = resolve(store, mode, path)
 
     def find() -> Array | Group | None:
-        node = _existing(found, place, mode, options.get("zarr_format"))
-        if node is not None:
-            _refuse_options(mode, options)
-        return node
+        return _existing(found, place, mode, options.get("zarr_format"))
 
     def create() -> Array | Group:
         if options.get("shape") is not None or options.get("data") is not None:
@@ -106,6 +105,8 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
     >>> open_array({}, shape=(4,), dtype="int16").shape
     (4,)
     """
+    if options:
+        _check_options(mode, options)
     found, place = resolve(store, mode, path)
     if mode == "a" and not options.keys() - {"zarr_format"}:
         mode = "r+"
@@ -114,8 +115,6 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
         node = _existing(found, place, mode, options.get("zarr_format"))
         if node is None:
             return None
-        if options:
-            _refuse_options(mode, options)
         if not isinstance(node, Array):
             raise NodeTypeError("expected an array, found a group; use open_group", array=f"/{place}", store=str(found))
         return node
@@ -266,12 +265,12 @@ def _advice_on_modes() -> Iterator[None]:
         raise
 
 
-def _refuse_options(mode: Mode, options: dict[str, Any]) -> None:
-    """Check the options for a node that is there: modes ``"r"`` and ``"r+"`` take none but the format.
+def _check_options(mode: Mode, options: dict[str, Any]) -> None:
+    """Check that there are such options; modes ``"r"`` and ``"r+"``, which create nothing, take only the format.
 
-    In mode ``"a"`` they have no effect, but must exist: the next time, the node may have to be created.
+    This comes before anything is looked for: who misspells an option should hear of that first.
     """
     given = sorted(options.keys() - {"zarr_format"})
+    check_option_names(given)
     if given and mode in ("r", "r+"):
         raise TypeError(f"mode {mode!r} opens a node that is there; {', '.join(given)} would be for creating one")
-    check_option_names(given)

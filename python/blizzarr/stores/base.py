@@ -16,7 +16,7 @@ from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.requests import each, is_remote
 
-__all__ = ["BaseStore"]
+__all__ = ["BaseStore", "refused"]
 
 
 class BaseStore(ABC):
@@ -115,6 +115,11 @@ class BaseStore(ABC):
     def _check_writable(self, key: str) -> None:
         """Raise `ReadOnlyError` if the store was opened for reading."""
         if self.read_only:
-            raise ReadOnlyError(
-                "the store was opened for reading; open it with mode 'r+' or 'a' to change it", key=key, store=str(self)
-            )
+            raise refused(self, key)
+
+
+def refused(store: Store, key: str) -> ReadOnlyError:
+    """Make the error about a write to a store that can only be read."""
+    never = getattr(store, "only_readable", None)
+    reason = never or "the store was opened for reading; open it with mode 'r+' or 'a' to change it"
+    return ReadOnlyError(reason, key=key or None, store=str(store))

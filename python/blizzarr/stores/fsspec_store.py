@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
-from blizzarr.errors import UnsupportedOperationError
+from blizzarr.errors import StoreError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.coalescing import Span, parts_of, spans_of
@@ -80,6 +80,8 @@ class FsspecStore(BaseStore):
         ------
         UnsupportedOperationError
             If fsspec, or the package that it needs for such URLs, is not installed.
+        StoreError
+            If the file system connects at once, and cannot.
 
         Examples
         --------
@@ -96,6 +98,11 @@ class FsspecStore(BaseStore):
             raise UnsupportedOperationError(
                 f"cannot open a {scheme}: URL: {error}; for the kinds of URLs that fsspec knows, install fsspec and "
                 "the package that it names"
+            ) from error
+        except OSError as error:
+            # Some file systems connect at once.
+            raise StoreError(
+                f"cannot open a {url.partition(':')[0]}: URL: {type(error).__name__}: {error}", errno=error.errno
             ) from error
         return cls(fs, path, read_only=read_only)
 

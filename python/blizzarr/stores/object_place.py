@@ -36,7 +36,7 @@ def place_of_target(target: Any) -> str:
     prefix = str(getattr(target, "prefix", None) or "").strip("/")
     if isinstance(target, kinds.LocalStore):
         return f"file:{os.path.realpath(f'/{prefix}')}"
-    config = getattr(target, "config", {})
+    config = _config(target)
     bucket = config.get("bucket") or config.get("container_name")
     if bucket is None:
         return f"{type(target).__name__}:{id(target)}"
@@ -50,6 +50,21 @@ def place_of_target(target: Any) -> str:
         endpoint = "emulator"
     server = f"{scheme}:{_place_of_url(endpoint)}/" if endpoint else f"{scheme}://"
     return f"{server}{bucket}{'/' if prefix else ''}{prefix}"
+
+
+def _config(target: Any) -> Any:
+    try:
+        return getattr(target, "config", {})
+    except Exception:
+        raise
+    except BaseException as error:
+        # A panic in Rust, which is no Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise ValueError(
+            f"this {type(target).__name__} of obstore cannot tell its configuration: pass options of the HTTP client, "
+            "like allow_http and timeout, as client_options={...}"
+        ) from None
 
 
 def without_secrets(text: str) -> str:

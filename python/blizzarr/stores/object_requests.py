@@ -34,6 +34,7 @@ _NO_BUCKET = re.compile(
 _BEYOND_END = re.compile(r"\b416\b|Invalid range|Range Not Satisfiable", re.IGNORECASE)
 # Of the machine's own service, which is asked last.
 _NO_CREDENTIALS = re.compile(r"/latest/api/token|/computeMetadata/|/metadata/identity/")
+_PLAIN_HTTP = re.compile(r"HTTP error: builder error")
 _NOT_PARTIAL = re.compile(r"non-partial|not partial|Range request not supported", re.IGNORECASE)
 
 
@@ -261,6 +262,10 @@ class ObjectRequests:
                     f"for public data (AWS_SKIP_SIGNATURE=true in the environment); see ObjectStore.from_url. {reason}"
                 )
                 number = errno.EACCES
+            elif _NO_BUCKET.search(str(error)):
+                reason, number = f"there is no such bucket: {reason}", errno.ENOENT
+            elif _PLAIN_HTTP.search(reason):
+                reason += "; for an endpoint that begins with http://, pass client_options={'allow_http': True}"
             # Causes are shown, too.
             cause = error if without_secrets(str(error)) == str(error) else None
             raise StoreError(reason, errno=number, key=key or None, store=str(self), direction=direction) from cause

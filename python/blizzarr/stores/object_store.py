@@ -122,6 +122,11 @@ class ObjectStore(BaseStore):
         return self._requests.in_memory
 
     @property
+    def only_readable(self) -> str | None:
+        """The reason why nothing can be written there, whatever the mode; None if it can."""
+        return "what is behind HTTP can only be read" if self._requests.is_http and self.read_only else None
+
+    @property
     def place(self) -> str:
         """The URL of the store, without credentials; of memory, a name for it in this process.
 

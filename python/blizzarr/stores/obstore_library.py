@@ -7,6 +7,7 @@ import re
 from typing import Any, Final
 
 from blizzarr.errors import UnsupportedOperationError
+from blizzarr.stores.obstore_options import sorted_out, what_was_meant
 
 __all__ = ["SCHEMES", "is_in_child", "is_installed", "obstore", "store_of_url"]
 
@@ -17,16 +18,7 @@ _BUCKET = re.compile(r"(s3a?|gc?s|azure|az|adl)://([^/?#]+)(?:/(.*))?", re.IGNOR
 _KINDS: Final = {"s": "S3Store", "g": "GCSStore", "a": "AzureStore"}
 _ENDPOINTS: Final = ("endpoint", "endpoint_url", "aws_endpoint", "aws_endpoint_url")
 """What options may call the server: names of settings in the environment are also names of options."""
-_MEANT: Final = {
-    "anon": "skip_signature=True",
-    "key": "access_key_id",
-    "secret": "secret_access_key",
-    "token": "session_token, or credential_provider",
-    "endpoint_override": "endpoint",
-    "profile": "credential_provider=obstore.auth.boto3.Boto3CredentialProvider(boto3.Session(profile_name=...))",
-    "client_kwargs": "region and endpoint",
-}
-"""What options of other libraries are called here."""
+_IN_ENVIRONMENT: Final = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 
 _library: Any = None
 _is_child = False
@@ -84,8 +76,12 @@ def store_of_url(url: str, options: dict[str, Any]) -> Any:
     library = obstore()
     scheme = url.partition(":")[0].lower()
     if scheme not in SCHEMES:
-        raise UnsupportedOperationError(f"expected a URL that begins with {', '.join(SCHEMES)}, found {scheme}://")
+        found = f"{scheme}://" if "://" in url else "none"
+        raise UnsupportedOperationError(f"expected a URL that begins with {', '.join(SCHEMES)}, found {found}")
+    options = sorted_out(options)
     endpoint = url if scheme == "http" else str(next(filter(None, map(options.get, _ENDPOINTS)), ""))
+    if not endpoint and scheme.startswith("s3"):
+        endpoint = next(filter(None, map(os.environ.get, _IN_ENVIRONMENT)), "")
     if endpoint and "://" not in endpoint:
         raise ValueError(f"expected an endpoint that begins with https:// or http://, found {endpoint!r}")
     if endpoint.lower().startswith("http://"):
@@ -105,8 +101,8 @@ def store_of_url(url: str, options: dict[str, Any]) -> Any:
     except (library.exceptions.BaseError, TypeError) as error:
         # The URL is not shown: it may hold credentials. Causes are shown, too.
         text = str(error).partition("\n\nDebug source")[0].replace(url, f"{scheme}://...")
-        meant = [f"{name}: use {ours}" for name, ours in _MEANT.items() if name in options]
-        text = "; ".join([text, *meant])
+        is_unknown = isinstance(error, library.exceptions.UnknownConfigurationKeyError)
+        text = "; ".join([text, *what_was_meant(options, is_unknown=is_unknown)])
         raise ValueError(f"{scheme}:// cannot be opened: {text}") from (None if url in str(error) else error)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Never
 
-from blizzarr.errors import ReadOnlyError
+from blizzarr.stores.base import refused
 from blizzarr.stores.handle import StoreHandle
 from blizzarr.stores.protocol import Store, Value
 
@@ -63,7 +63,7 @@ class ReadOnlyStore(StoreHandle):
         """Do nothing: nothing was set through this handle."""
 
     def _refuse(self, key: str) -> Never:
-        raise _refused(self, key)
+        raise refused(self, key)
 
 
 def read_only(store: Store) -> Store:
@@ -87,9 +87,4 @@ def check_writable(store: Store, key: str) -> None:
         If the store has a true attribute `read_only`.
     """
     if getattr(store, "read_only", False):
-        raise _refused(store, key)
-
-
-def _refused(store: Store, key: str) -> ReadOnlyError:
-    reason = "the store was opened for reading; open it with mode 'r+' or 'a' to change it"
-    return ReadOnlyError(reason, key=key or None, store=str(store))
+        raise refused(store, key)

@@ -125,6 +125,9 @@ def test_options_where_nothing_is_made() -> None:
         with pytest.raises(TypeError, match="unexpected keyword arguments: shpe; did you mean 'shape'"):
             opens(values, mode="a", shpe=(5,))
         assert opens(values, mode="a", shape=(5,), dtype="int8", data=None, attributes={}).shape == (3,)
+    for mode in ("r", "r+", "a"):
+        with pytest.raises(TypeError, match=r"for 'storage_options', pass FsspecStore.from_url"):
+            api.open("nothing.zarr", mode=mode, storage_options={})
     with pytest.raises(TypeError, match="shape would be for creating one"):
         api.open(values, mode="r", shape=3)
 

@@ -86,7 +86,7 @@ def test_a_refusal_is_no_fill_value_where_head_finds_nothing() -> None:
 def test_it_is_read_only_and_cannot_be_listed(served: Path) -> None:
     with http_server(served, ranges=True) as (url, _):
         array = blizzarr.open_array(f"{url}/a b%23ü.zarr/chunks", mode="r+")
-        with pytest.raises(ReadOnlyError):
+        with pytest.raises(ReadOnlyError, match="what is behind HTTP can only be read"):
             array[0] = 1
         with pytest.raises(UnsupportedOperationError, match="consolidated metadata"):
             ObjectStore.from_url(url).list()

@@ -330,3 +330,57 @@ def test_names_are_those_that_others_see(server: str) -> None:
     bucket = str(store.target.config["bucket"])
     listed = client(server).list_objects_v2(Bucket=bucket)["Contents"]
     assert [entry["Key"] for entry in listed] == ["a b/c/ü%20"]
+
+
+def test_options_of_the_http_client_may_stand_among_the_others(server: str) -> None:
+    """Obstore takes them there, and then panics when its configuration is read, as pickling does."""
+    options = {name: value for name, value in OPTIONS.items() if name != "client_options"}
+    url = f"s3://{new_bucket(server)}/a"
+    store = ObjectStore.from_url(
+        url, endpoint=server, allow_http=True, timeout="5s", AWS_CONNECT_TIMEOUT="5s", **options
+    )
+    again = pickle.loads(pickle.dumps(store))
+    again.set("b", b"1")
+    assert bytes(store.get("b") or b"") == b"1"
+    assert server in store.place
+
+
+def test_a_store_whose_configuration_cannot_be_read_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match=r"client_options="):
+        ObjectStore(obstore.store.S3Store("lab", allow_http=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"retry_config": {"max_retry": 2}},
+            "retry_config: there is no option 'max_retry'; did you mean 'max_retries'",
+        ),
+        (
+            {"retry_config": {"backoff": {"x": 2}}},
+            "backoff in retry_config: there is no option 'x'; there are init_back",
+        ),
+        ({"regin": "x"}, "regin: did you mean 'region'"),
+        ({"anon": True}, "anon: use skip_signature=True"),
+    ],
+)
+def test_misspelled_options(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        ObjectStore.from_url("s3://bucket/a", **options)
+
+
+def test_an_endpoint_without_encryption_in_the_environment(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    bucket = new_bucket(server)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server)
+    store = ObjectStore.from_url(f"s3://{bucket}/a", **OPTIONS)
+    store.set("b", b"1")
+    assert bytes(store.get("b") or b"") == b"1"
+    theirs = ObjectStore(obstore.store.S3Store(bucket, **OPTIONS))
+    with pytest.raises(StoreError, match=r"client_options=\{'allow_http': True\}"):
+        theirs.get("b")
+
+
+def test_a_text_that_is_no_url() -> None:
+    with pytest.raises(UnsupportedOperationError, match="found none"):
+        ObjectStore.from_url("bucket/a")
