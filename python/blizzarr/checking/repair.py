@@ -96,7 +96,8 @@ def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Findin
         "intact": "nothing is wrong with it by now",
         "gone": "it is not there any more",
     }[outcome]
-    lost_places = tuple((*place, *inner) for inner in lost)
+    # Which inner chunks a shard had cannot be known without its index.
+    lost_places = (place,) if outcome == "removed" else tuple((*place, *inner) for inner in lost)
     return Repair(finding.kind, path, key, said, outcome != "hopeless", next(iter(kept), None), lost_places, place)
 
 

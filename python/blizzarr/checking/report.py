@@ -32,9 +32,11 @@ class Repair:
     kept: str | None = None
     """The place in the quarantine where the replaced value is kept."""
     lost: tuple[tuple[int, ...], ...] = ()
-    """The chunks that could not be saved, as in `Finding.chunk`; for nested shards, with the position in each level."""
+    """The chunks that could not be saved, as in `Finding.chunk`; for nested shards, with the position in each level.
+
+    If nothing of a chunk or shard could be saved and it was moved away, this is its own position, `chunk`."""
     chunk: tuple[int, ...] | None = None
-    """The position of the shard in the chunk grid, with which each of `lost` begins."""
+    """The position of the chunk or shard in the chunk grid, with which each of `lost` begins."""
 
     def __str__(self) -> str:
         return f"{self.path if self.key is None else self.key}: {self.message}"

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from blizzarr.checking.finding import KINDS, Finding, Severity
-from blizzarr.checking.report import Report
+from blizzarr.checking.report import Repair, Report
 from blizzarr.display.sizes import bytes_text
 from blizzarr.model.names import printable
 
@@ -73,12 +73,18 @@ def repairs_tree(report: Report, limit: int) -> Tree:
         if repair.kept is not None:
             leaf.add(Text(f"kept: {printable(repair.kept)}", style="italic"))
         for chunk in repair.lost[:limit]:
-            leaf.add(Text(f"lost: inner chunk {_position(chunk[len(repair.chunk or ()) :])}", style="red"))
+            leaf.add(Text(f"lost: {_lost(repair, chunk)}", style="red"))
         if len(repair.lost) > limit:
             leaf.add(Text(f"lost: {len(repair.lost) - limit:,} more", style="red"))
     if len(report.repairs) > NODES:
         tree.add(Text(f"and {len(report.repairs) - NODES:,} more", style="dim"))
     return tree
+
+
+def _lost(repair: Repair, chunk: tuple[int, ...]) -> str:
+    if chunk == repair.chunk:
+        return f"the whole {'chunk' if repair.kind in ('chunk', 'checksum') else 'shard'}"
+    return f"inner chunk {_position(chunk[len(repair.chunk or ()) :])}"
 
 
 def _position(chunk: tuple[int, ...]) -> str:

@@ -177,6 +177,24 @@ def test_a_shard_that_is_cut_keeps_what_its_index_still_finds() -> None:
     assert (damaged.array[8:] == -1).all()
 
 
+@pytest.mark.parametrize("dry_run", [False, True])
+@pytest.mark.parametrize("what", ["the index", "every inner chunk"])
+def test_a_shard_of_which_nothing_is_left_is_lost_as_a_whole(what: str, dry_run: bool) -> None:
+    damaged = Damaged("zstd", "shard")
+    spoilt = damaged.shard[:5]
+    if what == "every inner chunk":
+        spoilt = damaged.shard
+        for at, _ in shards.split(damaged.shard, 4, at_start=False)[1]:
+            spoilt = flip(spoilt, at)
+    damaged.store.set(damaged.key, spoilt)
+    quarantine = None if dry_run else MemoryStore()
+    report = blizzarr.check(damaged.store, repair=True, quarantine=quarantine, quarantine_damaged=True, dry_run=dry_run)
+    (repair,) = report.repairs
+    assert (repair.done, repair.lost, report.repaired) == (True, ((0, 0),), False)
+    leaves = [str(leaf.label) for leaf in repairs_tree(report, 9).children[0].children]
+    assert leaves[-1] == "lost: the whole shard"
+
+
 # Chunks
 
 
@@ -189,6 +207,8 @@ def test_chunks_that_cannot_be_decoded_stay_unless_they_may_be_moved(tmp_path: P
     (repair,) = report.repairs
     assert (repair.done, repair.message) == (True, "moved away, as nothing of it can be saved; it reads as fill value")
     assert Path(str(repair.kept)).read_bytes() == damaged.encoded[:-2]
+    assert (repair.lost, report.repaired) == ((repair.chunk,), False)
+    assert [str(leaf.label) for leaf in repairs_tree(report, 9).children[0].children][1:] == ["lost: the whole chunk"]
     assert (damaged.array[8:, :8] == -1).all()
     assert blizzarr.check(damaged.store).findings == []
 

@@ -114,7 +114,9 @@ def test_repair_says_what_it_did_and_where_the_old_bytes_are(run: Run, stored: P
     assert f"kept: {kept}" in out
     after = json.loads(run("check", "--json", stored)[1])
     assert [finding["key"] for finding in after["findings"]] == ["g/a/c/0/1"]
-    assert run("check", "--repair", "--quarantine-damaged", "--quarantine", stored.with_name("q"), stored)[0] == 0
+    code, out, _, _ = run("check", "--repair", "--quarantine-damaged", "--quarantine", stored.with_name("q"), stored)
+    assert code == 1
+    assert "lost: the whole chunk" in out
     assert [path.name for path in stored.with_name("q").glob("*/g/a/c/0/*")] == ["1"]
     assert run("check", stored)[0] == 0
 
