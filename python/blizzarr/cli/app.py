@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import sys
 import warnings
 from collections.abc import Sequence
 from typing import Annotated
@@ -12,7 +9,7 @@ from typing import Annotated
 import typer
 
 from blizzarr.cli import cat, check, copy, create, diff, info, ls, rm, show, tree, upgrade
-from blizzarr.errors import BlizzarrError
+from blizzarr.cli.failing import failing, say
 
 __all__ = ["app", "main"]
 
@@ -55,32 +52,14 @@ for _verb in (info, tree, ls, cat, show, create, copy, upgrade, check, diff, rm)
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Print a warning of the library without the line of code that issued it."""
-    _say("yellow", message)
-
-
-def _say(colour: str, message: object) -> None:
-    """Print a message; control characters in it, which names in data may have, are escaped."""
-    from blizzarr.model.names import printable
-
-    text = "\n".join(map(printable, str(message).split("\n")))
-    typer.echo(f"{typer.style('blizzarr:', fg=colour, bold=True)} {text}", err=True)
-
-
-def _as_options(text: str) -> str:
-    """Replace advice about Python settings by the options of the command line."""
-    text = text.replace("set config.keep_foreign_files=True", "say --keep-foreign")
-    text = text.replace("shards=None", "--shards none")
-    return re.sub(r"\b(overwrite|resume)=True", r"--\1", text)
+    say("yellow", message)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; exits with 0, with 1 for errors, 2 for wrong usage, 130 after Ctrl-C."""
+    """Run the command line; exits with 0, with 1 for errors, 2 for wrong usage, 130 after Ctrl-C.
+
+    For `check` and `diff`, 1 is damage or a difference, and 2 any error.
+    """
     warnings.showwarning = _show_warning
-    try:
+    with failing(1):
         app(None if arguments is None else list(arguments))
-    except (BlizzarrError, OSError, ValueError, TypeError, MemoryError) as error:
-        # Errors of the library are printed as they are; any other exception is a bug of ours and shows its traceback.
-        if os.environ.get("BLIZZARR_TRACEBACK"):
-            raise
-        _say("red", _as_options(str(error)))
-        sys.exit(1)

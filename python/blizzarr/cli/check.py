@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blizzarr.cli.failing import failing
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.progress import Meter
@@ -24,7 +25,7 @@ EXAMPLES = (
 )
 
 DAMAGED = 1
-USAGE = 2
+UNCHECKED = 2
 
 
 def run(
@@ -74,8 +75,8 @@ def run(
     since, even where a flipped bit decodes to another value. With --fast, chunks are not decoded, but their checksums
     are still computed.
 
-    The exit status is 1 if something is damaged and was not repaired without loss; warnings and notes count only with
-    --strict.
+    The exit status is 1 if something is damaged and was not repaired without loss, and 2 if nothing could be checked.
+    Warnings and notes count only with --strict.
     """
     place = Place.parse(path)
     if place.key is not None:
@@ -86,30 +87,20 @@ def run(
         raise typer.BadParameter("expected one of --record, --against and --repair")
     from blizzarr import api
     from blizzarr.config import config
-    from blizzarr.errors import BlizzarrError, NodeNotFoundError
 
-    with config.set(threads=threads), Meter("check", unit="objects") as meter:
-        try:
-            report = api.check(
-                place.target,
-                place.path,
-                fast=fast,
-                repair=repair,
-                dry_run=dry_run,
-                quarantine=quarantine,
-                quarantine_damaged=quarantine_damaged,
-                record=record,
-                against=against,
-                progress=meter,
-            )
-        except NodeNotFoundError as error:
-            raise typer.BadParameter(str(error), param_hint="PATH") from error
-        except BlizzarrError as error:
-            if record is None and against is None:
-                raise
-            # An unreadable manifest is no finding about the data.
-            hint = "--record" if against is None else "--against"
-            raise typer.BadParameter(str(error), param_hint=hint) from error
+    with failing(UNCHECKED), config.set(threads=threads), Meter("check", unit="objects") as meter:
+        report = api.check(
+            place.target,
+            place.path,
+            fast=fast,
+            repair=repair,
+            dry_run=dry_run,
+            quarantine=quarantine,
+            quarantine_damaged=quarantine_damaged,
+            record=record,
+            against=against,
+            progress=meter,
+        )
     show(report, limit, as_json=as_json)
     damaged = not report.ok and not (report.repairs and report.repaired)
     if damaged or (strict and report.findings):

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from blizzarr.cli.completion import complete_path
+from blizzarr.cli.failing import failing
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.opened import open_node
 from blizzarr.cli.place import Place
@@ -48,19 +49,15 @@ def run(
     """
     from blizzarr import api
     from blizzarr.config import config
-    from blizzarr.errors import BlizzarrError
 
-    nodes = []
+    places = []
     for name, text in (("A", a), ("B", b)):
         place = Place.parse(text)
         if place.key is not None:
             raise typer.BadParameter("expected a whole array or group, found a selection", param_hint=name)
-        try:
-            nodes.append(open_node(place))
-        except BlizzarrError as error:
-            raise typer.BadParameter(str(error), param_hint=name) from error
-    with config.set(threads=threads), Meter("diff") as meter:
-        found = api.diff(*nodes, rtol=rtol, atol=atol, shown=limit, progress=meter)
+        places.append(place)
+    with failing(TROUBLE), config.set(threads=threads), Meter("diff") as meter:
+        found = api.diff(*map(open_node, places), rtol=rtol, atol=atol, shown=limit, progress=meter)
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2))
     else:

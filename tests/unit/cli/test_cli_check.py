@@ -11,6 +11,7 @@ import pytest
 
 import blizzarr
 from blizzarr.cli import progress
+from blizzarr.errors import StoreError
 
 Run = Callable[..., "tuple[int, str, str, bytes]"]
 
@@ -129,8 +130,22 @@ def test_what_takes_long_shows_how_far_it_has_come(run: Run, stored: Path, monke
     assert "check: 100 %, 8 of 8 objects" in err
 
 
+def test_what_cannot_be_checked_is_one_line(run: Run, stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, out, err, _ = run("check", stored / "nothing")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"blizzarr: /nothing in {stored}: no array or group here: ")
+    assert "the group / has g, s" in err
+    assert err.count("\n") == 1
+
+    def fail(*_: object, **__: object) -> None:
+        raise StoreError("cannot list: the network is down")
+
+    monkeypatch.setattr("blizzarr.api.check", fail)
+    code, out, err, _ = run("check", stored)
+    assert (code, out, err) == (2, "", "blizzarr: cannot list: the network is down\n")
+
+
 def test_wrong_usage(run: Run, stored: Path) -> None:
-    assert run("check", stored / "nothing")[0] == 2
     assert run("check", f"{stored}/s[0]")[0] == 2
     code, _, err, _ = run("check", "--dry-run", stored)
     assert code == 2

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import blizzarr
+from blizzarr.errors import StoreError
 
 Run = Callable[..., "tuple[int, str, str, bytes]"]
 
@@ -62,7 +64,17 @@ def test_trouble(run: Run, data: Path, volume: np.ndarray) -> None:
     code, out, _, _ = run("diff", data / "brain/t1", "b.zarr")
     assert code == 2
     assert "could not be compared  B c/0/0/1: zstd: data ended after 0 of 120 bytes\n" in out
-    code, _, err, _ = run("diff", data, "nowhere.zarr")
-    assert code == 2
-    assert "nowhere.zarr" in err
+    code, out, err, _ = run("diff", data, "nowhere.zarr")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"blizzarr: {Path('nowhere.zarr').absolute()}: no array or group here: ")
+    assert err.count("\n") == 1
     assert run("diff", data, "data.zarr/series[0]")[0] == 2
+
+
+def test_a_comparison_that_fails_is_no_difference(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise StoreError("cannot list: the network is down")
+
+    monkeypatch.setattr("blizzarr.api.diff", fail)
+    code, out, err, _ = run("diff", data, data)
+    assert (code, out, err) == (2, "", "blizzarr: cannot list: the network is down\n")
