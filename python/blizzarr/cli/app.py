@@ -20,7 +20,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
     help="Zarr arrays and groups, from the shell.\n\n"
-    "A PATH is a directory or a zip file, followed by the path of a node in it: [bold]data.zarr/brain/t1[/bold]. "
+    "A PATH is a directory, a zip file or a URL, followed by the path of a node in it: "
+    "[bold]data.zarr/brain/t1[/bold] or [bold]s3://bucket/data.zarr/brain/t1[/bold]. "
     "Where elements are read, a selection may follow; quote it because of the shell: "
     "[bold]'data.zarr/brain/t1\\[0:10, ::2]'[/bold].",
     epilog="With BLIZZARR_TRACEBACK=1 in the environment, errors show where in the code they came from.",

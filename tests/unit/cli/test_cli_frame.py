@@ -9,6 +9,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from blizzarr.cli import progress
@@ -25,6 +26,7 @@ def test_help_lists_the_verbs(run: Run) -> None:
     assert code == 0
     for verb in VERBS:
         assert f" {verb} " in out
+    assert "URL" in out
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -166,3 +168,27 @@ def test_a_node_at_the_root_of_the_file_system(monkeypatch: pytest.MonkeyPatch) 
     """There is no directory above it to go on to."""
     monkeypatch.setattr("blizzarr.cli.place._has_document", lambda directory, groups: True)
     assert (Place.parse("/a/b").target, Place.parse("/a/b").path) == ("/", "a/b")
+
+
+def test_every_verb_takes_urls(run: Run, tmp_path: Path) -> None:
+    """Of a store whose root they name, or of a node in it."""
+    np.save(tmp_path / "h.npy", np.arange(10))
+    url = "memory://urls/x.zarr"
+    for command in (
+        ("create", url),
+        ("create", f"{url}/a", "--shape", "4", "--dtype", "int16"),
+        ("copy", tmp_path / "h.npy", f"{url}/h"),
+        ("copy", url, "memory://urls/y.zarr"),
+        ("info", f"{url}/h"),
+        ("tree", url),
+        ("ls", url),
+        ("cat", f"{url}/h[2:4]"),
+        ("show", f"{url}/h", "-o", tmp_path / "h.png"),
+        ("check", url),
+        ("diff", url, "memory://urls/y.zarr"),
+        ("copy", f"{url}/h", f"file://{tmp_path}/y.zarr"),
+        ("upgrade", f"file://{tmp_path}/y.zarr"),
+        ("rm", "--yes", f"{url}/h"),
+    ):
+        assert run(*command)[0] == 0, command
+    assert run("ls", url)[1] == "a\n"
