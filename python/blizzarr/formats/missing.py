@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
@@ -39,7 +40,7 @@ def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | N
         return "this store cannot tell what is there instead"
     names = [key[len(prefix) :] for key in (*prefixes, *keys)]
     if not names:
-        return f"nothing is at this path; {_nearest(store, path, detect)}" if path else _what_is_empty(store)
+        return f"nothing is at this path; {_nearest(store, path, detect)}" if path else _what_is_empty(store, detect)
     what = foreign(names)
     if what is not None:
         return f"it looks like {what}"
@@ -59,12 +60,23 @@ def foreign(names: Collection[str]) -> str | None:
     return None if found is None else f"{_OTHERS[found]}, which this version does not read ({found} is there)"
 
 
-def _what_is_empty(store: Any) -> str:
+def _what_is_empty(store: Any, detect: Callable[[Any, str], Node | None]) -> str:
     # Read-only stores and stores with a pool wrap the local one.
     store = unwrapped(store)
     if not isinstance(store, LocalStore):
         return "the store is empty"
-    return "the directory is empty" if store.root.is_dir() else "no such file or directory"
+    if store.root.is_dir():
+        return "the directory is empty"
+    above = _directory_above(store, detect)
+    return "no such file or directory" if above is None else f"no such file or directory; {above}"
+
+
+def _directory_above(store: LocalStore, detect: Callable[[Any, str], Node | None]) -> str | None:
+    """Return a clause about the closest directory that exists above that of a store; None if it is no node."""
+    if store.links == "within-root":
+        return None  # what is above is outside
+    above = next((parent for parent in store.root.parents if os.path.isdir(parent)), None)
+    return None if above is None else _node_at(LocalStore(above, read_only=True), "", str(above), detect)
 
 
 def _nearest(store: Store, path: str, detect: Callable[[Any, str], Node | None]) -> str:
@@ -72,16 +84,24 @@ def _nearest(store: Store, path: str, detect: Callable[[Any, str], Node | None])
     parent = path
     while parent:
         parent = parent.rpartition("/")[0]
-        try:
-            node = detect(store, parent)
-        except BlizzarrError as error:
-            return f"/{parent} cannot be read: {error}"
-        if isinstance(node, ArrayMeta):
-            return f"/{parent} is an array, which has nothing below it"
-        if node is not None:
-            form = FORMATS.get(node.format)
-            prefix = None if form is None else form.listing_prefix(parent)
-            names = [] if form is None or prefix is None else form.child_names(parent, *store.list_dir(prefix))
-            more = "" if len(names) <= _SHOWN else f" and {len(names) - _SHOWN} more"
-            return f"the group /{parent} has {', '.join(names[:_SHOWN]) or 'no members'}{more}"
+        said = _node_at(store, parent, f"/{parent}", detect)
+        if said is not None:
+            return said
     return "there is no group above it either"
+
+
+def _node_at(store: Store, path: str, name: str, detect: Callable[[Any, str], Node | None]) -> str | None:
+    """Return a clause about the node at a path, with its members, under this name; None if there is no node."""
+    try:
+        node = detect(store, path)
+    except BlizzarrError as error:
+        return f"{name} cannot be read: {error}"
+    if node is None:
+        return None
+    if isinstance(node, ArrayMeta):
+        return f"{name} is an array, which has nothing below it"
+    form = FORMATS.get(node.format)
+    prefix = None if form is None else form.listing_prefix(path)
+    names = [] if form is None or prefix is None else form.child_names(path, *store.list_dir(prefix))
+    more = "" if len(names) <= _SHOWN else f" and {len(names) - _SHOWN} more"
+    return f"the group {name} has {', '.join(names[:_SHOWN]) or 'no members'}{more}"

@@ -21,7 +21,7 @@ from blizzarr.errors import (
     UnknownExtensionError,
 )
 from blizzarr.group import Group
-from blizzarr.stores import MemoryStore, ZipStore
+from blizzarr.stores import LocalStore, MemoryStore, ZipStore
 
 MODES: tuple[Any, ...] = ("r", "r+", "a", "w", "w-")
 
@@ -115,6 +115,28 @@ def test_opening_is_not_making(tmp_path: Path) -> None:
     with pytest.raises(NodeNotFoundError):
         api.load(tmp_path / "typo.zarr")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_misspelled_member_in_a_path_says_what_the_group_has(tmp_path: Path) -> None:
+    """As `path=` does, although the directory that does not exist is a store of its own."""
+    group = api.create_group(tmp_path / "d.zarr")
+    group.create_array("temperature", shape=3, dtype="int8")
+    group.create_group("sub")
+    there = rf"no such file or directory; the group {tmp_path / 'd.zarr'} has sub, temperature; looked for zarr\.json"
+    for wrong in ("temprature", "temprature/more"):
+        with pytest.raises(NodeNotFoundError, match=there):
+            api.open(tmp_path / "d.zarr" / wrong)
+    with pytest.raises(NodeNotFoundError, match=f"the group {tmp_path / 'd.zarr' / 'sub'} has no members; looked"):
+        api.open(tmp_path / "d.zarr/sub/t")
+    below = f"{tmp_path / 'd.zarr/temperature'} is an array, which has nothing below it; looked for"
+    with pytest.raises(NodeNotFoundError, match=below):
+        api.open(tmp_path / "d.zarr/temperature/0")
+
+
+def test_a_confined_store_says_nothing_about_what_is_above_it(tmp_path: Path) -> None:
+    api.create_group(tmp_path / "d.zarr").create_group("secret")
+    with pytest.raises(NodeNotFoundError, match="no such file or directory; looked for "):
+        api.open(LocalStore(tmp_path / "d.zarr" / "x", links="within-root"))
 
 
 def test_options_where_nothing_is_made() -> None:
