@@ -80,7 +80,7 @@ def create_array(
     chunks
         The shape of a chunk, which is compressed and read as one: a size like ``"8MB"``, one length for all axes, or
         one length per axis, where -1 is the whole axis. ``"auto"`` halves the longest axis of the array until a chunk
-        has at most `config.chunk_bytes` (1 MiB).
+        has at most `config.chunk_bytes` (1 MiB); if `shards` are lengths, it divides these.
     shards
         The shape of a shard, which holds whole chunks and is stored and written as one object: None for no shards,
         otherwise as for `chunks`. ``"auto"`` doubles the shortest axis of a chunk as long as a shard has at most

@@ -4,7 +4,8 @@
 `config.chunk_bytes` (1 MiB). This is small enough that reading a point costs little, large enough that requests, files
 and compressed streams are worth their overhead, and nearly a cube, so that slices along any axis touch about equally
 many chunks. As axes are divided into equal parts, little of the last chunks is outside of the array. An axis of length
-0 will grow: it gets as much of the size as the other axes leave.
+0 will grow: it gets as much of the size as the other axes leave. In shards of given lengths, these are what is divided,
+by their smallest divisors, so that a shard holds whole chunks.
 
 **Shards.** By default, the shortest axis of a chunk is doubled again and again, as long as a shard has at most
 `config.shard_bytes` (64 MiB) and does not hold the array: a shard is written at once, so it should fit several times
@@ -32,6 +33,7 @@ ShardsLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None] | Non
 """As for chunks; None means no shards."""
 
 _BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B\s*")
+_MOST = 1_000_000
 _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
@@ -55,8 +57,12 @@ def parse_bytes(text: str) -> int:
     return int(float(number) * (1024 if binary else 1000) ** _POWERS[power])
 
 
-def auto_chunks(shape: Sequence[int], itemsize: int, aim: int | None = None) -> tuple[int, ...]:
+def auto_chunks(
+    shape: Sequence[int], itemsize: int, aim: int | None = None, shards: Sequence[int | None] | None = None
+) -> tuple[int, ...]:
     """Return a chunk shape of at most about `aim` bytes, by default `config.chunk_bytes`; see the module's docstring.
+
+    `shards` are lengths that the chunks must divide, with None for an axis along which they are free.
 
     Examples
     --------
@@ -66,19 +72,27 @@ def auto_chunks(shape: Sequence[int], itemsize: int, aim: int | None = None) -> 
     (100,)
     >>> auto_chunks((0, 256, 256), 2)
     (8, 256, 256)
+    >>> auto_chunks((10_000, 10_000), 4, shards=(1000, None))
+    (500, 313)
     """
     elements = max(1, (config.chunk_bytes if aim is None else aim) // max(1, itemsize))
-    chunks = [max(1, length) for length in shape]
-    parts = [1] * len(chunks)
+    fixed = [None] * len(shape) if shards is None else shards
+    chunks = [max(1, length) if shard is None else shard for length, shard in zip(shape, fixed, strict=True)]
     while math.prod(chunks) > elements:
         # Of axes of equal length the first is halved: elements along the last ones are adjacent in memory.
         axis = max(range(len(chunks)), key=lambda axis: chunks[axis])
-        parts[axis] *= 2
-        chunks[axis] = max(1, -(-shape[axis] // parts[axis]))
+        length = chunks[axis]
+        # Halving and rounding up again and again is the same as dividing once and rounding up.
+        chunks[axis] = -(-length // 2) if fixed[axis] is None else length // _smallest_divisor(length)
     for axis, length in enumerate(shape):
-        if length == 0:
+        if length == 0 and fixed[axis] is None:
             chunks[axis] = max(1, elements // math.prod(chunks))
     return tuple(chunks)
+
+
+def _smallest_divisor(length: int) -> int:
+    """Return the smallest divisor above 1; the length itself if there is none below a million."""
+    return next((divisor for divisor in range(2, min(math.isqrt(length), _MOST) + 1) if length % divisor == 0), length)
 
 
 def auto_shards(shape: Sequence[int], chunks: Sequence[int], itemsize: int, aim: int | None = None) -> tuple[int, ...]:
@@ -108,8 +122,10 @@ def auto_shards(shape: Sequence[int], chunks: Sequence[int], itemsize: int, aim:
     return tuple(count * chunk for count, chunk in zip(counts, chunks, strict=True))
 
 
-def resolve_chunks(chunks: ChunksLike, shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
-    """Return the chunk shape for a user's argument.
+def resolve_chunks(
+    chunks: ChunksLike, shape: Sequence[int], itemsize: int, shards: ShardsLike = None
+) -> tuple[int, ...]:
+    """Return the chunk shape for a user's argument; where it leaves the lengths open, they divide those of the shards.
 
     Raises
     ------
@@ -122,13 +138,16 @@ def resolve_chunks(chunks: ChunksLike, shape: Sequence[int], itemsize: int) -> t
     ((100, 100), (10, 1000))
     >>> resolve_chunks(None, (100,), 4), resolve_chunks(False, (1000, 1000), 4)
     ((100,), (1000, 1000))
+    >>> resolve_chunks("auto", (1000, 1000), 8, shards=(500, 500))
+    (250, 500)
     """
     if chunks is None or chunks is True:
         chunks = "auto"
     elif chunks is False:
         chunks = -1
     if isinstance(chunks, str):
-        return auto_chunks(shape, itemsize, None if chunks == "auto" else parse_bytes(chunks))
+        fixed = None if shards is None or isinstance(shards, str) else _given_lengths(shards, shape)
+        return auto_chunks(shape, itemsize, None if chunks == "auto" else parse_bytes(chunks), fixed)
     return _lengths(chunks, shape, "chunks")
 
 
@@ -152,12 +171,10 @@ def resolve_shards(
     if isinstance(shards, str):
         found = auto_shards(shape, chunks, itemsize, None if shards == "auto" else parse_bytes(shards))
         return None if found == chunks else found
-    lengths = _lengths(shards, shape, "shards")
-    given = shards if isinstance(shards, Iterable) else [shards] * len(lengths)
     whole = [
         # The whole axis: as many chunks as hold it.
-        -(-length // chunk) * chunk if asked in (None, -1) else length
-        for asked, length, chunk in zip(given, lengths, chunks, strict=True)
+        -(-max(1, length) // chunk) * chunk if given is None else given
+        for given, length, chunk in zip(_given_lengths(shards, shape), shape, chunks, strict=True)
     ]
     problems = [
         Problem(f"shards[{axis}]", f"a multiple of the chunk length {chunk}", str(length))
@@ -167,6 +184,13 @@ def resolve_shards(
     if problems:
         raise MetadataError(problems=problems)
     return tuple(whole)
+
+
+def _given_lengths(shards: int | Sequence[int | None], shape: Sequence[int]) -> list[int | None]:
+    """Return the lengths of shards, checked, with None where they are to be the whole axis."""
+    lengths = _lengths(shards, shape, "shards")
+    given = shards if isinstance(shards, Iterable) else [shards] * len(lengths)
+    return [None if asked in (None, -1) else length for asked, length in zip(given, lengths, strict=True)]
 
 
 def _lengths(given: int | Sequence[int | None], shape: Sequence[int], name: str) -> tuple[int, ...]:

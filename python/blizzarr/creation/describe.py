@@ -87,7 +87,7 @@ def describe_array(
         _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
     lengths = _shape(shape)
     kind = decide_type(DataType.parse(dtype), filters, serializer, compressors, codecs)
-    chunk_shape = resolve_chunks(chunks, lengths, kind.usual_bytes)
+    chunk_shape = resolve_chunks(chunks, lengths, kind.usual_bytes, shards)
     shard_shape = resolve_shards(shards, chunk_shape, lengths, kind.usual_bytes)
     if codecs is None:
         chain = CodecChain.from_user(

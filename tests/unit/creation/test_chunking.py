@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import blizzarr
 from blizzarr.creation.chunking import auto_chunks, auto_shards, parse_bytes, resolve_chunks, resolve_shards
 from blizzarr.errors import MetadataError
 
@@ -81,6 +82,44 @@ def test_all_problems_at_once() -> None:
     with pytest.raises(MetadataError) as caught:
         resolve_shards((4, 10, 9), (3, 5, 2), (10, 10, 10), 1)
     assert [problem.path for problem in caught.value.problems] == ["shards[0]", "shards[2]"]
+
+
+@pytest.mark.parametrize(
+    ("shards", "chunks", "expected"),
+    [
+        ((100, 100, 100), "auto", (100, 100, 100)),
+        ((1000, 1000, 1000), "auto", (25, 125, 125)),
+        ((1000, 1000, 1000), "1kB", (5, 5, 25)),
+        ((1009, 1009, 1009), None, (1, 1009, 1009)),
+        (200, "auto", (100, 100, 100)),
+        ((64, -1, None), "auto", (64, 125, 125)),
+        (-1, "auto", (63, 125, 125)),
+        ("auto", "auto", (63, 125, 125)),
+        ("8MB", "auto", (63, 125, 125)),
+    ],
+)
+def test_chunks_that_are_left_open_divide_the_shards(shards: Any, chunks: Any, expected: tuple[int, ...]) -> None:
+    shape = (1000, 1000, 1000)
+    found = resolve_chunks(chunks, shape, 1, shards)
+    assert found == expected
+    whole = resolve_shards(shards, found, shape, 1)
+    assert whole is not None
+    assert all(shard % chunk == 0 for shard, chunk in zip(whole, found, strict=True))
+
+
+def test_lengths_of_chunks_stay_as_they_are_given_with_shards() -> None:
+    with pytest.raises(MetadataError, match=r"shards\[0\]: expected a multiple of the chunk length 30, found 100"):
+        blizzarr.create_array({}, shape=(300, 300), dtype="u1", chunks=(30, 50), shards=100)
+    assert blizzarr.create_array({}, shape=(300, 300), dtype="u1", shards=(100, 100)).shards == (100, 100)
+    with pytest.raises(MetadataError, match="one for each dimension"):
+        blizzarr.create_array({}, shape=(300, 300), dtype="u1", shards=(100, 100, 100))
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": (50, 50)}])
+@pytest.mark.parametrize("form", ["v1", "v2"])
+def test_a_format_without_shards_is_what_is_wrong(options: Any, form: str) -> None:
+    with pytest.raises(MetadataError, match="expected no shards, as this format has none"):
+        blizzarr.create_array({}, shape=(300, 300), dtype="u1", shards=(100, 100), zarr_format=form, **options)
 
 
 def test_sizes() -> None:
