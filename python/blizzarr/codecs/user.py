@@ -118,6 +118,7 @@ def codec_of(value: Any) -> Codec:
     name, configuration = named
     row = CATALOGUE.get(name) or CATALOGUE.get(PREFIX + name)
     if row is None:
+        _refuse_options_behind_colon(name, problems)
         known = sorted({row_name.removeprefix(PREFIX) for row_name in CATALOGUE})
         close = nearest(name, known)
         advice = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
@@ -133,6 +134,20 @@ def codec_of(value: Any) -> Codec:
             problems.add(name, there, f"{option}={setting}")
     problems.raise_any()
     return row(**given)
+
+
+def _refuse_options_behind_colon(name: str, problems: Problems) -> None:
+    """Raise an error with Python's spelling of what the command line writes ``gzip:3``, if `name` is such a text."""
+    known, colon, setting = name.partition(":")
+    row = CATALOGUE.get(known) if colon else None
+    if row is None:
+        return
+    level = setting.removeprefix("level=")
+    has_level = level.isdecimal() and any(field.name == "level" for field in fields(row))  # type: ignore[arg-type]
+    call, document = (f"level={level}", f'{{"level": {level}}}') if has_level else ("...", "{...}")
+    expected = f'{row.__name__}({call}) or {{"name": "{known}", "configuration": {document}}}'
+    problems.add("codec", expected, name)
+    problems.raise_any()
 
 
 def _from_zarr_python(value: Any) -> dict[str, Any]:

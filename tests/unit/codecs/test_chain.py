@@ -265,6 +265,11 @@ def test_mistyped() -> None:
         codec_of("ztsd")
     with pytest.raises(UnknownExtensionError, match="there are adler32, astype, base64, bitround, blosc, "):
         codec_of("oodle")
+    spelled = r'codec: expected GzipCodec\(level=3\) or {"name": "gzip", "configuration": {"level": 3}}, found "gzip:3"'
+    with pytest.raises(MetadataError, match=spelled):
+        codec_of("gzip:3")
+    with pytest.raises(MetadataError, match=r'BloscCodec\(\.\.\.\) or {"name": "blosc", "configuration": {\.\.\.}}'):
+        codec_of("blosc:cname=zstd")
     with pytest.raises(MetadataError, match=r"zstd: expected an option of level, checksum, found .*levle=3"):
         codec_of({"name": "zstd", "configuration": {"levle": 3}})
     with pytest.raises(MetadataError, match="crc32c: expected no options, found"):
