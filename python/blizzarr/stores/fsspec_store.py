@@ -101,9 +101,8 @@ class FsspecStore(BaseStore):
             ) from error
         except OSError as error:
             # Some file systems connect at once.
-            raise StoreError(
-                f"cannot open a {url.partition(':')[0]}: URL: {type(error).__name__}: {error}", errno=error.errno
-            ) from error
+            reason = f"cannot be opened: {type(error).__name__}: {error}"
+            raise StoreError(reason, errno=error.errno, store=f"{url.partition(':')[0]}://...") from error
         return cls(fs, path, read_only=read_only)
 
     def __repr__(self) -> str:
