@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from inspect import Parameter, signature
 from typing import Any, Final, TypeVar
 
@@ -117,6 +117,17 @@ def _hint(name: str, known: list[str]) -> str:
     for keyword, instead in _INSTEAD.items():
         if keyword in known and name in instead:
             return f"for {name!r}, {instead[name]}"
+    return hint(name, known)
+
+
+def hint(name: str, known: Collection[str]) -> str:
+    """Return which of the known names was probably meant, or all of them.
+
+    Examples
+    --------
+    >>> hint("color", ["colour", "size"]), hint("x", ["colour", "size"])
+    ("did you mean 'colour'?", 'there are colour, size')
+    """
     close = nearest(name, known)
     return f"did you mean {close!r}?" if close else f"there are {', '.join(known)}"
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import itertools
 import random
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import blizzarr
-from blizzarr.stores import ObjectStore
 from soak.experiment import Experiment, Outcome
-from soak.writers import at_once
-from support.faulty_server import faulty_server
+from soak.writers import PART, at_once, rewrite
+from support.faulty_server import faulty_server, store_at
 
-PART = 50
-"""Elements of one writer."""
 EVERY = 5
 """After so many writes of elements, one attribute and one appended row."""
 LAYOUTS: dict[str, dict[str, Any]] = {
@@ -42,31 +38,17 @@ def make(layout: str, writers: int) -> dict[str, bytes]:
     return documents
 
 
-def opened(server: str) -> Any:
-    """The array on the server; requests are made again soon, and often."""
-    retries = {
-        "max_retries": 60,
-        "backoff": {"init_backoff": timedelta(milliseconds=1), "max_backoff": timedelta(milliseconds=5)},
-    }
-    options = {"endpoint": server, "skip_signature": True, "region": "x", "retry_config": retries}
-    return blizzarr.open_array(ObjectStore.from_url("s3://bucket/a", **options), mode="r+")
-
-
 def write(server: str, writer: int, times: int) -> list[str]:
     """Write one part again and again, and read it after each time; now and then an attribute and a row."""
-    array = opened(server)
-    mine = slice(writer * PART, (writer + 1) * PART)
-    wrong = []
-    for turn in range(1, times + 1):
-        value = writer * 1_000_000 + turn
-        array[mine] = value
-        found = array[mine]
-        if not (found == value).all():
-            wrong.append(f"writer {writer}, turn {turn}: wrote {value}, found {np.unique(found)}")
+    # Requests are made again often.
+    array = blizzarr.open_array(store_at(server, max_retries=60), mode="r+")
+
+    def after(turn: int) -> None:
         if turn % EVERY == 0:
             array.attrs[f"{writer}-{turn}"] = turn
             array.append(np.full(2, -(writer * ROW + turn)))
-    return wrong
+
+    return rewrite(array, writer, times, after)
 
 
 def run(count: int, seed: int, scratch: Path) -> Outcome:

@@ -46,7 +46,11 @@ def make(place: Path, layout: str, writers: int) -> None:
 
 def write(place: str, writer: int, times: int) -> list[str]:
     """Write one part again and again, and read it after each time."""
-    array = blizzarr.open_array(place, mode="r+")
+    return rewrite(blizzarr.open_array(place, mode="r+"), writer, times)
+
+
+def rewrite(array: Any, writer: int, times: int, after: Callable[[int], object] = lambda turn: None) -> list[str]:
+    """The same with an array that is open; `after` is called with the number of each write."""
     mine = slice(writer * PART, (writer + 1) * PART)
     lost = []
     for turn in range(1, times + 1):
@@ -55,6 +59,7 @@ def write(place: str, writer: int, times: int) -> list[str]:
         found = array[mine]
         if not (found == value).all():
             lost.append(f"writer {writer}, turn {turn}: wrote {value}, found {np.unique(found)}")
+        after(turn)
     return lost
 
 

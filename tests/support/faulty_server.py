@@ -10,6 +10,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote
@@ -51,16 +52,15 @@ class FaultyServer:
 
     def store(self, **options: Any) -> ObjectStore:
         """Return a store of a bucket there, which does not wait long."""
-        seconds = {"client_options": {"allow_http": True, "timeout": "2s"}}
-        retries = {"max_retries": 3, "backoff": {"init_backoff": _milliseconds(1), "max_backoff": _milliseconds(5)}}
-        given = {"endpoint": self.url, "skip_signature": True, "region": "x", "retry_config": retries, **seconds}
-        return ObjectStore.from_url("s3://bucket/a", **{**given, **options})
+        return store_at(self.url, **{"client_options": {"allow_http": True, "timeout": "2s"}, **options})
 
 
-def _milliseconds(count: int) -> Any:
-    from datetime import timedelta
-
-    return timedelta(milliseconds=count)
+def store_at(url: str, max_retries: int = 3, **options: Any) -> ObjectStore:
+    """Return a store of a bucket at this server, which soon makes requests again."""
+    backoff = {"init_backoff": timedelta(milliseconds=1), "max_backoff": timedelta(milliseconds=5)}
+    retries = {"max_retries": max_retries, "backoff": backoff}
+    given = {"endpoint": url, "skip_signature": True, "region": "x", "retry_config": retries}
+    return ObjectStore.from_url("s3://bucket/a", **{**given, **options})
 
 
 def times(count: int, fault: int | str, method: str = "GET", ending: str = "c/0") -> Callable[[str, str], Any]:

@@ -58,14 +58,20 @@ def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
 
 
 def _get(store: Store, key: str) -> Any:
-    """Return a value; `None` also if there is a directory at the key, or a file in place of a directory above it.
+    """Return a value as `_value` does; `None` also if the store cannot have the key.
 
     A document of one format may have the key of a directory of another, or a key that is too long for the store.
     """
     try:
-        return store.get(key)
+        return _value(store, key)
     except PathError:
         return None
+
+
+def _value(store: Store, key: str) -> Any:
+    """Return a value; `None` also if there is a directory at the key, or a file in place of a directory above it."""
+    try:
+        return store.get(key)
     except StoreError as error:
         if error.errno in _NO_VALUE:
             return None
@@ -229,12 +235,7 @@ def _find(store: Store, path: str, form: Format | None, near: bool) -> tuple[Fou
 def _newest(store: Store, path: str) -> Found | None:
     """Return the node at a path if it has the newest format."""
     (key,) = V3.document_keys(path)
-    try:
-        raw = store.get(key)
-    except StoreError as error:
-        if error.errno not in _NO_VALUE:
-            raise
-        return None
+    raw = _value(store, key)
     if raw is None:
         return None
     documents = {key: raw if type(raw) is bytes else bytes(raw)}

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
+from blizzarr.stores.conditional import try_replace
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.listing import list_sorted_dir
@@ -201,9 +202,9 @@ class ForeignStore(BaseStore):
             return super().replace(key, expected, value)
         self._check_writable(check_key(key))
         with failures("write", key, self):
-            replaced = self.target.replace(key, expected, value)
+            replaced = try_replace(self.target, key, expected, value)
         value_changed(self, key)
-        return None if replaced is None else bool(replaced)
+        return replaced
 
     def discard(self, key: str, expected: Value) -> bool:
         """Delete the value only if it is still `expected`; return whether it was. Excludes whom the object excludes."""

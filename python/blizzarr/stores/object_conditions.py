@@ -18,7 +18,7 @@ from blizzarr.stores.object_marks import Marks, as_metadata, marks_in, new_mark,
 from blizzarr.stores.obstore_library import obstore
 from blizzarr.stores.protocol import Value
 
-__all__ = ["Written", "condition_of", "put", "put_on_condition", "version_of"]
+__all__ = ["Written", "condition_of", "put", "put_on_condition", "version_and_marks", "version_of"]
 
 _AT_WORK: Final = re.compile(r"\b409 Conflict\b")
 # Otherwise it says after how many retries.
@@ -63,6 +63,11 @@ def version_of(meta: Any) -> str:
             return f"at {meta['last_modified'].isoformat()} {meta['size']}"
         return tag or ""
     return f"{tag or ''}\n{number}"
+
+
+def version_and_marks(found: Any) -> tuple[str, Marks]:
+    """Return the version and the marks of an object that obstore's `get` has found."""
+    return version_of(found.meta), marks_in(found.attributes)
 
 
 def condition_of(version: str | None) -> Any:
@@ -138,7 +143,7 @@ def _found_out(target: Any, key: str, version: str | None, marks: Marks) -> Writ
         # The failure of the write is the one to tell of.
         return Written(None, is_sure=False)
     *before, mark = marks
-    now, its_marks = version_of(found.meta), marks_in(found.attributes)
+    now, its_marks = version_and_marks(found)
     if its_marks[-1:] == (mark,):
         return Written(now, marks)
     if mark in its_marks:

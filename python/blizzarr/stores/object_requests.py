@@ -11,8 +11,8 @@ from typing import Any, Final
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.stores.coalescing import Span
-from blizzarr.stores.object_conditions import Written, put, put_on_condition, version_of
-from blizzarr.stores.object_marks import Marks, marks_in
+from blizzarr.stores.object_conditions import Written, put, put_on_condition, version_and_marks, version_of
+from blizzarr.stores.object_marks import Marks
 from blizzarr.stores.object_place import place_of_target, without_secrets
 from blizzarr.stores.obstore_library import is_in_child, obstore
 from blizzarr.stores.protocol import Listing, Value
@@ -84,31 +84,35 @@ class ObjectRequests:
             return None if head is None else (b"", head[1])
         with self._failures("read", key):
             try:
-                body, found = self._body(key, options)
-                self._has_bucket = not self.is_http
-                return body, version_of(found.meta)
-            except FileNotFoundError as error:
-                self._check_bucket("read", key, error)
-                self._has_bucket = not self.is_http
-                return None
+                answer = self._answer(key, options)
+            except FileNotFoundError:
+                raise
             except Exception as error:
                 if not options:
                     raise
                 return self._get_otherwise(key, span, error)
+            return None if answer is None else (answer[0], version_of(answer[1].meta))
 
     def get_to_replace(self, key: str) -> tuple[Value, str] | None:
         """Return a value and its version, as `get`, and keep its marks for `put_if`."""
         with self._failures("read", key):
-            try:
-                body, found = self._body(key, {})
-            except FileNotFoundError as error:
-                self._check_bucket("read", key, error)
-                self._has_bucket = True
+            answer = self._answer(key, {})
+            if answer is None:
                 return None
-            self._has_bucket = True
-            version = version_of(found.meta)
-            self._marks.keep(key, (version, marks_in(found.attributes)))
-            return body, version
+            version, marks = version_and_marks(answer[1])
+            self._marks.keep(key, (version, marks))
+            return answer[0], version
+
+    def _answer(self, key: str, options: dict[str, Any]) -> tuple[Value, Any] | None:
+        """Return the bytes of an answer, and the answer; None if there is no object, but a bucket."""
+        try:
+            answer = self._body(key, options)
+        except FileNotFoundError as error:
+            if _NO_BUCKET.search(str(error)):
+                raise
+            answer = None
+        self._has_bucket = not self.is_http
+        return answer
 
     def _body(self, key: str, options: dict[str, Any]) -> tuple[Value, Any]:
         """Return the bytes of an answer, and the answer; one that ends early is asked for again.
@@ -160,11 +164,7 @@ class ObjectRequests:
     def put(self, key: str, value: Value) -> str:
         """Set a value, and return its version."""
         with self._failures("write", key):
-            try:
-                version = version_of(put(self.target, key, self._handed(value)))
-            except FileNotFoundError as error:
-                self._check_bucket("write", key, error)
-                raise
+            version = version_of(put(self.target, key, self._handed(value)))
             self._marks.keep(key, (version, ()))
             return version
 
@@ -177,8 +177,9 @@ class ObjectRequests:
                     return Written(None)
                 written = put_on_condition(self.target, self.place, key, self._handed(value), version, marks)
             except FileNotFoundError as error:
-                # There is nothing any more that could be of the version, or no bucket.
-                self._check_bucket("write", key, error)
+                if _NO_BUCKET.search(str(error)):
+                    raise
+                # There is nothing any more that could be of the version.
                 return Written(None)
             except UnsupportedOperationError as error:
                 error.key, error.store = key, str(self)
@@ -193,8 +194,7 @@ class ObjectRequests:
             return ()
         known = self._marks.get(key)
         if known is None or known[0] != version:
-            found = obstore().get(self.target, key)
-            known = version_of(found.meta), marks_in(found.attributes)
+            known = version_and_marks(obstore().get(self.target, key))
         return known[1] if known[0] == version else None
 
     def _handed(self, value: Value) -> Value:
@@ -209,7 +209,8 @@ class ObjectRequests:
             try:
                 obstore().delete(self.target, list(keys))
             except FileNotFoundError as error:
-                self._check_bucket("delete", keys[0], error)
+                if _NO_BUCKET.search(str(error)):
+                    raise
                 if len(keys) > 1:
                     # Some kinds of stores say so of the first that is missing, and leave the rest.
                     for key in keys:
@@ -231,12 +232,6 @@ class ObjectRequests:
     def __str__(self) -> str:
         return f"<ObjectStore {self.place}>"
 
-    def _check_bucket(self, direction: str, key: str, error: Exception) -> None:
-        """Raise if the bucket is missing, which has the same status as a missing object, but is not a fill value."""
-        if _NO_BUCKET.search(str(error)):
-            reason = f"there is no such bucket: {_reason(error)}"
-            raise StoreError(reason, key=key, store=str(self), direction=direction, errno=errno.ENOENT) from error
-
     @contextmanager
     def _failures(self, direction: str, key: str) -> Iterator[None]:
         errors = obstore().exceptions
@@ -256,14 +251,15 @@ class ObjectRequests:
             if isinstance(error, errors.PermissionDeniedError | errors.UnauthenticatedError):
                 reason += "; pass credentials, or skip_signature=True for public data (see ObjectStore.from_url)"
                 number = errno.EACCES
+            elif _NO_BUCKET.search(str(error)):
+                # It has the same status as a missing object, but is not a fill value.
+                reason, number = f"there is no such bucket: {reason}", errno.ENOENT
             elif _NO_CREDENTIALS.search(reason):
                 reason = (
                     "no credentials were found: set AWS_ACCESS_KEY_ID and its like, pass them, or skip_signature=True "
                     f"for public data (AWS_SKIP_SIGNATURE=true in the environment); see ObjectStore.from_url. {reason}"
                 )
                 number = errno.EACCES
-            elif _NO_BUCKET.search(str(error)):
-                reason, number = f"there is no such bucket: {reason}", errno.ENOENT
             elif _PLAIN_HTTP.search(reason):
                 reason += "; for an endpoint that begins with http://, pass client_options={'allow_http': True}"
             # Causes are shown, too.

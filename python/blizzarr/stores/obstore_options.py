@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from blizzarr.keywords import nearest
+from blizzarr.keywords import hint, nearest
 
 __all__ = ["sorted_out", "what_was_meant"]
 
@@ -78,6 +78,4 @@ def what_was_meant(options: Iterable[str], *, is_unknown: bool) -> list[str]:
 def _check_names(where: str, found: Iterable[str], known: tuple[str, ...]) -> None:
     unknown = sorted(set(found) - set(known))
     if unknown:
-        close = nearest(unknown[0], known)
-        hint = f"did you mean {close!r}?" if close else f"there are {', '.join(known)}"
-        raise ValueError(f"{where}: there is no option {unknown[0]!r}; {hint}")
+        raise ValueError(f"{where}: there is no option {unknown[0]!r}; {hint(unknown[0], known)}")
