@@ -96,6 +96,7 @@ class ArrayHandle:
         edges: Sequence[Chain] = (),
         shards: tuple[int, int, int, bool, bool] | None = None,
         named: object = None,
+        document: Document | None = None,
     ) -> None: ...
     @property
     def caches(self) -> bool: ...
@@ -105,6 +106,7 @@ class ArrayHandle:
     def write_parts(
         self, parts: Sequence[tuple[Buffer, tuple[Any, ...]]], write_empty: bool = False, threads: int = 0
     ) -> None: ...
+    def erase(self, places: Buffer, rank: int) -> None: ...
     def verify(
         self, places: Buffer, sizes_only: bool = False, threads: int = 0
     ) -> tuple[int, int, int, int, builtins.list[BaseException], int, builtins.list[tuple[tuple[int, ...], int]]]: ...
@@ -112,7 +114,25 @@ class ArrayHandle:
         self, place: Sequence[int], keep: Callable[[bytes], Any], remove: bool = False, dry_run: bool = False
     ) -> tuple[str, int, builtins.list[tuple[int, ...]]]: ...
     def resized(self, shape: Sequence[int]) -> ArrayHandle: ...
+    def beyond(self) -> ArrayHandle: ...
     def without_pool(self) -> ArrayHandle: ...
+
+class Document:
+    """The metadata document of an array, which is compared before the array's chunks are written."""
+
+    def __init__(
+        self,
+        store: Any,
+        key: str,
+        known: bytes | None,
+        shape: Sequence[int],
+        decode: Callable[[str], tuple[bytes, Sequence[int]]],
+        near: bool,
+        place: str = "",
+        locks: NativeStore | RenamedStore | None = None,
+    ) -> None: ...
+    def learn(self, known: bytes, shape: Sequence[int]) -> None: ...
+    def compare(self) -> None: ...
 
 class CachePool:
     """A bounded amount of memory for what arrays have read."""

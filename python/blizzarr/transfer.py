@@ -38,8 +38,14 @@ class Handle(Protocol):
     def write_parts(self, parts: Sequence[tuple[Any, Axes]], write_empty: bool = False, /) -> None:
         """Put each buffer where the axes beside it point; chunks that are stored together are replaced once."""
 
+    def erase(self, places: Any, rank: int, /) -> None:
+        """Delete the chunks at these places of the grid, `rank` 64-bit integers for each."""
+
     def resized(self, shape: tuple[int, ...], /) -> Handle:
         """The same chunks under another shape."""
+
+    def beyond(self) -> Handle:
+        """The same chunks, where elements may lie beyond the stored shape."""
 
     def without_pool(self) -> Handle:
         """The same chunks, read from the store whatever a pool has of them."""
@@ -59,15 +65,32 @@ class Binding:
     lifetime: object = None
     """What must live as long as the array does."""
 
+    document: _native.Document | None = None
+    """The document that the engine compares with the stored one."""
+
     def resized(self, shape: tuple[int, ...]) -> Binding:
         """The same chunks under another shape."""
         handle = self.handle.resized(shape)
         element = None if self.element is None else getattr(handle, "element", None)
-        return Binding(handle, self.dtype, self.write_empty, element, self.lifetime)
+        return Binding(handle, self.dtype, self.write_empty, element, self.lifetime, self.document)
+
+    def beyond(self) -> Binding:
+        """The same chunks, where elements may lie beyond the stored shape: they are about to be shown, or erased."""
+        return Binding(self.handle.beyond(), self.dtype, self.write_empty, None, self.lifetime, self.document)
 
     def without_pool(self) -> Binding:
         """The same for reads that decide what is written or erased: a pool may have what others have replaced since."""
-        return Binding(self.handle.without_pool(), self.dtype, self.write_empty)
+        return Binding(self.handle.without_pool(), self.dtype, self.write_empty, document=self.document)
+
+    def compare(self) -> None:
+        """Raise an error if somebody has replaced the array."""
+        if self.document is not None:
+            self.document.compare()
+
+    def learn(self, document: bytes | None, shape: tuple[int, ...]) -> None:
+        """Take over a document of this array that was just read, so that the engine need not decode it."""
+        if self.document is not None and document is not None:
+            self.document.learn(document, shape)
 
 
 def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import ConflictError, StoreError
+from blizzarr.errors import ConflictError
 from blizzarr.hierarchy.documents import revise
 from blizzarr.stores import LocalStore
 from support.child import TESTS, Child, answer
@@ -188,7 +188,7 @@ def test_row_104_who_writes_an_array_that_is_removed_is_told(tmp_path: Path) -> 
             for writer in writers:
                 writer.join(10)
             assert len(told) == 2
-            assert all(isinstance(error, StoreError) and "lock the metadata document" in str(error) for error in told)
+            assert all(isinstance(error, ConflictError) and "somebody has removed" in str(error) for error in told)
             assert [key for key in store.list() if key.startswith("a/")] == []
 
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from blizzarr import indexing
 from blizzarr.array.as_numpy import AsNumpy
-from blizzarr.array.binding import bind, same_chunks
+from blizzarr.array.binding import bind
+from blizzarr.array.document import same_chunks
 from blizzarr.array.lazy import LazyArray
 from blizzarr.array.masked import is_large_mask, read_mask, write_mask
 from blizzarr.array.reshape import append, as_array_meta, resize

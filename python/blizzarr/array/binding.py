@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from blizzarr import _native
+from blizzarr.array.document import watched
 from blizzarr.array.element_bytes import LONG_FILL, chain_of_bytes
 from blizzarr.array.objects import ObjectHandle
 from blizzarr.caching.keeping import keeping_of, scalar_of
@@ -21,7 +22,7 @@ from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of
 from blizzarr.transfer import Binding
 
-__all__ = ["bind", "same_chunks"]
+__all__ = ["bind"]
 
 _REMEMBERED = 256
 """The number of layouts whose codec chains are kept."""
@@ -54,6 +55,7 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool) -> Bind
     found, place = (store, place_of(store)) if native is None else (native, "")
     locks = store.locks if isinstance(store, StoreWrapper) else None
     dtype = metadata.dtype.numpy
+    document = watched(outside, path, metadata, lock)
 
     def open(chain: _native.Chain, shape: tuple[int, ...]) -> _native.ArrayHandle:
         return _native.ArrayHandle(
@@ -62,23 +64,25 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool) -> Bind
             scalar=None if keeping is None or by_bytes else scalar_of(dtype),
             axes=len(metadata.shape) if by_bytes else None,
             named=outside,
+            document=document,
             edges=_edges(metadata),
             **_places(keys.places),
         )
 
     if metadata.dtype.kind is Kind.OBJECT:
-        return Binding(ObjectHandle.of(metadata, open, path), dtype, metadata.fill_undefined)
+        return Binding(ObjectHandle.of(metadata, open, path), dtype, metadata.fill_undefined, document=document)
     lifetime = None if keeping is None else keeping.lifetime
     if by_bytes:
         handle = open(chain_of_bytes(metadata), (*metadata.shape, metadata.dtype.itemsize))
-        return Binding(handle, np.dtype(np.uint8), metadata.fill_undefined, None, lifetime)
+        return Binding(handle, np.dtype(np.uint8), metadata.fill_undefined, None, lifetime, document)
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
     prepare = _chain if len(fill) < LONG_FILL else _chain.__wrapped__
     first = metadata.chunk_grid.inside(metadata.shape)
     handle = open(prepare(first, metadata.dtype, fill, metadata.codecs), metadata.shape)
     # With a check before each read, elements cannot simply be copied out of the pool.
     at_hand = handle.caches and keeping is not None and keeping.recheck is not True
-    return Binding(handle, dtype, metadata.fill_undefined, handle.element if at_hand else None, lifetime)
+    element = handle.element if at_hand else None
+    return Binding(handle, dtype, metadata.fill_undefined, element, lifetime, document)
 
 
 def _places(places: Intervals | Shards | None) -> dict[str, Any]:
@@ -101,20 +105,3 @@ def _edges(metadata: ArrayMeta) -> list[_native.Chain]:
 def _chain(shape: tuple[int, ...], dtype: DataType, fill: bytes, codecs: CodecChain) -> _native.Chain:
     """Return the engine's codec chain for chunks, which arrays of one layout share."""
     return _native.Chain(shape, dtype.itemsize, fill, dtype.boolean, codecs.steps(dtype, shape))
-
-
-def same_chunks(one: ArrayMeta, other: ArrayMeta) -> bool:
-    """Return whether stored chunks have the same keys and meaning in both, so that at most the shape differs."""
-    return (
-        (one.chunk_grid is other.chunk_grid or one.chunk_grid == other.chunk_grid)
-        and (one.chunk_keys is other.chunk_keys or one.chunk_keys == other.chunk_keys)
-        and one.storage_transformers == other.storage_transformers
-        and (one.dtype is other.dtype or one.dtype == other.dtype)
-        and (one.codecs is other.codecs or one.codecs == other.codecs)
-        and (
-            one.fill_value is other.fill_value
-            or one.dtype.fill_identity(one.fill_value) == other.dtype.fill_identity(other.fill_value)
-        )
-        and one.fill_undefined == other.fill_undefined
-        and one.format == other.format
-    )

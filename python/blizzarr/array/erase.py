@@ -12,8 +12,9 @@ keys are listed if there are many cells outside; a store that cannot list is ask
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import islice, product
 from math import prod
 from typing import Any
 
@@ -34,6 +35,9 @@ __all__ = ["erase_outside"]
 
 ENUMERATED = 1000
 """The most cells that are visited by their positions; if there are more, the stored keys are listed."""
+
+BATCH = 10_000
+"""The most cells that are erased at a time."""
 
 COMPARED_BYTES = 32 << 20
 """The bytes that are read at a time to look for elements other than the fill value."""
@@ -72,16 +76,26 @@ def erase_outside(
     elif may_stay:
         return
 
-    def erase(found: tuple[str, tuple[int, ...]]) -> None:
-        key, cell = found
-        if all(index < whole for index, whole in zip(cell, inside, strict=True)):
-            return
-        if deletes and any(index * length >= size for index, length, size in zip(cell, grid, keep, strict=True)):
-            chunks.delete(key)
-        else:
-            _fill_outside(binding, metadata.fill_value, cell, grid, keep, write_empty=not deletes)
+    def is_outside(cell: tuple[int, ...]) -> bool:
+        return deletes and any(index * length >= size for index, length, size in zip(cell, grid, keep, strict=True))
 
-    each(chunks, erase, cells_there)
+    def fill(cell: tuple[int, ...]) -> None:
+        _fill_outside(binding, metadata.fill_value, cell, grid, keep, write_empty=not deletes)
+
+    reaching = ((key, cell) for key, cell in cells_there if any(map(operator.ge, cell, inside)))
+    while batch := list(islice(reaching, BATCH)):
+        _delete(chunks, binding, [(key, cell) for key, cell in batch if is_outside(cell)])
+        each(chunks, fill, [cell for _, cell in batch if not is_outside(cell)])
+
+
+def _delete(chunks: Store, binding: Binding, cells: list[tuple[str, tuple[int, ...]]]) -> None:
+    """Delete cells, unless somebody has replaced the array."""
+    if getattr(chunks, "native", None) is not None:
+        # Under the locks of the chunks: whoever replaces the array waits for them.
+        binding.handle.erase(np.array([cell for _, cell in cells], np.int64), len(cells[0][1]) if cells else 0)
+    elif cells:
+        binding.compare()
+        each(chunks, chunks.delete, [key for key, _ in cells])
 
 
 def _present(chunks: Any, cells: dict[str, tuple[int, ...]]) -> Iterable[tuple[str, tuple[int, ...]]]:
@@ -112,7 +126,7 @@ def _fill_outside(
     low = [index * length for index, length in zip(cell, grid, strict=True)]
     high = [start + length for start, length in zip(low, grid, strict=True)]
     border = [min(max(size, start), stop) for size, start, stop in zip(keep, low, high, strict=True)]
-    whole = binding.resized(tuple(high))
+    whole = binding.resized(tuple(high)).beyond()
     if isinstance(whole.handle, ObjectHandle):
         # The tokens are enough: the objects that they stand for do not matter here.
         whole, fill = whole.handle.tokens(), FILL_TOKEN

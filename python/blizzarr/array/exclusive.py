@@ -15,7 +15,7 @@ import threading
 from collections.abc import Generator
 from contextlib import AbstractContextManager, suppress
 
-from blizzarr.errors import StoreError
+from blizzarr.errors import ConflictError, StoreError
 from blizzarr.stores import LocalStore, Store, StoreWrapper
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.place import place_of
@@ -152,6 +152,12 @@ def _open(store: LocalStore, path: str, prefix: str) -> int:
             follows = store.links == "follow"
             descriptor = os.open(f"{store}/{prefix}", os.O_RDONLY) if follows else open_directory(store, prefix)
             _held.descriptors.add(descriptor)
+    except FileNotFoundError as error:
+        raise ConflictError(
+            "expected the array that was opened, found nothing: somebody has removed the array; open it again",
+            array="/" + path,
+            store=str(store),
+        ) from error
     except OSError as error:
         raise StoreError(
             f"cannot open the array's directory to lock it: {error.strerror}",

@@ -45,6 +45,8 @@ class ObjectHandle:
     open: Open
     path: str
     """The path of the array, for errors."""
+    is_beyond: bool = False
+    """Whether elements may lie beyond the stored shape."""
 
     @classmethod
     def of(cls, metadata: ArrayMeta, open: Open, path: str) -> Self:
@@ -74,6 +76,10 @@ class ObjectHandle:
         for source, axes in parts:
             self.write(source, axes, write_empty)
 
+    def erase(self, places: Any, rank: int, /) -> None:
+        """Delete the chunks at these places of the grid."""
+        self.tokens().handle.erase(places, rank)
+
     def tokens(self) -> Binding:
         """Return the array as the engine has it: an array of tokens with the fill value `FILL_TOKEN`.
 
@@ -84,6 +90,10 @@ class ObjectHandle:
     def resized(self, shape: tuple[int, ...], /) -> ObjectHandle:
         """Return the handle for another shape of the array."""
         return replace(self, shape=shape)
+
+    def beyond(self) -> ObjectHandle:
+        """Return the handle for elements that may lie beyond the stored shape."""
+        return replace(self, is_beyond=True)
 
     def without_pool(self) -> ObjectHandle:
         """Return the handle itself: pools keep nothing of arrays of objects, whose tokens are only valid once."""
@@ -99,7 +109,8 @@ class ObjectHandle:
     def _handle(self, table: Table) -> Handle:
         steps = _over(table, self.steps)
         chain = _native.Chain(self.chunk_shape, FILL_TOKEN.itemsize, FILL_TOKEN.tobytes(), False, steps)
-        return self.open(chain, self.shape)
+        handle = self.open(chain, self.shape)
+        return handle.beyond() if self.is_beyond else handle
 
 
 def check_objects(metadata: ArrayMeta, source: npt.NDArray[Any]) -> None:

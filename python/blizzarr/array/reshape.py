@@ -20,12 +20,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.array.binding import same_chunks
+from blizzarr.array.document import find_same
 from blizzarr.array.erase import erase_outside
 from blizzarr.array.exclusive import exclusive
 from blizzarr.array.stored_alike import stored_alike, written_in_part
 from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
-from blizzarr.formats import Found, find_again, lock_key, read_node
+from blizzarr.formats import Found, lock_key
 from blizzarr.hierarchy.documents import revise
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, check_writable
@@ -151,10 +151,12 @@ def append(
         # Elements that are lists of equal length were taken for an axis.
         added = as_source(data, added.shape[:rank], binding.dtype)
     grows_first = hasattr(store, "set_if_version")
-    with exclusive(store, path, lock_key(path, metadata)):
+    key = lock_key(path, metadata)
+    with exclusive(store, path, key):
         while True:
             stored, found = _stored(store, path, metadata)
             old = stored.shape
+            binding.learn(found.documents.get(key), old)
             _check_added(added.shape, old, axis)
             if at is not None and operator.index(at) != old[axis]:
                 known = (metadata, old, added, axis, operator.index(at), store, path)
@@ -175,7 +177,7 @@ def append(
                 adopt(published)
                 write(binding.resized(new), (added.shape, region, False), added)
                 return published
-            write(binding.resized(new), (added.shape, region, False), added)
+            write(binding.resized(new).beyond(), (added.shape, region, False), added)
             published = _publish(store, path, old, new, found)
             adopt(published)
             return published
@@ -245,16 +247,8 @@ def _check_appended(
 
 def _stored(store: Store, path: str, metadata: ArrayMeta) -> tuple[ArrayMeta, Found]:
     """Read the metadata as it is stored now; chunks must have the same layout as in the known metadata."""
-    found = find_again(store, path) or Found(read_node(store, path), {})
-    stored = as_array_meta(found.meta, path)
-    if not same_chunks(stored, metadata):
-        raise ConflictError(
-            "expected the array that was opened, found one with other chunks or another data type: another writer "
-            "replaced it; open it again",
-            array="/" + path,
-            store=str(store),
-        )
-    return stored, found
+    found = find_same(store, path, metadata)
+    return as_array_meta(found.meta, path), found
 
 
 def _publish(store: Store, path: str, old: tuple[int, ...], new: tuple[int, ...], known: Found) -> ArrayMeta:

@@ -19,6 +19,12 @@ from blizzarr.transfer import read, write
 __all__ = ["stored_alike"]
 
 
+class _Scratch(MappingStore):
+    """A store of chunks without documents."""
+
+    has_documents = False
+
+
 def stored_alike(found: npt.NDArray[Any], given: npt.NDArray[Any], metadata: ArrayMeta) -> bool:
     """Return whether `found` is what reading `given` back from an array with this metadata would return.
 
@@ -37,13 +43,13 @@ def written_in_part(found: npt.NDArray[Any], given: npt.NDArray[Any], metadata: 
     from blizzarr.comparing.values import differing
 
     everything = (given.shape, tuple((dim, 0, 1) for dim in range(given.ndim)), False)
-    fill = read(bind(MappingStore({}), "", metadata.with_shape(given.shape)), everything)
+    fill = read(bind(_Scratch({}), "", metadata.with_shape(given.shape)), everything)
     blank = ~differing(found, np.asarray(fill, found.dtype))
     return bool(blank.any()) and stored_alike(np.where(blank, given, found), given, metadata)
 
 
 def _read_back(given: npt.NDArray[Any], metadata: ArrayMeta) -> npt.NDArray[Any]:
-    binding = bind(MappingStore({}), "", metadata.with_shape(given.shape))
+    binding = bind(_Scratch({}), "", metadata.with_shape(given.shape))
     everything = (given.shape, tuple((dim, 0, 1) for dim in range(given.ndim)), False)
     write(binding, everything, given)
     return np.asarray(read(binding, everything), given.dtype)

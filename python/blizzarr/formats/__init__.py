@@ -30,6 +30,7 @@ from blizzarr.formats.nodes import (
     lock_key,
     node_of,
     node_prefixes,
+    stored_document,
     write_node,
 )
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, relatives
@@ -68,6 +69,7 @@ __all__ = [
     "read_node",
     "relatives",
     "settled",
+    "stored_document",
     "translate",
     "without_blocks",
     "write_node",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from blizzarr.formats.finding import below
 from blizzarr.formats.format import Child, Format, Node, Store
+from blizzarr.formats.stored import Stored
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store as ChunkStore
@@ -19,6 +20,7 @@ __all__ = [
     "lock_key",
     "node_of",
     "node_prefixes",
+    "stored_document",
     "write_node",
 ]
 
@@ -42,6 +44,13 @@ def document_keys(path: str, meta: Node) -> tuple[str, ...]:
 def lock_key(path: str, meta: ArrayMeta) -> str:
     """Return the key that names the locks of an array and its chunks."""
     return format_of(meta).node_keys(path)[0]
+
+
+def stored_document(meta: ArrayMeta, key: str) -> bytes | None:
+    """Return the document under `key`, that of `lock_key`, which an array came from; `None` if it is not known."""
+    if not isinstance(meta.source, Stored) or meta.source.get("shape") != list(meta.shape):
+        return None
+    return meta.source.raw.get(key.rpartition("/")[2])
 
 
 def chunk_prefix(path: str, meta: Node) -> str:

@@ -8,6 +8,7 @@ Decoded documents are remembered; see `RememberedNodes`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from blizzarr.formats import v3_group
@@ -15,6 +16,7 @@ from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft.entry import is_entry
 from blizzarr.formats.remembered_nodes import RememberedNodes
 from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
+from blizzarr.formats.stored import Stored
 from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
@@ -93,7 +95,9 @@ def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | G
     meta = None if document is None else v3_group.decode_node(document, problems, key or "zarr.json")
     problems.raise_any(key=key, document=document)
     assert meta is not None
-    return meta
+    if not isinstance(meta, ArrayMeta) or document is None or meta.source is not document:
+        return meta
+    return replace(meta, source=Stored(document, {_DOCUMENT: raw}))
 
 
 _remember: Final[RememberedNodes[ArrayMeta | GroupMeta]] = RememberedNodes(_decode)

@@ -14,11 +14,13 @@ from blizzarr.bounded_cache import BoundedCache
 from blizzarr.formats import v3_array
 from blizzarr.formats.document import dump
 from blizzarr.formats.shapes import array_shape
+from blizzarr.formats.stored import Stored
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, Problems
 
 __all__ = ["Resized", "resized"]
 
+_DOCUMENT: Final = "zarr.json"
 _MARK: Final = "\0shape"
 
 
@@ -63,7 +65,7 @@ def resized(meta: ArrayMeta) -> Resized | None:
         return None
     # Python formats a list of integers like JSON.
     raw = b"%b%b%b" % (frame.before, str(shape).encode(), frame.after)
-    document = {**source, "shape": shape}
+    document = Stored({**source, "shape": shape}, {_DOCUMENT: raw})
     made = meta.with_attributes(marshal.loads(frame.attributes), document)
     _frames.keep(id(document), _Frame(document, made, frame.attributes, frame.before, frame.after, frame.notices))
     return Resized(raw, made, frame.notices)

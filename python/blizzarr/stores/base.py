@@ -46,6 +46,10 @@ class BaseStore(ABC):
     deletes_at_once: bool = False
     shows_at_once: bool = False
     remote: bool = False
+    near: bool = False
+    """Whether a value takes no request, so that each read compares the document of its array."""
+    has_documents: bool = True
+    """Whether arrays in the store have documents, which they do not need if a user assumes their metadata."""
 
     @abstractmethod
     def get(self, key: str) -> Value | None:

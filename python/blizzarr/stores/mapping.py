@@ -44,6 +44,7 @@ class MappingStore(BaseStore):
     def __init__(self, mapping: MutableMapping[str, Any], *, read_only: bool = False) -> None:
         self.mapping = mapping
         self.read_only = read_only
+        self.near = type(mapping) is dict
 
     def __reduce__(self) -> tuple[object, ...]:
         # Values that are written to a copy of a dict, in another process, would be lost.

@@ -36,6 +36,10 @@ class _LimitedHandle:
         """Return the handle for the same chunks under another shape."""
         return _LimitedHandle(self.handle.resized(shape), self.threads)
 
+    def beyond(self) -> _LimitedHandle:
+        """Return the handle for elements that may lie beyond the stored shape."""
+        return _LimitedHandle(self.handle.beyond(), self.threads)
+
     def __getattr__(self, name: str) -> Any:
         # All else is the same, and not done by threads.
         return getattr(self.handle, name)

@@ -24,6 +24,7 @@ from blizzarr.tensorstore.settled import check, created, nothing, schema_of
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
+from blizzarr.tensorstore.undocumented import undocumented
 from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transactions.naming import place_in
 
@@ -183,6 +184,9 @@ def _opened(place: StoredPlace, meta: ArrayMeta, known: LookedAt) -> StoredArray
     node = place.node
     pool = bound(node, "cache_pool")._value
     store = place.store.base if isinstance(place.store, StagedStore) else place.store
+    mode: OpenMode = node.options["mode"]
+    if mode.assume_metadata or mode.assume_cached_metadata:
+        store = undocumented(store)
     if pool.limit:
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
     moment = bound_at_open(node.options["recheck_cached_metadata"], known.moment)

@@ -18,6 +18,7 @@ from blizzarr.spec.stored_values import from_stored, to_stored
 from blizzarr.stores import check_writable
 from blizzarr.tensorstore.asked import asked
 from blizzarr.tensorstore.byte_axes import of_bytes
+from blizzarr.tensorstore.cut_off import read_or_fill
 from blizzarr.tensorstore.driver import Bounds, Elements, Shared, View
 from blizzarr.tensorstore.limited_array import LimitedArray
 from blizzarr.tensorstore.stored_array import StoredArray
@@ -25,7 +26,7 @@ from blizzarr.tensorstore.stored_array_driver import SHARED_BYTES, StoredArrayDr
 from blizzarr.tensorstore.stored_statistics import stored_of
 from blizzarr.tensorstore.undocumented import without_document
 from blizzarr.transactions import Transaction
-from blizzarr.transfer import Binding, read, write
+from blizzarr.transfer import Binding, write
 from blizzarr.views import lower
 from blizzarr.views.form import Form
 
@@ -53,7 +54,7 @@ class PartDriver(StoredArrayDriver):
         if self._must_be_stored:
             self._stored.refuse_missing(self._of_grid(lowered))
         chosen, wanted = of_bytes(lowered, self._part)
-        raw = read(self._binding(batch), chosen) if self._transaction is None else self._staged().read(chosen)
+        raw = read_or_fill(self._binding(batch), chosen) if self._transaction is None else self._staged().read(chosen)
         found = from_stored(raw, self._part).reshape(wanted)
         if out is None:
             return found

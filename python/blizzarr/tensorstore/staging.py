@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array import Array
-from blizzarr.array.binding import bind, same_chunks
+from blizzarr.array.binding import bind
+from blizzarr.array.document import same_chunks
 from blizzarr.errors import BlizzarrError, ConstraintError
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, find_many, forms_again, lock_key
 from blizzarr.futures import do_all, submit
@@ -25,7 +26,7 @@ from blizzarr.model.chunk_places import Shards
 from blizzarr.stores import MemoryStore, Store
 from blizzarr.tensorstore.cell import Cell, Listed, Points, Where
 from blizzarr.tensorstore.gathered import Gathered
-from blizzarr.tensorstore.undocumented import unlocked
+from blizzarr.tensorstore.undocumented import undocumented, unlocked
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
 from blizzarr.transactions.naming import place_in
 from blizzarr.transactions.overlay import Overlay, View, in_range
@@ -161,7 +162,8 @@ class Staged:
         if self._changes.overlay.touches(prefix, documents):
             return self._bind(self._changes.view(self._store, elements=False), self._meta)
         if self._binding is None:
-            self._binding = self._bind(self._store, self._meta)
+            # The document is compared when the transaction is committed, and may be part of it.
+            self._binding = self._bind(undocumented(self._store), self._meta)
         return self._binding
 
     def read(self, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
@@ -216,7 +218,7 @@ class Staged:
             return []
         # Writers want the document that they lock; it is not taken along.
         into.set(lock_key(self._path, self._meta), b"")
-        binding = self._written_to(into)
+        binding = self._written_to(undocumented(into))
         left = [(name, position) for name, (position,) in names.items() if name not in self._final]
         for first in range(0, len(left), _TOGETHER):
             some = left[first : first + _TOGETHER]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from blizzarr.array import Array
-from blizzarr.array.binding import same_chunks
+from blizzarr.array.document import same_chunks
 from blizzarr.array.reshape import reshape
 from blizzarr.errors import ArrayNotFoundError, BlizzarrError, ConstraintError
 from blizzarr.formats import Found, find_many, format_of, forms_again

@@ -10,7 +10,7 @@ from typing import Any
 import numpy.typing as npt
 
 from blizzarr.array import Array
-from blizzarr.array.binding import same_chunks
+from blizzarr.array.document import same_chunks
 from blizzarr.caching import CachePool, keeping_of
 from blizzarr.errors import SpecError, ViewOutOfBoundsError
 from blizzarr.model import ArrayMeta
@@ -25,6 +25,7 @@ from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.asked import asked
+from blizzarr.tensorstore.cut_off import read_or_fill
 from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source, View
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
@@ -32,7 +33,7 @@ from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_statistics import stored_of
 from blizzarr.tensorstore.undocumented import without_document
 from blizzarr.transactions import Transaction
-from blizzarr.transfer import Binding, read, write
+from blizzarr.transfer import Binding, write
 from blizzarr.views import IndexDomain, IndexTransform, lower
 from blizzarr.views.form import ArrayMap, Form, identity_maps
 from blizzarr.views.interval import INF
@@ -175,12 +176,12 @@ class StoredArrayDriver(Driver):
         lowered = lower(view, array._shape)
         if self._is_plain:
             binding = (array._binding or array._bind()) if batch is None else self._shared(batch)
-            return read(binding, lowered, out)
+            return read_or_fill(binding, lowered, out)
         if self._must_be_stored:
             self._stored.refuse_missing(lowered)
         if self._transaction is not None:
             return self._staged().read(lowered, out)
-        return read(array._binding or array._bind(), lowered, out)
+        return read_or_fill(array._binding or array._bind(), lowered, out)
 
     def write(self, view: View, source: Elements) -> None:
         """Write the chunks of the view; those that it covers in part are read first."""

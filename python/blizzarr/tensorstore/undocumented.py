@@ -1,15 +1,24 @@
-"""Writing chunks of an array that has no document."""
+"""Chunks of an array that need not have a document."""
 
 from __future__ import annotations
 
 from blizzarr.array import Array
 from blizzarr.stores import Store, StoreWrapper
+from blizzarr.stores.handle import StoreHandle
 
-__all__ = ["unlocked", "without_document"]
+__all__ = ["undocumented", "unlocked", "without_document"]
 
 
-class _Undocumented(StoreWrapper):
+class _Undocumented(StoreHandle):
+    """A store of arrays that are not compared with their documents."""
+
+    has_documents = False
+
+
+class _Unlocked(StoreWrapper):
     """A store whose locks exclude threads only: those against processes are on the document, which may be missing."""
+
+    has_documents = False
 
     @property
     def locks(self) -> None:
@@ -22,6 +31,11 @@ def without_document(array: Array) -> Array:
     return array._in(unlocked(array.store))
 
 
+def undocumented(store: Store) -> Store:
+    """Return the store for arrays that are not compared with their documents."""
+    return _Undocumented(store)
+
+
 def unlocked(store: Store) -> Store:
     """Return the store without locks on documents."""
-    return _Undocumented(store)
+    return _Unlocked(store)

@@ -107,6 +107,8 @@ class View(BaseStore):
     (['b'], ['a'])
     """
 
+    has_documents = False  # those that matter are compared when the transaction is committed
+
     def __init__(
         self, base: Store, prefix: str, overlay: Overlay, seen: Seen | None = None, above: Above | None = None
     ) -> None:

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use crate::cache::pool::CachePool;
 use crate::cache::{Cached, Recheck};
 use crate::chain::Chain;
+use crate::document::{Comparing, Document};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Interrupt;
 use crate::pool;
 use crate::store::uint64_sharded::ShardedStore;
-use crate::store::Store;
+use crate::store::{Guard, Locker, Store};
 
 /// How the place of a chunk in the grid becomes a store key; plain data, so that every format is expressible.
 #[derive(Clone, Debug)]
@@ -135,6 +136,10 @@ pub struct Array {
     pub shards: Option<Arc<ShardedStore>>,
     /// What is kept of it between reads.
     pub cache: Option<Cached>,
+    /// What tells whether it is still what is stored at its path; `None` if that does not matter.
+    pub document: Option<Arc<Document>>,
+    /// Elements may be written beyond the shape that is stored: they will be shown, or are erased.
+    pub beyond: bool,
 }
 
 impl Array {
@@ -154,7 +159,8 @@ impl Array {
             let reason = format!("expected chunk lengths of at least 1, found {:?}", chain.shape);
             return Err(Error::new(Kind::Request, reason));
         }
-        Ok(Array { store, keys, lock_key, shape, chain, edges: Vec::new(), shards: None, cache: None })
+        let (edges, shards, cache, document, beyond) = (Vec::new(), None, None, None, false);
+        Ok(Array { store, keys, lock_key, shape, chain, edges, shards, cache, document, beyond })
     }
 
     /// The same array, whose last chunks are no longer than the array, with a chain for each shape that these have.
@@ -194,6 +200,32 @@ impl Array {
                 format!("expected a chunk of an array of shape {:?}, found {shape:?}", self.shape),
             )
         })
+    }
+
+    /// Locks a chunk, and makes sure that it belongs to the array that is stored now.
+    pub fn lock<'a>(
+        &self,
+        locker: &'a dyn Locker,
+        key: &str,
+        comparing: &Comparing<'_>,
+    ) -> Result<Box<dyn Guard + 'a>> {
+        let guard = locker.lock(key).map_err(|error| self.explain(error))?;
+        comparing.locked(guard.as_ref())?;
+        Ok(guard)
+    }
+
+    /// What locks the chunks for one write, which makes sure first that they belong to the array that is stored now.
+    pub fn locker<'a>(&'a self, comparing: &Comparing<'_>, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
+        let locker = self.store.locker(&self.lock_key, interrupt).map_err(|error| self.explain(error))?;
+        comparing.before(locker.as_ref())?;
+        Ok(locker)
+    }
+
+    fn explain(&self, error: Error) -> Error {
+        match &self.document {
+            Some(document) if error.kind == Kind::Store => document.explain(error),
+            _ => error,
+        }
     }
 
     /// The same array, of which a pool keeps what is read. `lifetime` is a number that differs where stores that exist one

@@ -23,6 +23,8 @@ pub enum Kind {
     Limit,
     /// The request does not fit the array: indices, shapes, buffers.
     Request,
+    /// Elements are wanted that the array has no longer.
+    OutOfBounds,
     /// A foreign (Python) codec or store raised; the payload holds what it raised.
     Foreign,
     /// A bug of ours: a panic, or a plan that does not add up.
@@ -106,7 +108,7 @@ impl Error {
     /// Whether it ends an operation that goes on after other errors: a stop that was asked for, a bug of ours, or that what
     /// is left would be of another version.
     pub fn is_stop(&self) -> bool {
-        matches!(self.kind, Kind::Request | Kind::Internal | Kind::Conflict)
+        matches!(self.kind, Kind::Request | Kind::OutOfBounds | Kind::Internal | Kind::Conflict)
     }
 
     /// Names the codec that was to decode bytes which already the store found to be too many or too few.

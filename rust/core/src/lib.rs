@@ -13,6 +13,7 @@ pub mod chain;
 pub mod check;
 mod check_shard;
 pub mod codec;
+pub mod document;
 pub mod error;
 pub mod fill;
 pub mod fork;

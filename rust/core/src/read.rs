@@ -8,8 +8,11 @@
 //!
 //! An array with a pool keeps what was decoded: [`crate::read_cached`].
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::array::{Array, Options};
 use crate::chain::{Chain, Serializer};
+use crate::document::Fetched;
 use crate::error::{Kind, Result};
 use crate::interrupt::Interrupt;
 use crate::memory::{Origin, Target};
@@ -49,7 +52,8 @@ pub fn read_asked(
         .cache
         .as_ref()
         .map(|cached| (cached, cached.recheck.since(|| asked.unwrap_or_else(|| cached.pool.now()))));
-    pool::run(threads, split.count, options.interrupted, |job, _| {
+    let (fetched, missing) = (AtomicBool::new(array.cache.is_none()), AtomicBool::new(false));
+    let done = pool::run(threads, split.count, options.interrupted, |job, _| {
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut place, &mut region);
         array.keys.write(&place, &mut key);
@@ -57,17 +61,35 @@ pub fn read_asked(
         let done = panics::catch(|| {
             undisturbed(options.interrupted, || {
                 if let Some((cached, since)) = cached {
-                    let chunk = CachedChunk { array, cached, key: &key, place: &place, since, options: &inside };
+                    let chunk = CachedChunk {
+                        array,
+                        cached,
+                        key: &key,
+                        place: &place,
+                        since,
+                        fetched: &fetched,
+                        options: &inside,
+                    };
                     if chunk.read(&region, target)? {
                         return Ok(());
                     }
                 }
-                read_chunk(array, &key, &place, &region, target, &inside)
+                if !read_chunk(array, &key, &place, &region, target, &inside)? {
+                    missing.store(true, Ordering::Relaxed);
+                }
+                Ok(())
             })
         });
         let done = done.unwrap_or_else(Err);
         done.map_err(|error| error.at_chunk(&key, array.keys.place(&place)))
-    })
+    });
+    match &array.document {
+        Some(document) => {
+            let done = done.map(|()| Fetched { any: fetched.into_inner(), missing: missing.into_inner() });
+            document.after_read(array, region, done)
+        }
+        None => done,
+    }
 }
 
 /// Reads a value from the beginning again whenever somebody has replaced it meanwhile.
@@ -81,6 +103,7 @@ pub fn undisturbed<T>(interrupt: Interrupt<'_>, mut read: impl FnMut() -> Result
     read()
 }
 
+/// Reads the region of a chunk; `false` if the chunk is not stored, and so reads as the fill value.
 fn read_chunk(
     array: &Array,
     key: &str,
@@ -88,16 +111,15 @@ fn read_chunk(
     region: &Region,
     target: &Target<'_>,
     options: &Options<'_>,
-) -> Result<()> {
-    let found = match array.store.open(key)? {
+) -> Result<bool> {
+    let is_stored = match array.store.open(key)? {
         Some(reader) => read_cell(array.chain_at(place)?, reader.as_ref(), region, target, options)?,
         None => false,
     };
-    if found {
-        Ok(())
-    } else {
-        target.fill(region, &array.chain.fill, array.chain.elements.itemsize)
+    if !is_stored {
+        target.fill(region, &array.chain.fill, array.chain.elements.itemsize)?;
     }
+    Ok(is_stored)
 }
 
 /// Reads the region of one encoded cell; `false` when a lazy reader finds that there is no value.

@@ -6,6 +6,7 @@
 //!    They must come from the version that the index is of; if the shard has another one meanwhile, all begins anew.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::array::{Array, Options};
@@ -35,6 +36,8 @@ pub struct CachedChunk<'a> {
     pub key: &'a str,
     pub place: &'a [i64],
     pub since: u64,
+    /// Set when the store is asked for it, or whether it is still the same.
+    pub fetched: &'a AtomicBool,
     pub options: &'a Options<'a>,
 }
 
@@ -77,6 +80,7 @@ impl<'a> CachedChunk<'a> {
                 }
                 continue;
             }
+            self.fetched.store(true, Ordering::Relaxed);
             let checked = pool.now();
             let stamp = Cached::stamp(store, self.key);
             let reader = store.open(self.key)?;
@@ -112,6 +116,7 @@ impl<'a> CachedChunk<'a> {
         if fresh {
             return Ok(Some(object));
         }
+        self.fetched.store(true, Ordering::Relaxed);
         let checked = self.pool().now();
         let stamp = Cached::stamp(self.store(), self.key);
         let same = match self.store().status(self.key)? {

@@ -77,6 +77,21 @@ impl Region {
         })
     }
 
+    /// For each axis, one more than the last position that is wanted; nothing may be wanted of cells of no elements.
+    pub fn ends(&self) -> impl Iterator<Item = usize> + '_ {
+        self.axes.iter().map(|axis| match *axis {
+            Axis::Strided { start, step, count, .. } => {
+                let last = start.saturating_add(step.saturating_mul(count.saturating_sub(1) as i64));
+                start.max(last).saturating_add(1).max(0) as usize
+            }
+            Axis::Listed { group, member } => {
+                let points = &self.groups[group];
+                let last = points.coords[member][points.range.clone()].iter().max();
+                last.map_or(0, |last| last.saturating_sub(points.origin[member]).saturating_add(1).max(0) as usize)
+            }
+        })
+    }
+
     /// The same region with the axes of its cell in another order: new axis `i` is old axis `order[i]`.
     pub fn permuted(&self, order: &[usize]) -> Self {
         Region {

@@ -13,6 +13,7 @@ use crate::array::{Array, Options};
 use crate::chain::{Chain, Serializer, Shard};
 use crate::check::{check_cell, Depth, Found};
 use crate::check_shard::push;
+use crate::document::Comparing;
 use crate::error::{Error, Kind, Result};
 use crate::index::Index;
 use crate::scratch;
@@ -71,8 +72,9 @@ fn locked(
     keep: &dyn Fn(&[u8]) -> Result<()>,
     options: &Options<'_>,
 ) -> Result<Salvaged> {
-    let locker = array.store.locker(&array.lock_key, options.interrupted)?;
-    let _guard = locker.lock(key)?;
+    let comparing = Comparing::new(array, None);
+    let locker = array.locker(&comparing, options.interrupted)?;
+    let _guard = array.lock(locker.as_ref(), key, &comparing)?;
     let chain = array.chain_at(place)?;
     let Some(damaged) = array.store.get(key)? else { return Ok(nothing(Outcome::Gone)) };
     if intact(chain, &damaged, options)?.is_some() {

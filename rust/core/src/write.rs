@@ -12,6 +12,7 @@
 use crate::array::{clipped, Array, Options};
 use crate::chain::{Chain, Serializer};
 use crate::codec::element::Swap;
+use crate::document::Comparing;
 use crate::error::{Error, Kind, Result};
 use crate::fill::{is_fill, set_fill};
 use crate::memory::{Origin, Target};
@@ -22,7 +23,7 @@ use crate::region::Region;
 use crate::scratch;
 use crate::source::Slice;
 use crate::split::Split;
-use crate::store::{Locker, Reader};
+use crate::store::Reader;
 use crate::write_conditionally::persistently;
 use crate::write_gathered::write_gathered;
 use crate::write_shard::encode_shard;
@@ -58,13 +59,17 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
     let split = Split::new(region, &array.chain.shape);
     let threads = options.writers_for(split.count, array.chain.length, array.store.as_ref());
     let inside = options.inside(split.count, threads);
-    let locker = array.store.locker(&array.lock_key, options.interrupted)?;
+    let comparing = Comparing::new(array, Some(region));
+    let locker = array.locker(&comparing, options.interrupted)?;
     pool::run(threads, split.count, options.interrupted, |job, _| {
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut place, &mut region);
         array.keys.write(&place, &mut key);
         // A panic in here is of this chunk, too; unwinding has released its lock.
-        let done = panics::catch(|| write_chunk(array, locker.as_ref(), &key, &place, &region, origin, &inside));
+        let done = panics::catch(|| {
+            let _guard = array.lock(locker.as_ref(), &key, &comparing)?;
+            write_chunk(array, &key, &place, &region, origin, &inside)
+        });
         done.unwrap_or_else(Err).map_err(|error| error.at_chunk(&key, array.keys.place(&place)))
     })
 }
@@ -78,16 +83,29 @@ pub fn write_parts(array: &Array, parts: &[(&Region, &Origin<'_>)], options: &Op
     }
 }
 
+/// Deletes the chunks at `places` of the grid, `rank` numbers each, whatever is in them.
+pub fn erase(array: &Array, places: &[i64], rank: usize, options: &Options<'_>) -> Result<()> {
+    let comparing = Comparing::new(array, None);
+    let locker = array.locker(&comparing, options.interrupted)?;
+    let count = places.len().checked_div(rank).unwrap_or(0);
+    pool::run(options.requesters_for(count, array.chain.length), count, options.interrupted, |job, _| {
+        let place = &places[job * rank..(job + 1) * rank];
+        let mut key = String::new();
+        array.keys.write(place, &mut key);
+        let erased = array.lock(locker.as_ref(), &key, &comparing).and_then(|_guard| array.store.delete(&key));
+        erased.map(drop).map_err(|error| error.at_chunk(&key, array.keys.place(place)))
+    })
+}
+
+/// Writes a chunk whose lock the caller has.
 fn write_chunk(
     array: &Array,
-    locker: &dyn Locker,
     key: &str,
     place: &[i64],
     region: &Region,
     origin: &Origin<'_>,
     options: &Options<'_>,
 ) -> Result<()> {
-    let _guard = locker.lock(key)?;
     // What overhangs the array's edge is kept, too: the array may have grown since its shape was looked up.
     let chain = array.chain_at(place)?;
     let whole = region.covers(&chain.shape);

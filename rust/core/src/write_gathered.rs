@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::array::{Array, Options};
+use crate::document::Comparing;
 use crate::error::Result;
 use crate::memory::Origin;
 use crate::panics;
@@ -38,12 +39,13 @@ pub fn write_gathered(
     }
     let shards: Vec<(u64, Vec<Job>)> = shards.into_iter().collect();
     let count = splits.iter().map(|split| split.count).sum();
-    let locker = array.store.locker(&array.lock_key, options.interrupted)?;
+    let comparing = Comparing::new(array, None);
+    let locker = array.locker(&comparing, options.interrupted)?;
     let threads = options.requesters_for(count, array.chain.length).min(shards.len());
     pool::run(threads, shards.len(), options.interrupted, |number, _| {
         let (shard, jobs) = &shards[number];
         let writer = Shard { array, store, splits: &splits, parts, options };
-        panics::catch(|| writer.write(*shard, jobs, &*locker)).unwrap_or_else(Err)
+        panics::catch(|| writer.write(*shard, jobs, &*locker, &comparing)).unwrap_or_else(Err)
     })
 }
 
@@ -63,12 +65,12 @@ struct Shard<'a> {
 }
 
 impl Shard<'_> {
-    fn write(&self, number: u64, jobs: &[Job], locker: &dyn Locker) -> Result<()> {
+    fn write(&self, number: u64, jobs: &[Job], locker: &dyn Locker, comparing: &Comparing<'_>) -> Result<()> {
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         let Some(&first) = jobs.first() else { return Ok(()) };
         self.splits[first.part].cell(first.cell, &mut place, &mut region);
         self.array.keys.write(&place, &mut key);
-        let _guard = locker.lock(&key)?;
+        let _guard = self.array.lock(locker, &key, comparing)?;
         let Some(conditional) = self.store.conditional_shards() else {
             let shard = self.store.whole(number)?;
             let changes = self.changes(&shard, jobs)?;

@@ -17,6 +17,7 @@ use pyo3::types::{PyList, PyTuple};
 use crate::buffer::{to_python, Buffer};
 use crate::caching::{known, with_pool, Given, Scalar};
 use crate::chain::PyChain;
+use crate::document::PyDocument;
 use crate::ending::{self, call};
 use crate::errors::{entry, foreign, raise, Place};
 use crate::request::region;
@@ -38,7 +39,7 @@ pub struct ArrayHandle {
 #[pymethods]
 impl ArrayHandle {
     #[new]
-    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None, axes=None, intervals=None, morton=None, edges=Vec::new(), shards=None, named=None))]
+    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None, axes=None, intervals=None, morton=None, edges=Vec::new(), shards=None, named=None, document=None))]
     #[allow(clippy::too_many_arguments)] // One call per open array; each is a plain value.
     fn new(
         store: &Bound<'_, PyAny>,
@@ -60,6 +61,7 @@ impl ArrayHandle {
         edges: Vec<PyRef<'_, PyChain>>,
         shards: Option<Shards>,
         named: Option<Py<PyAny>>,
+        document: Option<PyRef<'_, PyDocument>>,
     ) -> PyResult<Self> {
         let py = store.py();
         entry(py, "open an array", None, || {
@@ -86,6 +88,7 @@ impl ArrayHandle {
                 Some(given) => sharded(array, given).map_err(|error| raise(py, error, Some(&place)))?,
             };
             let array = array.with_edges(edges.iter().map(|chain| Arc::clone(&chain.chain)).collect());
+            let array = Array { document: document.map(|document| Arc::clone(&document.document)), ..array };
             let array = match cache {
                 Some(given) => with_pool(array, given)?,
                 None => array,
@@ -181,6 +184,20 @@ impl ArrayHandle {
         })
     }
 
+    /// Deletes the chunks at `places` of the grid, which are 64-bit numbers one behind the other, `rank` for each.
+    fn erase(&self, places: &Bound<'_, PyAny>, rank: usize) -> PyResult<()> {
+        let py = places.py();
+        entry(py, "erase", Some(&self.place), || {
+            let places = numbers(places)?;
+            let done = py.detach(|| {
+                with_options(Some(&self.array), 0, false, &|options| {
+                    durability::call(|| blizzarr_core::write::erase(&self.array, &places, rank, options))
+                })
+            });
+            done.map_err(|error| raise(py, error, Some(&self.place)))
+        })
+    }
+
     /// Checks the objects at `places` of the grid, which are 64-bit numbers one behind the other. Nothing raises: gives
     /// how many objects are there, how many are not, their bytes, how many chunks were looked at, the errors, how many
     /// more there are, and in which shards how many inner chunks share bytes.
@@ -252,6 +269,13 @@ impl ArrayHandle {
         })
     }
 
+    /// The same array, whose elements may lie beyond the stored shape.
+    fn beyond(&self, py: Python<'_>) -> PyResult<Self> {
+        let mut handle = self.resized(py, self.array.shape.clone())?;
+        handle.array.beyond = true;
+        Ok(handle)
+    }
+
     /// The same array with another shape, sharing everything else.
     fn resized(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
         entry(py, "resize", Some(&self.place), || {
@@ -280,11 +304,13 @@ fn sharded(array: Array, given: Shards) -> Result<Array> {
 impl ArrayHandle {
     /// The chunks of this array under a shape, without a pool.
     fn shaped(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Array> {
-        let Array { store, keys, lock_key, chain, edges, shards, .. } = &self.array;
+        let Array { store, keys, lock_key, chain, edges, shards, document, .. } = &self.array;
         let made = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape, Arc::clone(chain));
         let mut array = made.map_err(|error| raise(py, error, Some(&self.place)))?;
         array.edges.clone_from(edges);
         array.shards.clone_from(shards);
+        array.document.clone_from(document);
+        array.beyond = self.array.beyond;
         Ok(array)
     }
 

@@ -90,6 +90,7 @@ fn build(py: Python<'_>, mut error: Error, place: Option<&Place>) -> PyResult<Py
         Kind::Conflict => "ConflictError",
         Kind::Limit => "LimitError",
         Kind::Request => "SelectionError",
+        Kind::OutOfBounds => "OutOfBoundsError",
         Kind::Internal => "InternalError",
         Kind::Foreign if error.codec.is_some() => "CodecError",
         Kind::Foreign => "StoreError",

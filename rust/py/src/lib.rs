@@ -10,6 +10,7 @@ mod buffer;
 mod caching;
 mod chain;
 mod codecs;
+mod document;
 mod elements;
 mod ending;
 mod errors;
@@ -109,6 +110,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.py().import("atexit")?.call_method1("register", (&ends,))?;
     module.add_function(ends)?;
     module.add_class::<array::ArrayHandle>()?;
+    module.add_class::<document::PyDocument>()?;
     module.add_class::<caching::PyCachePool>()?;
     module.add_class::<elements::ElementTable>()?;
     module.add_class::<chain::PyChain>()?;

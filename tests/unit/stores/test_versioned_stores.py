@@ -44,10 +44,12 @@ class Versioned(BaseStore):
     def __init__(self, bucket: Bucket | None = None) -> None:
         self.bucket = bucket or Bucket()
         self.calls: list[str] = []
+        self.looks: list[str] = []
+        """The requests for documents."""
         self.after: Callable[[str, str], None] = lambda method, key: None
 
     def _found(self, method: str, key: str) -> tuple[bytes, str] | None:
-        self.calls.append(method)
+        (self.looks if key.endswith("zarr.json") else self.calls).append(method)
         with self.bucket.lock:
             found = self.bucket.values.get(key)
         self.after(method, key)
@@ -123,6 +125,35 @@ def layout(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+def test_each_write_asks_once_for_the_version_of_the_document(layout: str) -> None:
+    store = Versioned()
+    z = made(store, layout, fill=1)
+    z[0] = 2
+    store.looks.clear()
+    z[0] = 3
+    assert store.looks == ["version"]
+    z[3:9] = 4
+    z[...] = 5
+    assert store.looks == ["version"] * 3
+    another(store).attrs["a"] = 1
+    z[0] = 6
+    assert store.looks.count("version") == 4
+    store.looks.clear()
+    assert z[:2].tolist() == [6, 5]
+    assert store.looks == []
+
+
+def test_a_read_of_nothing_looks_for_the_document(layout: str) -> None:
+    store = Versioned()
+    z = made(store, layout, fill=1)
+    blizzarr.create_array(Versioned(store.bucket), name="a", shape=2, chunks=2, dtype="int8", overwrite=True)
+    with pytest.raises(ConflictError, match="somebody has replaced the array"):
+        z[10]
+    with pytest.raises(ConflictError, match="somebody has replaced the array"):
+        z[10] = 3
+    assert z.refresh()[:].tolist() == [0, 0]
+
+
 @pytest.mark.parametrize("before", [None, 7])
 @pytest.mark.parametrize("times", [0, 1, 15])
 def test_what_others_write_between_reading_and_writing_is_kept(layout: str, before: int | None, times: int) -> None:
@@ -132,7 +163,7 @@ def test_what_others_write_between_reading_and_writing_is_kept(layout: str, befo
     left = list(range(times))
 
     def interfere(method: str, key: str) -> None:
-        if method == "get_with_version" and left:
+        if method == "get_with_version" and key == KEY and left:
             number = left.pop()
             other[20 + number] = 100 + number
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from blizzarr.errors import OutOfBoundsError
 from blizzarr.tensorstore.stored_array import StoredArray
 from tensorstore_face import ours, theirs
 
@@ -109,6 +110,9 @@ def answer(step: Callable[[], Any]) -> Any:
         return step()
     except (ValueError, NotImplementedError) as error:
         return next(kind for kind in (NotImplementedError, ValueError) if isinstance(error, kind))
+    except OutOfBoundsError:
+        # TensorStore acknowledges writes to what was cut off, and they are lost.
+        return None
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (2, 6)])

@@ -73,6 +73,7 @@ class ZipStore(BaseStore):
     """
 
     supports_delete = False
+    near = True
 
     def __init__(
         self,

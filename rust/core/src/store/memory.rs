@@ -204,16 +204,31 @@ struct MemoryLocker<'a> {
     interrupt: Interrupt<'a>,
 }
 
+struct MemoryGuard {
+    document: Version,
+    _held: HeldInProcess,
+}
+
+impl Guard for MemoryGuard {
+    fn document(&self) -> Option<Version> {
+        Some(self.document)
+    }
+}
+
 impl Locker for MemoryLocker<'_> {
     fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>> {
         key::check(key)?;
         let part = Scope::Part(exclusion::part(self.lock_key, key));
         let held = self.store.hold(self.lock_key, part, self.interrupt)?;
-        if !self.store.read().contains_key(self.lock_key) {
+        let Some(document) = self.store.read().get(self.lock_key).map(|value| value.version()) else {
             let reason = "cannot lock the metadata document: it is gone, somebody has deleted the array";
             return Err(Error::new(Kind::Store, reason).at_key(self.lock_key));
-        }
-        Ok(Box::new(held))
+        };
+        Ok(Box::new(MemoryGuard { document, _held: held }))
+    }
+
+    fn tells_document(&self) -> bool {
+        true
     }
 }
 

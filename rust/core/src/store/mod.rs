@@ -218,10 +218,21 @@ pub trait ListableStore: Store {
 pub trait Locker: Send + Sync {
     /// Excludes other writers of `key` (threads, and processes where the store can) until the guard is dropped.
     fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>>;
+
+    /// Whether its guards know the version of the document.
+    fn tells_document(&self) -> bool {
+        false
+    }
 }
 
 /// Held while one writer reads, merges and writes back; dropping it releases the lock.
-pub trait Guard {}
+pub trait Guard {
+    /// The version of the metadata document when the lock was taken, where that is known without another request. The
+    /// document stays as it is until the guard is dropped.
+    fn document(&self) -> Option<Version> {
+        None
+    }
+}
 
 /// One version of one value: every read through one reader sees the same bytes where the store can promise it
 /// (an open file, a shared buffer). Each read answers `false` when a lazy store finds that the key is missing.

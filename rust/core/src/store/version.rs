@@ -60,6 +60,11 @@ impl Version {
         self.settled
     }
 
+    /// Whether both have the same numbers, which versions of a file may share that nobody has open.
+    pub fn equals(&self, other: &Version) -> bool {
+        self.numbers == other.numbers
+    }
+
     /// Whether what was read as this version is what is stored as `now`.
     pub fn still(&self, now: &Version) -> bool {
         self.settled && self.numbers == now.numbers

@@ -26,9 +26,10 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::exclusion::{self, Document, Exclusion, HeldInProcess, Scope};
+use super::super::version::Version;
 use super::super::{key, Guard, Locker};
 use super::place::{OwnedPlace, Place};
-use super::process_lock::{identity, is_unsupported, OpenDocument, ProcessLock};
+use super::process_lock::{is_unsupported, look_up, OpenDocument, ProcessLock};
 use crate::error::{Error, Result};
 use crate::fork::PerProcess;
 use crate::interrupt::Interrupt;
@@ -68,7 +69,7 @@ impl Found {
             Locking::Required => {
                 OpenDocument::open(place).map(|(open, identity)| Found { identity, open: Some(Arc::new(open)) })
             }
-            Locking::Threads => identity(place).map(|identity| Found { identity, open: None }),
+            Locking::Threads => look_up(place).map(|(identity, _)| Found { identity, open: None }),
         }
     }
 }
@@ -92,9 +93,9 @@ impl<'a> DocumentLocker<'a> {
                 ),
                 None => None,
             };
-            match identity(place) {
-                Ok(identity) if identity == document => {
-                    return Ok(DocumentLock { processes, _threads: threads });
+            match look_up(place) {
+                Ok((identity, version)) if identity == document => {
+                    return Ok(DocumentLock { processes, _threads: threads, version });
                 }
                 Ok(_) => {}
                 Err(cause) => return Err(gone(cause)),
@@ -119,6 +120,10 @@ impl Locker for DocumentLocker<'_> {
     fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>> {
         key::check(key)?;
         Ok(Box::new(self.acquire(Scope::Part(exclusion::part(self.lock_key, key)))?))
+    }
+
+    fn tells_document(&self) -> bool {
+        true
     }
 }
 
@@ -150,6 +155,8 @@ fn failed_to_lock(lock_key: &str, cause: &io::Error) -> Error {
 pub struct DocumentLock {
     processes: Option<ProcessLock>,
     _threads: HeldInProcess,
+    /// That of the document when its path was looked up last. As long as it is open, no other file gets its inode.
+    version: Option<Version>,
 }
 
 impl DocumentLock {
@@ -159,4 +166,8 @@ impl DocumentLock {
     }
 }
 
-impl Guard for DocumentLock {}
+impl Guard for DocumentLock {
+    fn document(&self) -> Option<Version> {
+        self.version
+    }
+}

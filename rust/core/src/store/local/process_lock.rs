@@ -10,7 +10,9 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use super::super::exclusion::{Document, Scope};
+use super::super::version::Version;
 use super::place::{Access, Place};
+use super::times::Times;
 use crate::error::Result;
 use crate::fork;
 use crate::interrupt::{Interrupt, Patience};
@@ -154,26 +156,28 @@ fn open(place: Place<'_>) -> io::Result<(File, Document)> {
     Ok((file, (metadata.dev(), metadata.ino())))
 }
 
-/// Which document is there now.
+/// Which document is there now, and in which version.
 #[cfg(unix)]
-pub fn identity(place: Place<'_>) -> io::Result<Document> {
+pub fn look_up(place: Place<'_>) -> io::Result<(Document, Option<Version>)> {
     use std::os::unix::fs::MetadataExt;
-    place.metadata().map(|metadata| (metadata.dev(), metadata.ino()))
+    let metadata = place.metadata()?;
+    Ok(((metadata.dev(), metadata.ino()), Times::new(&metadata).version(metadata.len())))
 }
 
 #[cfg(not(unix))]
 fn open(place: Place<'_>) -> io::Result<(File, Document)> {
-    Ok((place.open(Access::ReadWrite)?, identity(place)?))
+    Ok((place.open(Access::ReadWrite)?, look_up(place)?.0))
 }
 
 #[cfg(not(unix))]
-pub fn identity(place: Place<'_>) -> io::Result<Document> {
+pub fn look_up(place: Place<'_>) -> io::Result<(Document, Option<Version>)> {
     use std::hash::{DefaultHasher, Hash, Hasher};
 
     // Within one process a path is as good as an inode; two that collide merely wait for each other.
     let mut hasher = DefaultHasher::new();
     place.entry(|path| std::fs::canonicalize(path))?.hash(&mut hasher);
-    Ok((0, hasher.finish()))
+    let metadata = place.metadata()?;
+    Ok(((0, hasher.finish()), Times::new(&metadata).version(metadata.len())))
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]

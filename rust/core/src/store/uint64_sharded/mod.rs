@@ -302,4 +302,8 @@ impl Locker for ShardLocker<'_> {
     fn lock<'a>(&'a self, key: &str) -> Result<Box<dyn Guard + 'a>> {
         self.locker.lock(&self.store.shard_of(key)?)
     }
+
+    fn tells_document(&self) -> bool {
+        self.locker.tells_document()
+    }
 }

@@ -1,0 +1,254 @@
+//! Whether the array at a path is still the one that a handle was opened for.
+//!
+//! A handle may outlive its array: another program may replace the array, cut it off, upgrade or remove it. What a handle
+//! knows of the layout would then put bytes of the old array into the new one, or take those of the new one for its own.
+//! So the array's metadata document is compared with what the handle knows:
+//!
+//! 1. The document has the version that was compared last (one `stat`): nothing has changed.
+//! 2. Otherwise its bytes are read: if they are the known ones, nothing has changed, either.
+//! 3. Otherwise the caller decodes it. Attributes and the shape may differ, and what is stored now is what is known from
+//!    then on; any other difference is an error that names both arrays.
+//!
+//! *Writes* compare before they store anything: in directories under the lock of each chunk, whose holder looks at the
+//! document anyway. Whoever replaces a document has the locks of all chunks, so nothing changes in between. In stores
+//! without such locks, they compare once before the first chunk.
+//!
+//! *Reads* compare after they have read, so that nothing that was read can be newer than what was compared. Where a
+//! comparison is a request ([`Document::is_near`]), they do so only if something is missing or damaged.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::array::Array;
+use crate::cache::{changes, Cached};
+use crate::error::{Error, Kind, Result};
+use crate::fork;
+use crate::region::Region;
+use crate::scratch;
+use crate::store::version::{Status, Version};
+use crate::store::{Guard, Locker, Store};
+
+/// For so long a read that misses something in a store far away relies on the last comparison.
+const RELIED_ON: Duration = Duration::from_secs(1);
+
+/// Decodes the stored document, and refuses that of another array.
+pub type Decode = Box<dyn Fn() -> Result<Stored> + Send + Sync>;
+
+/// A document that describes chunks of the known layout.
+pub struct Stored {
+    pub bytes: Arc<[u8]>,
+    pub shape: Vec<usize>,
+}
+
+/// The metadata document of an array.
+pub struct Document {
+    store: Arc<dyn Store>,
+    key: String,
+    decode: Decode,
+    /// Whether to compare costs next to nothing, so that every read does.
+    near: bool,
+    known: Mutex<Known>,
+}
+
+/// What a read took from the store.
+pub struct Fetched {
+    /// Whether it took anything: a pool may have had everything.
+    pub any: bool,
+    /// Whether something was not there.
+    pub missing: bool,
+}
+
+struct Known {
+    /// The document; `None` before it was decoded first.
+    bytes: Option<Arc<[u8]>>,
+    shape: Arc<[usize]>,
+    /// Its version when it was compared last, if no other one can get the same.
+    version: Option<Version>,
+    /// When that was: by our clock, and by that of the array's pool.
+    compared: Option<(Instant, u64)>,
+}
+
+impl Document {
+    /// The document under `key`, which is known to say `shape`, and to be these `bytes` if they are given.
+    pub fn new(
+        store: Arc<dyn Store>,
+        key: String,
+        bytes: Option<&[u8]>,
+        shape: Vec<usize>,
+        near: bool,
+        decode: Decode,
+    ) -> Self {
+        let bytes = bytes.map(Arc::from);
+        let known = Known { bytes, shape: shape.into(), version: None, compared: None };
+        Document { store, key, decode, near, known: Mutex::new(known) }
+    }
+
+    /// Takes over a document that the caller has decoded or stored.
+    pub fn learn(&self, bytes: &[u8], shape: &[usize]) {
+        self.change(|known| {
+            if known.bytes.as_deref() != Some(bytes) {
+                (known.bytes, known.shape, known.version) = (Some(bytes.into()), shape.into(), None);
+            }
+        });
+    }
+
+    /// Whether comparing costs next to nothing.
+    pub fn is_near(&self) -> bool {
+        self.near
+    }
+
+    /// The shape that is stored now. `seen` is the document's version, where the caller has looked at it.
+    pub fn shape(&self, seen: Option<Version>) -> Result<Arc<[usize]>> {
+        let (version, bytes, shape) =
+            self.change(|known| (known.version, known.bytes.clone(), Arc::clone(&known.shape)));
+        if let Some(version) = version {
+            let now = seen.map_or_else(|| self.store.status(&self.key), |now| Ok(Status::Is(now)))?;
+            if matches!(now, Status::Is(now) if version.still(&now)) {
+                return Ok(shape);
+            }
+        }
+        if let Some(bytes) = bytes {
+            let (is_same, version) = scratch::with_vec(|stored| self.is_still(&bytes, stored))?;
+            if is_same {
+                self.change(|known| {
+                    if known.bytes.as_ref().is_some_and(|known| Arc::ptr_eq(known, &bytes)) {
+                        known.version = version.filter(Version::is_settled);
+                    }
+                });
+                return Ok(shape);
+            }
+        }
+        let stored = (self.decode)()?;
+        let shape: Arc<[usize]> = stored.shape.into();
+        self.change(|known| {
+            (known.bytes, known.shape, known.version) = (Some(stored.bytes), Arc::clone(&shape), None);
+        });
+        Ok(shape)
+    }
+
+    /// Whether these bytes are stored, and in which version.
+    fn is_still(&self, bytes: &[u8], stored: &mut Vec<u8>) -> Result<(bool, Option<Version>)> {
+        if let Some(conditional) = self.store.conditional() {
+            let stored = conditional.get_with_version(&self.key)?;
+            let version = stored.as_ref().map(|(_, version)| Version::named(version.as_bytes()));
+            return Ok((stored.is_some_and(|(stored, _)| stored == bytes), version));
+        }
+        let Some(reader) = self.store.open(&self.key)? else { return Ok((false, None)) };
+        if reader.len().is_some_and(|length| length != bytes.len() as u64) {
+            return Ok((false, None));
+        }
+        let version = match reader.version() {
+            None => match self.store.status(&self.key)? {
+                Status::Is(version) => Some(version),
+                Status::Missing | Status::Unknown => None,
+            },
+            version => version,
+        };
+        Ok((reader.read_all(stored, u64::MAX)? && *stored == bytes, version))
+    }
+
+    /// Compares, and refuses a region that reaches beyond the shape that is stored now.
+    fn compare(&self, array: &Array, region: Option<&Region>, seen: Option<Version>) -> Result<()> {
+        let shape = self.shape(seen)?;
+        // Bytes of elements are an axis that the document does not have.
+        let is_shorter = shape.iter().zip(&array.shape).any(|(now, known)| now < known);
+        let Some(region) = region.filter(|_| is_shorter && !array.beyond) else { return Ok(()) };
+        match region.ends().zip(shape.iter()).enumerate().find(|(_, (end, &length))| *end > length) {
+            None => Ok(()),
+            Some((axis, (end, length))) => {
+                let index = end - 1;
+                let reason = format!(
+                    "index {index} is out of bounds for axis {axis} with length {length}: the array has become shorter \
+                     since it was opened; refresh() it"
+                );
+                Err(Error::new(Kind::OutOfBounds, reason))
+            }
+        }
+    }
+
+    /// What a read has to say in the end; `done` is what became of it.
+    pub fn after_read(&self, array: &Array, region: &Region, done: Result<Fetched>) -> Result<()> {
+        let compare = match &done {
+            Err(error) => error.is_damage(),
+            Ok(fetched) if self.near => fetched.any || self.is_due(array.cache.as_ref()),
+            Ok(fetched) => fetched.missing && self.is_due_far_away(),
+        };
+        if compare {
+            let now = array.cache.as_ref().map(|cached| cached.pool.now());
+            let same = self.compare(array, Some(region), None);
+            if same.is_err() && array.cache.is_some() {
+                // What was fetched is in the pool as the array's, for all who share the pool.
+                changes::prefix(|| {
+                    array.store.full_name(&array.keys.prefix).map(|name| name.trim_end_matches('/').into())
+                });
+            }
+            same?;
+            if now.is_some() || !self.near {
+                self.change(|known| known.compared = Some((Instant::now(), now.unwrap_or(0))));
+            }
+        }
+        done.map(drop)
+    }
+
+    /// Whether a pool, if there is one, wants its entries checked that were last checked when this was last compared.
+    fn is_due(&self, cached: Option<&Cached>) -> bool {
+        let Some(cached) = cached else { return true };
+        let since = cached.recheck.since(|| cached.pool.now());
+        self.change(|known| known.compared.is_none_or(|(_, compared)| compared < since))
+    }
+
+    fn is_due_far_away(&self) -> bool {
+        self.change(|known| known.compared.is_none_or(|(compared, _)| compared.elapsed() > RELIED_ON))
+    }
+
+    /// The error of a lock on the document: if there is no such document any more, what is there instead.
+    pub fn explain(&self, error: Error) -> Error {
+        let is_gone = matches!(self.store.has(&self.key), Ok(false));
+        if is_gone {
+            (self.decode)().map_or_else(|replaced| replaced, |_| error)
+        } else {
+            error
+        }
+    }
+
+    /// Looks at what is known, or changes it: never for longer than a moment, as forks wait meanwhile.
+    fn change<T>(&self, change: impl FnOnce(&mut Known) -> T) -> T {
+        let _inside = fork::enter();
+        let mut known: MutexGuard<'_, Known> = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut known)
+    }
+}
+
+/// The comparisons of one write, whose chunks find the same document again and again.
+pub struct Comparing<'a> {
+    array: &'a Array,
+    region: Option<&'a Region>,
+    /// The version that was compared, of a document that cannot get that version again as long as this write has it open.
+    compared: Mutex<Option<Version>>,
+}
+
+impl<'a> Comparing<'a> {
+    pub fn new(array: &'a Array, region: Option<&'a Region>) -> Self {
+        Comparing { array, region, compared: Mutex::new(None) }
+    }
+
+    /// Compares before any chunk is locked, in stores whose locks tell nothing of the document.
+    pub fn before(&self, locker: &dyn Locker) -> Result<()> {
+        match &self.array.document {
+            Some(document) if !locker.tells_document() => document.compare(self.array, self.region, None),
+            _ => Ok(()),
+        }
+    }
+
+    /// Compares for a chunk that is locked.
+    pub fn locked(&self, guard: &dyn Guard) -> Result<()> {
+        let (Some(document), Some(now)) = (&self.array.document, guard.document()) else { return Ok(()) };
+        let mut compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        if compared.is_some_and(|version| version.equals(&now)) {
+            return Ok(());
+        }
+        document.compare(self.array, self.region, Some(now))?;
+        *compared = Some(now);
+        Ok(())
+    }
+}
