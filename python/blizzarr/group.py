@@ -216,9 +216,9 @@ class Group(GroupMembers):
             raise unknown_keywords(Group.create_group, unknown)
         path = join(self._path, member_path(name, self._metadata))
         metadata = describe_group(attributes, self._metadata.format if zarr_format is None else zarr_format)
-        place_node(self._store, path, metadata, overwrite=overwrite)
+        stored = place_node(self._store, path, metadata, overwrite=overwrite)
         self._forget()
-        return Group(self._store, path, metadata)
+        return Group(self._store, path, stored)
 
     def require_group(self, name: str, **options: Any) -> Group:
         """Return the group of this name; create it if there is none, with `options` as for `create_group`.
@@ -419,9 +419,7 @@ def create_root(target: Any, attributes: dict[str, Any] | None = None) -> Group:
     'brain'
     """
     store, path = resolve(target, "a")
-    metadata = describe_group(attributes)
-    place_node(store, path, metadata)
-    return Group(store, path, metadata)
+    return Group(store, path, place_node(store, path, describe_group(attributes)))
 
 
 def _as_group(metadata: ArrayMeta | GroupMeta, path: str) -> GroupMeta:

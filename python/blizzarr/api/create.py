@@ -221,8 +221,7 @@ def create_group(
         raise unknown_keywords(create_group, unknown)
     found, place = _place(store, path, overwrite)
     metadata = describe_group(attributes, choose_format(found, place, zarr_format))
-    place_node(found, place, metadata, overwrite=overwrite)
-    return Group(found, place, metadata)
+    return Group(found, place, place_node(found, place, metadata, overwrite=overwrite))
 
 
 @exact_keywords

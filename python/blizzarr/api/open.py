@@ -251,8 +251,7 @@ def _make_group(
         raise TypeError(f"expected shape= or data= with {', '.join(sorted(others))}, which groups do not have")
     metadata = describe_group(attributes, choose_format(store, path, zarr_format))
     with _advice_on_modes():
-        place_node(store, path, metadata, overwrite=mode == "w")
-    return Group(store, path, metadata)
+        return Group(store, path, place_node(store, path, metadata, overwrite=mode == "w"))
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from blizzarr.creation.elements import check_convertible
 from blizzarr.creation.like import like
 from blizzarr.dtypes import DataType
 from blizzarr.errors import NodeExistsError, NodeTypeError
-from blizzarr.formats import detect, encode, format_of, translate
+from blizzarr.formats import detect, encode, format_of, made_of, translate
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
@@ -76,8 +76,7 @@ class ArrayCopy:
                 attributes=metadata.attributes if attributes is not None else old.attributes,
                 fill_undefined=old.fill_undefined and options.get("fill_value") is None,
             )
-        encode(metadata, path)
-        return cls(source, store, path, metadata)
+        return cls(source, store, path, made_of(encode(metadata, path), metadata, path))
 
     @property
     def interrupted(self) -> bool:

@@ -63,8 +63,7 @@ def make_array(
     elif source is not None:
         source = np.asarray(source, metadata.dtype.numpy)
         check_objects(metadata, source)
-    place_node(store, path, metadata, overwrite=overwrite)
-    array = Array(store, path, metadata)
+    array = Array(store, path, place_node(store, path, metadata, overwrite=overwrite))
     if source is not None:
         from blizzarr.copying.elements import copy_elements
 

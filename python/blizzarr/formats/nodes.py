@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar, cast
 
 from blizzarr.formats.finding import below
 from blizzarr.formats.format import Child, Format, Node, Store
@@ -18,6 +19,7 @@ __all__ = [
     "document_keys",
     "encode",
     "lock_key",
+    "made_of",
     "node_of",
     "node_prefixes",
     "stored_document",
@@ -25,9 +27,24 @@ __all__ = [
 ]
 
 
+N = TypeVar("N", bound=Node)
+
+
 def encode(meta: Node, path: str) -> dict[str, bytes]:
     """Encode the documents of a node; see `Format.encode`."""
     return format_of(meta).encode(meta, path)
+
+
+def made_of(documents: Mapping[str, bytes], meta: N, path: str) -> N:
+    """Return a node as it is read from `documents`, which `encode` has made of `meta`.
+
+    Several codecs may have one spelling, and documents leave out what follows from the rest. So this may not be equal
+    to `meta`, but every later reading of the documents is equal to this.
+    """
+    form = format_of(meta)
+    made = form.decode(path, {**documents, **form.entry_documents()})
+    assert made is not None, "as formats do not write what they cannot read"
+    return cast("N", made)
 
 
 def write_node(store: Store, path: str, meta: Node) -> None:

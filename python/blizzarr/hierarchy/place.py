@@ -17,6 +17,7 @@ from blizzarr.formats import (
     foreign,
     format_of,
     is_implicit,
+    made_of,
     node_of,
     relatives,
 )
@@ -31,7 +32,8 @@ from blizzarr.stores import Store, check_writable
 
 __all__ = ["find_or_create", "format_above", "place_node"]
 
-N = TypeVar("N")
+N = TypeVar("N", bound=Node)
+T = TypeVar("T")
 
 _REMOVED = "{}: an interrupted removal left chunks here"
 
@@ -45,7 +47,7 @@ def format_above(store: Store, path: str) -> Format | None:
     return None
 
 
-def find_or_create(find: Callable[[], N | None], create: Callable[[], N]) -> N:
+def find_or_create(find: Callable[[], T | None], create: Callable[[], T]) -> T:
     """Return what `find` returns, or what `create` does if that is None.
 
     Somebody else may create the node between the two; then it is found.
@@ -73,9 +75,9 @@ def find_or_create(find: Callable[[], N | None], create: Callable[[], N]) -> N:
 
 
 def place_node(
-    store: Store, path: str, meta: Node, *, overwrite: bool = False, before: Callable[[], None] | None = None
-) -> None:
-    """Store a new node, and the missing groups above it.
+    store: Store, path: str, meta: N, *, overwrite: bool = False, before: Callable[[], None] | None = None
+) -> N:
+    """Store a new node, and the missing groups above it, and return the node as it will be read back.
 
     All conditions are checked before anything changes.
 
@@ -124,6 +126,7 @@ def place_node(
         group: encode(GroupMeta(format=meta.format), group) for group in form.groups_above(path) if group in missing
     }
     new[path] = encode(meta, path)
+    stored = made_of(new[path], meta, path)
     if taken is not None:
         remove_node(store, path)
         if isinstance(meta, ArrayMeta):
@@ -136,6 +139,7 @@ def place_node(
     _store(store, path, new, overwrite=overwrite)
     # Another writer may have consolidated the metadata while the node was made, and so without it.
     forget_consolidated(store, path)
+    return stored
 
 
 def _check_above(store: Store, group: str, there: Found | BlizzarrError | None, path: str, form: Format) -> None:

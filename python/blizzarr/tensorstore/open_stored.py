@@ -9,6 +9,7 @@ from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.caching import CachedStore, Since
 from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError
+from blizzarr.formats import encode, made_of
 from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
@@ -177,7 +178,8 @@ def _check(place: StoredPlace, meta: ArrayMeta) -> None:
 
 def _created(place: StoredPlace) -> ArrayMeta:
     with prefixed('Cannot create using specified "metadata" and schema'):
-        return created(place.constraints, place.node.schema, place.node.options)
+        meta = created(place.constraints, place.node.schema, place.node.options)
+        return made_of(encode(meta, place.path), meta, place.path)
 
 
 def _opened(place: StoredPlace, meta: ArrayMeta, known: LookedAt) -> StoredArray:
