@@ -12,7 +12,7 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 
-__all__ = ["MISSING", "alike", "copied", "dump", "expected", "plain", "quote", "shown_bytes"]
+__all__ = ["MISSING", "alike", "copied", "dump", "expected", "plain", "quote", "shown_bytes", "within_64_bits"]
 
 
 class _Missing:
@@ -25,6 +25,9 @@ class _Missing:
 MISSING: Final = _Missing()
 
 _DEPTH = 100
+_LEAST: Final = -(2**63)
+_MOST: Final = 2**64 - 1
+"""The bounds of integers in the engine, and in other readers of such documents: 64 bits with or without a sign."""
 
 
 def plain(value: Any, depth: int = _DEPTH) -> Any:
@@ -76,6 +79,25 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
     raise TypeError(f"Object '{kind.__name__}' does not support conversion to JSON")
 
 
+def within_64_bits(value: Any) -> Any:
+    """Return a stored JSON value with longer integers as floating-point numbers, which is what TensorStore reads.
+
+    Examples
+    --------
+    >>> within_64_bits({"a": [2**64 - 1, 2**64, -(10**400)]})
+    {'a': [18446744073709551615, 1.8446744073709552e+19, -inf]}
+    """
+    kind = type(value)
+    if kind is int and not _LEAST <= value <= _MOST:
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
+    if isinstance(value, dict):
+        return {name: within_64_bits(member) for name, member in value.items()}
+    return [within_64_bits(element) for element in value] if kind is list else value
+
+
 def copied(value: Any) -> Any:
     """Return a deep copy of a JSON value.
 
@@ -95,8 +117,7 @@ def copied(value: Any) -> Any:
 
 
 def _integer(value: int) -> int:
-    # The engine, and other readers of such documents, have integers of 64 bits with or without sign.
-    if not -(1 << 63) <= value < 1 << 64:
+    if not _LEAST <= value <= _MOST:
         raise OverflowError("int too big to convert")
     return int(value)
 

@@ -2,7 +2,8 @@
 
 A decoder gets one `Problems` and goes on after a problem, so that users learn of all of them at once. The functions
 here check values that occur in many members: integers, lists of lengths, extension objects. They return `None` after
-adding a problem, so that checks that depend on the value can be skipped.
+adding a problem, so that checks that depend on the value can be skipped. Values that no check has foreseen are a
+problem, too: see `decoder`.
 
 JSON's types are checked exactly: ``true`` is no integer, and neither is ``64.0`` (the specification asks for numbers
 without fraction or exponent).
@@ -15,12 +16,26 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any, Final, Literal, NamedTuple, TypeVar, cast
 
-from blizzarr.errors import LimitError, MetadataError, Problem, UnknownExtensionError
+from blizzarr.errors import BlizzarrError, InternalError, LimitError, MetadataError, Problem, UnknownExtensionError
 
-__all__ = ["INT64_MAX", "MISSING", "Notice", "Problems", "describe", "extension", "lengths", "members", "warn_of"]
+__all__ = [
+    "INT64_MAX",
+    "MISSING",
+    "Notice",
+    "Problems",
+    "decoder",
+    "describe",
+    "extension",
+    "lengths",
+    "members",
+    "warn_of",
+]
+
+D = TypeVar("D", bound=Callable[..., Any])
 
 INT64_MAX: Final = 2**63 - 1
 MISSING: Final = type("Missing", (), {"__repr__": lambda self: "nothing"})()
@@ -106,6 +121,39 @@ class Problems:
             raise MetadataError(key=key, problems=self.items, document=document)
         if self.limits:
             raise LimitError("; ".join(map(str, self.limits)), key=key)
+
+
+def decoder(decode: D) -> D:
+    """Decorate a function that decodes a part of a document, and has a `Problems` among its arguments.
+
+    What a value makes Python or NumPy raise is one more problem, and what only a mistake of ours can is an
+    `InternalError`. So a document that nobody thought of affects its node only, and no listing ends with it.
+
+    Examples
+    --------
+    >>> @decoder
+    ... def scaled(value: Any, problems: Problems) -> float | None:
+    ...     return 1.5 * value
+    >>> problems = Problems()
+    >>> scaled(10**400, problems)
+    >>> print(problems.items[0])
+    the document: expected values that can be decoded, found OverflowError: int too large to convert to float
+    """
+
+    @wraps(decode)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return decode(*args, **kwargs)
+        except (BlizzarrError, MemoryError):
+            raise
+        except (ArithmeticError, ValueError, RecursionError) as error:
+            problems = next(value for value in (*args, *kwargs.values()) if isinstance(value, Problems))
+            problems.items.append(Problem("", "values that can be decoded", f"{type(error).__name__}: {error}"))
+            return None
+        except Exception as error:
+            raise InternalError.of(error, "decode a document") from error
+
+    return cast("D", guarded)
 
 
 def describe(value: Any) -> str:

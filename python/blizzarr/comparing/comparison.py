@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from blizzarr.dtypes.value_text import value_text
+from blizzarr.dtypes.value_text import value_repr, value_text
 
 __all__ = ["NOTES", "SCHEMA", "TITLES", "Comparison", "Difference", "Elements", "Kind"]
 
@@ -228,7 +228,7 @@ def _count(number: int, noun: str) -> str:
 
 def _text(value: Any) -> str:
     numeric = isinstance(value, np.number | np.bool_ | np.datetime64 | np.timedelta64)
-    text = value_text(value) if numeric else repr(value)
+    text = value_text(value) if numeric else value_repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 

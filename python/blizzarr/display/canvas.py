@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -102,6 +103,9 @@ def ticks(low: float, high: float, wanted: int) -> list[float]:
     if not (math.isfinite(span) and span > 0):
         return [low] if math.isfinite(low) else []
     rough = span / max(1, wanted)
+    if rough < sys.float_info.min:
+        # Between numbers as small as these there are no round ones.
+        return [low, high]
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

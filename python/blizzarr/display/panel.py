@@ -121,7 +121,9 @@ def draw_curve(
 ) -> None:
     """Values along an axis, as a curve over a pale grid; `box` is left, top, width and height."""
     left, top, width, height = box
-    low, high = (spread.low, spread.high) if spread.high > spread.low else (spread.low - 0.5, spread.low + 0.5)
+    # Around a constant the frame is wide enough for floating point to tell its edges apart.
+    around = 0.0 if spread.high > spread.low else max(0.5, abs(spread.low) * 1e-9)
+    low, high = spread.low - around, spread.high + around
     # The curve does not touch the frame.
     room = (high - low) * 0.04
     low, high = low - room, high + room

@@ -1,22 +1,45 @@
-"""Values as text, where NumPy has none."""
+"""Values as text, also those of which NumPy makes none."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-__all__ = ["value_text"]
+__all__ = ["value_repr", "value_text"]
 
 
 def value_text(value: Any) -> str:
-    """Return a value as text. NumPy has none for a time without a unit, which is a mere count.
+    """Return a value as text. NumPy has none for a time without a unit, which is a mere count, nor for records of such.
 
     Examples
     --------
+    >>> import numpy as np
     >>> value_text(np.datetime64("2001-02-03")), value_text(np.int64(5).view("M8"))
     ('2001-02-03', '5 generic time units')
+    >>> value_text(np.array((5, [6, 7]), [("x", "i8"), ("y", "i8", 2)]).view([("x", "M8"), ("y", "M8", 2)]))
+    '(5 generic time units, [6 generic time units, 7 generic time units])'
     """
-    if isinstance(value, np.datetime64) and not np.isnat(value) and np.datetime_data(value.dtype)[0] == "generic":
-        value = value.view("m8")
-    return str(value)
+    try:
+        return str(value)
+    except (ValueError, OverflowError):
+        dtype = value.dtype
+    if dtype.names is not None:
+        return f"({', '.join(value_text(value[name]) for name in dtype.names)})"
+    if value.ndim:
+        return f"[{', '.join(map(value_text, value))}]"
+    # As a duration since the epoch, of which there is always a text.
+    return str(value.view(dtype.str.replace("M8", "m8")))
+
+
+def value_repr(value: Any) -> str:
+    """Return the representation of a value, or its text where NumPy has no representation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> value_repr(np.float32(1)), value_repr(np.int64(5).view("M8"))
+    ('np.float32(1.0)', '5 generic time units')
+    """
+    try:
+        return repr(value)
+    except (ValueError, OverflowError):
+        return value_text(value)

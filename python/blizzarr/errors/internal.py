@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from traceback import walk_tb
+from typing import Any, Self
 
 from blizzarr.errors.base import BlizzarrError
 
@@ -38,6 +39,16 @@ class InternalError(BlizzarrError, RuntimeError):
         self.operation = operation
         self.version = version
         self.location = location
+
+    @classmethod
+    def of(cls, error: Exception, operation: str, **place: Any) -> Self:
+        """Make the error for an exception that no code of this library should let through."""
+        from importlib.metadata import version
+
+        *_, (frame, line) = walk_tb(error.__traceback__)
+        module = frame.f_globals.get("__name__", "?")
+        reason = f"{type(error).__name__}: {error}"
+        return cls(reason, operation=operation, version=version("blizzarr"), location=f"{module}:{line}", **place)
 
     def __str__(self) -> str:
         if self.version is None:

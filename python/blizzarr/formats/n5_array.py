@@ -15,11 +15,12 @@ import numpy as np
 
 from blizzarr.codecs import CodecChain, N5Codec, TransposeCodec
 from blizzarr.dtypes import DataType, fill_user
+from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.attributes import check_depth
 from blizzarr.formats.n5_compression import from_n5, to_n5
 from blizzarr.formats.shapes import array_shape, chunk_shape
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import MISSING, Problems, decoder
 
 __all__ = ["KEYS", "MEMBERS", "decode", "encode", "n5_chain"]
 
@@ -47,6 +48,7 @@ def n5_chain(dtype: DataType, rank: int, compressor: Any) -> CodecChain:
     return CodecChain(turned, N5Codec(compressor), ())
 
 
+@decoder
 def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     """The array that a document describes; `None` when a problem was added."""
     before = len(problems.items)
@@ -118,7 +120,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
     if meta.chunk_keys != KEYS:
         problems.add("chunk_key_encoding", 'the encoding v2 with the separator "/"', meta.chunk_keys.name)
     if meta.fill_undefined or np.asarray(meta.fill_value).tobytes().strip(b"\0"):
-        problems.add("fill_value", "zero: what N5 does not store is zero", str(meta.fill_value))
+        problems.add("fill_value", "zero: what N5 does not store is zero", value_text(meta.fill_value))
     compressor = _compressor(meta, problems)
     document: dict[str, Any] = {
         **meta.attributes,

@@ -14,7 +14,7 @@ from blizzarr.formats.precomputed_info import Scale, Triple, Volume
 from blizzarr.formats.precomputed_sharding import Sharding, index_bits
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.model.chunk_places import Intervals, Shards
-from blizzarr.problems import INT64_MAX, Problems
+from blizzarr.problems import INT64_MAX, Problems, decoder
 
 __all__ = ["AXES", "KEYS_NAME", "array_of", "resolved"]
 
@@ -45,6 +45,7 @@ def resolved(path: str, key: str) -> str:
     return "/".join(parts)
 
 
+@decoder
 def array_of(
     volume: Volume, choice: tuple[int, Triple], source: Mapping[str, Any], path: str, problems: Problems
 ) -> ArrayMeta | None:

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any, Final
 
 from blizzarr.formats.precomputed_sharding import Sharding, index_bits, sharding_of
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import MISSING, Problems, decoder
 
 __all__ = ["ENCODINGS", "TYPES", "Scale", "Volume", "encoding_problem", "number_of", "volume_of"]
 
@@ -88,6 +88,7 @@ def encoding_problem(encoding: str, data_type: str | None, channels: int | None)
     return None
 
 
+@decoder
 def volume_of(document: dict[str, Any], problems: Problems) -> Volume | None:
     """Decode a document; `None` if a problem was added."""
     before = len(problems.items)

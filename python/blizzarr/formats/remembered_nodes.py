@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeVar
 
 from blizzarr.bounded_cache import BoundedCache
-from blizzarr.errors import LimitError, MetadataError
+from blizzarr.errors import BlizzarrError
 from blizzarr.formats.copied_attributes import pack, unpack
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.problems import Notice
@@ -58,7 +58,7 @@ class RememberedNodes(Generic[N]):
             new: list[Notice] = []
             try:
                 meta = self._decode(raw, None if is_small else key, new)
-            except (MetadataError, LimitError) as error:
+            except BlizzarrError as error:
                 error.key = key
                 raise
             finally:

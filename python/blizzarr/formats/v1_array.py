@@ -24,7 +24,7 @@ from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
 from blizzarr.formats.v1_compression import from_v1, to_v1
 from blizzarr.formats.v2_group import other_members
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import MISSING, Problems, decoder
 
 __all__ = ["KEYS", "decode", "encode"]
 
@@ -34,6 +34,7 @@ _MEMBERS: Final = frozenset(
 KEYS: Final = ChunkKeys.v2(".")
 
 
+@decoder
 def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     """Decode the array of a document, without attributes; `None` if a problem was added."""
     before = len(problems.items)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 
-from blizzarr.errors import LimitError, MetadataError
+from blizzarr.errors import BlizzarrError
 from blizzarr.formats import v2_consolidated, v2_node
 from blizzarr.formats.attributes import dump_attributes, load_attributes
 from blizzarr.formats.consolidated import Consolidated
@@ -141,7 +141,7 @@ def _remember(
     notices: list[Notice] = []
     try:
         meta = _decode(kind, raw, attributes, "", notices)
-    except (MetadataError, LimitError):
+    except BlizzarrError:
         return None
     return meta, pack(meta.attributes), notices
 

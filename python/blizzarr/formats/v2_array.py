@@ -12,6 +12,7 @@ from typing import Any, Final
 from blizzarr.codecs.configs import chain_to_configs
 from blizzarr.dtypes import fill_typed
 from blizzarr.dtypes.typestr import to_typestr
+from blizzarr.formats.objects import check_fill
 from blizzarr.formats.respelled import unchanged
 from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
 from blizzarr.formats.v2_elements import decode_codecs, decode_dtype, decode_fill
@@ -53,6 +54,8 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     codecs = decode_codecs(document, dtype, endian, chunks, problems)
     chunk_keys = _chunk_keys(get("dimension_separator", "."), problems)
     extra = other_members(document, _MEMBERS, problems)
+    if dtype is not None and codecs is not None:
+        check_fill(dtype, fill_value, codecs, problems)
     if len(problems.items) > before:
         return None
     # If one of them is missing, there is a problem, or a limit, which is raised if there are no problems.

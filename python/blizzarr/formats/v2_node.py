@@ -19,7 +19,7 @@ from blizzarr.formats.stored import Stored
 from blizzarr.formats.v2_consolidated import place
 from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, GROUP
 from blizzarr.model import ArrayMeta
-from blizzarr.problems import Notice, Problems
+from blizzarr.problems import Notice, Problems, decoder
 
 __all__ = ["complete", "decode_bare", "decode_below", "encode", "encode_below", "kind_of", "stored"]
 
@@ -39,6 +39,7 @@ def kind_of(path: str, documents: Mapping[str, Any], notices: list[Notice], pref
     return ARRAY if array else GROUP if group else None
 
 
+@decoder
 def decode_bare(kind: str, document: dict[str, Any], problems: Problems) -> Node | None:
     """Decode a node without its attributes; `None` if a problem was added."""
     if kind == GROUP:

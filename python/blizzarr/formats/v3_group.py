@@ -11,7 +11,7 @@ from typing import Any, Final
 from blizzarr.formats import v3_array, v3_consolidated
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import MISSING, Problems, decoder
 
 __all__ = ["decode", "encode"]
 
@@ -33,6 +33,7 @@ def decode(document: dict[str, Any], problems: Problems, key: str) -> GroupMeta 
     return GroupMeta(attributes, below, extra, "v3", document)
 
 
+@decoder
 def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.json") -> ArrayMeta | GroupMeta | None:
     """Decode the array or group of a document; `None` if a problem was added."""
     version = document.get("zarr_format", MISSING)

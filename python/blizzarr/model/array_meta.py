@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
+from blizzarr.dtypes.value_text import value_repr
 from blizzarr.model.chunk_grid import RegularGrid
 from blizzarr.model.chunk_keys import ChunkKeys
 
@@ -22,7 +23,7 @@ MAX_RANK = 64
 """The largest number of dimensions, which is that of NumPy 2."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ArrayMeta:
     """An array without its elements: everything that its documents say, in terms of no format.
 
@@ -56,6 +57,10 @@ class ArrayMeta:
         return self._compared() == other._compared()
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = (f"{part.name}={value_repr(getattr(self, part.name))}" for part in fields(self) if part.repr)
+        return f"ArrayMeta({', '.join(shown)})"
 
     def _compared(self) -> tuple[Any, ...]:
         return (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
 from blizzarr.bounded_cache import BoundedCache
+from blizzarr.json_values import within_64_bits
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.stored_document import encoded
 
@@ -35,6 +36,6 @@ class Remembered(Generic[T]):
         kept = self._kept.get(key)
         if kept is not None:
             return kept[1]
-        result = self._make(document, meta.shape)
+        result = self._make(within_64_bits(document), meta.shape)
         self._kept.keep(key, (document, result))
         return result

@@ -136,6 +136,27 @@ def test_not_a_number_is_grey_and_does_not_spoil_the_range() -> None:
 
 
 @pytest.mark.parametrize(
+    "values",
+    [
+        np.full(4, "2000-01-01", "datetime64[ns]"),
+        np.full(4, 2e16),
+        np.full(4, -1.7e308),
+        np.full(4, 2**63, "uint64"),
+        np.array([0, 5e-324]),
+        np.array([-5e-324, 2e-308]),
+        np.array([1e16, 1e16 + 2]),
+        np.array([2**60, 1], "timedelta64[Y]"),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("error")
+def test_numbers_at_the_edges_of_floating_point_are_shown(values: np.ndarray) -> None:
+    for shown in (values, np.stack([values, values])):
+        pixels = render(shown, style=Style(size=200))
+        assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 3
+
+
+@pytest.mark.parametrize(
     ("values", "numbers"),
     [
         (np.array([True, False]), [1.0, 0.0]),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from blizzarr.errors import LimitError, MetadataError, Problem, UnknownExtensionError
-from blizzarr.problems import MISSING, Problems, describe, extension, lengths, members
+import blizzarr
+from blizzarr.errors import InternalError, LimitError, MetadataError, Problem, UnknownExtensionError
+from blizzarr.formats import v3_array
+from blizzarr.problems import MISSING, Problems, decoder, describe, extension, lengths, members
 
 
 @pytest.mark.parametrize(
@@ -80,3 +83,64 @@ def test_members() -> None:
     problems = Problems()
     members({"a": 1, "b": 2}, "codecs[0]", problems, ("a",))
     assert problems.items == [Problem("codecs[0].configuration.b", "no such option", "2")]
+
+
+@pytest.mark.parametrize("error", [OverflowError("long"), ZeroDivisionError(), ValueError("odd"), RecursionError()])
+def test_what_values_make_python_raise_is_a_problem(error: Exception) -> None:
+    @decoder
+    def decode(document: dict[str, Any], problems: Problems) -> int | None:
+        raise error
+
+    problems = Problems()
+    assert decode({}, problems) is None
+    assert problems.items == [Problem("", "values that can be decoded", f"{type(error).__name__}: {error}")]
+
+
+@pytest.mark.parametrize("error", [TypeError("odd"), KeyError("odd"), AssertionError()])
+def test_mistakes_of_ours_are_internal_errors(error: Exception) -> None:
+    @decoder
+    def decode(document: dict[str, Any], problems: Problems) -> int | None:
+        raise error
+
+    with pytest.raises(InternalError) as caught:
+        decode({}, Problems())
+    assert caught.value.__cause__ is error
+    assert (caught.value.operation, caught.value.version) == ("decode a document", blizzarr.__version__)
+    assert re.fullmatch(r".*test_problems:\d+", caught.value.location or "")
+
+
+def test_errors_of_ours_and_a_lack_of_memory_pass() -> None:
+    @decoder
+    def decode(error: Exception, problems: Problems) -> int | None:
+        raise error
+
+    for error in (MemoryError(), LimitError("too much"), MetadataError("odd")):
+        with pytest.raises(type(error)) as caught:
+            decode(error, Problems())
+        assert caught.value is error
+
+
+def test_a_mistake_of_ours_is_the_error_of_one_member(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in consolidated metadata, and also when the document is read again."""
+    store: dict[str, Any] = {}
+    group = blizzarr.create_group(store)
+    for name in ("a", "b"):
+        group.create_array(name, shape=3, dtype="f4", attributes={"name": name})
+    decode = v3_array.decode
+
+    def mistaken(document: dict[str, Any], problems: Problems) -> Any:
+        return {}["absent"] if document["attributes"] == {"name": "a"} else decode(document, problems)
+
+    blizzarr.consolidate_metadata(store)
+    monkeypatch.setattr(v3_array, "decode", mistaken)
+    store["a/zarr.json"] += b"\n"
+    store["b/zarr.json"] += b"\n"
+    for consolidated in (False, True):
+        opened = blizzarr.open_group(store, use_consolidated=consolidated)
+        assert list(opened) == ["a", "b"]
+        with pytest.warns(UserWarning, match="'a'"):
+            assert [name for name, _ in opened.members()] == ["b"]
+        for _ in range(2):
+            (error,) = opened.unreadable().values()
+            assert isinstance(error, InternalError)
+            assert "KeyError: 'absent'" in str(error)

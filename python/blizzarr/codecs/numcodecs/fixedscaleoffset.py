@@ -20,7 +20,11 @@ __all__ = ["FixedScaleOffsetCodec"]
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and isfinite(value)
+    """Return whether a value is a finite number; an integer must not be beyond the range of floating point."""
+    try:
+        return type(value) in (int, float) and isfinite(value)
+    except OverflowError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

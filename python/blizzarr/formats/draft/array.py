@@ -17,7 +17,7 @@ from blizzarr.formats.draft.codecs_zarr_python import FILTERS
 from blizzarr.formats.draft.data_types import Elements
 from blizzarr.formats.draft.extension import check_extensions, extension_point, unknown_members
 from blizzarr.formats.draft.spelling import Spelling
-from blizzarr.formats.objects import element_type
+from blizzarr.formats.objects import check_fill, element_type
 from blizzarr.formats.shapes import array_shape
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems
@@ -68,6 +68,8 @@ def decode(document: dict[str, Any], spelling: Spelling, name: str, problems: Pr
     rank = None if shape is None else len(shape)
     stacked = transformers.decode(get("storage_transformers", []), rank, spelling, problems)
     unknown_members(document, (*_MEMBERS, *_OWN[spelling]), problems)
+    if dtype is not None and fill is not None and chain is not None:
+        check_fill(dtype, fill.value, chain, problems)
     if len(problems.items) > before:
         return None
     # If one of them is missing, there is a problem, or a limit, which is raised if there are no problems.

@@ -13,7 +13,7 @@ from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, KINDS, NodeKeys
 from blizzarr.formats.draft.names import check_path, name_problem
 from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
-from blizzarr.problems import Notice, Problems
+from blizzarr.problems import Notice, Problems, decoder
 
 __all__ = ["Draft", "draft_named"]
 
@@ -120,6 +120,7 @@ class Draft:
             return None if reserved else meta
         return self._with_consolidated(meta, documents)
 
+    @decoder
     def _node(self, kind: str, document: dict[str, Any], problems: Problems) -> ArrayMeta | GroupMeta | None:
         from blizzarr.formats.draft import array, group
 
