@@ -15,7 +15,7 @@ PACKAGE = Path(blizzarr.__file__).parent
 
 # Each floor may import from the floors before it, and from its own.
 FLOORS: list[set[str]] = [
-    {"errors", "_native", "renamed"},
+    {"errors", "_native", "printable", "renamed"},
     {"durability"},
     {
         "problems",

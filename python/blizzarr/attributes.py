@@ -10,6 +10,7 @@ from blizzarr.creation.json_values import check_attributes
 from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.hierarchy.documents import Node, revise
 from blizzarr.model import ArrayMeta
+from blizzarr.printable import printable
 from blizzarr.stores import Store
 
 __all__ = ["Attributes", "HasAttributes"]
@@ -84,7 +85,7 @@ class Attributes(MutableMapping[str, Any]):
         return name in self._values()
 
     def __repr__(self) -> str:
-        return f"<Attributes of /{self._node.path}: {self._values()!r}>"
+        return printable(f"<Attributes of /{self._node.path}: {self._values()!r}>")
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Set an attribute.

@@ -20,7 +20,8 @@ from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.model.names import join, printable
+from blizzarr.model.names import join
+from blizzarr.printable import printable
 from blizzarr.stores import Store, resolve
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Group(GroupMembers):
             raise no_attribute(self, shown, name, GROUP)
 
     def __repr__(self) -> str:
-        return f"<Group {printable(self.name)} in {self._store}>"
+        return printable(f"<Group {self.name} in {self._store}>")
 
     def _repr_html_(self) -> str:
         # Imported late, as only notebooks need it.

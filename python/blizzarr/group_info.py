@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from blizzarr.model.names import printable
+from blizzarr.printable import printable
 
 __all__ = ["GroupInfo"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeVar
@@ -15,7 +14,7 @@ from blizzarr.hierarchy.members import consolidated_below, member_names, read_me
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path, join
 from blizzarr.node import Node
-from blizzarr.problems import warn_of
+from blizzarr.problems import warn, warn_of
 
 if TYPE_CHECKING:
     from blizzarr.group import Group
@@ -243,7 +242,7 @@ class GroupMembers(Node, ABC):
         if broken:
             shown = "; ".join(broken[:3])
             more = f"; and {len(broken) - 3} more" if len(broken) > 3 else ""
-            warnings.warn(
+            warn(
                 f"{len(broken)} of {len(children)} members of /{self._path} cannot be read: {shown}{more}",
                 stacklevel=3,
             )

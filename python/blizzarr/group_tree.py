@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from blizzarr.formats import Child
 from blizzarr.model import ArrayMeta
-from blizzarr.model.names import printable
+from blizzarr.printable import printable
 
 __all__ = ["Tree"]
 

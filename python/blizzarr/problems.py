@@ -21,6 +21,7 @@ from functools import wraps
 from typing import Any, Final, Literal, NamedTuple, TypeVar, cast
 
 from blizzarr.errors import BlizzarrError, InternalError, LimitError, MetadataError, Problem, UnknownExtensionError
+from blizzarr.printable import printable
 
 __all__ = [
     "INT64_MAX",
@@ -32,6 +33,7 @@ __all__ = [
     "extension",
     "lengths",
     "members",
+    "warn",
     "warn_of",
 ]
 
@@ -55,7 +57,12 @@ class Notice(NamedTuple):
 def warn_of(notices: Iterable[Notice], stacklevel: int = 2) -> None:
     """Issue a `UserWarning` for each notice."""
     for notice in notices:
-        warnings.warn(notice.text, UserWarning, stacklevel=stacklevel + 1)
+        warn(notice.text, stacklevel + 1)
+
+
+def warn(text: str, stacklevel: int = 2) -> None:
+    """Issue a `UserWarning`."""
+    warnings.warn(printable(text), UserWarning, stacklevel=stacklevel + 1)
 
 
 class Problems:

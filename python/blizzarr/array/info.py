@@ -10,7 +10,7 @@ from blizzarr.array.stored import stored_bytes, stored_chunks
 from blizzarr.dtypes import Kind
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.model import ArrayMeta
-from blizzarr.model.names import printable
+from blizzarr.printable import printable
 from blizzarr.size_text import bytes_text
 from blizzarr.stores import Store
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
+from blizzarr.printable import printable
+
 __all__ = ["KINDS", "Finding", "Severity"]
 
 
@@ -147,7 +149,7 @@ class Finding:
 
     def __str__(self) -> str:
         place = self.path if self.key is None else f"{self.path}, {self.key}"
-        return f"{self.severity}: {place}: {self.message}"
+        return printable(f"{self.severity}: {place}: {self.message}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from blizzarr.checking.finding import KINDS, Finding, Severity
+from blizzarr.printable import printable
 
 __all__ = ["SCHEMA", "Checksums", "Repair", "Report"]
 
@@ -39,7 +40,7 @@ class Repair:
     """The position of the chunk or shard in the chunk grid, with which each of `lost` begins."""
 
     def __str__(self) -> str:
-        return f"{self.path if self.key is None else self.key}: {self.message}"
+        return printable(f"{self.path if self.key is None else self.key}: {self.message}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""
@@ -68,13 +69,14 @@ class Checksums:
     """The time at which it was recorded, in ISO 8601."""
 
     def __str__(self) -> str:
+        file = printable(self.file)
         if self.done == "not recorded":
-            return f"not recorded in {self.file}: something is damaged"
+            return f"not recorded in {file}: something is damaged"
         objects = f"{self.objects:,} checksum{'' if self.objects == 1 else 's'}"
         return (
-            f"{objects} recorded in {self.file}"
+            f"{objects} recorded in {file}"
             if self.done == "recorded"
-            else (f"compared with {objects} of {self.recorded} in {self.file}")
+            else (f"compared with {objects} of {printable(str(self.recorded))} in {file}")
         )
 
     def to_dict(self) -> dict[str, Any]:

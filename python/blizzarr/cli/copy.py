@@ -98,7 +98,7 @@ def _tell(node: Array | Group, source: str | Array | Group, meter: Meter, target
     from blizzarr.array import Array
     from blizzarr.display.sizes import bytes_text, stored
     from blizzarr.formats import chunk_prefix
-    from blizzarr.model.names import printable
+    from blizzarr.printable import printable
 
     speed = f", {bytes_text(int(meter.came / meter.seconds))}/s" if meter.seconds > 0.1 and meter.came else ""
     found = stored(node.store, chunk_prefix(node.path, node.metadata))

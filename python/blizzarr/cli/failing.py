@@ -29,7 +29,7 @@ def failing(status: int) -> Iterator[None]:
 
 def say(colour: str, message: object) -> None:
     """Print a message; control characters in it, which names in data may have, are escaped."""
-    from blizzarr.model.names import printable
+    from blizzarr.printable import printable
 
     text = "\n".join(map(printable, str(message).split("\n")))
     typer.echo(f"{typer.style('blizzarr:', fg=colour, bold=True)} {text}", err=True)

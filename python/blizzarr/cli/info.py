@@ -28,7 +28,7 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
     from blizzarr.display import facts
     from blizzarr.display.sizes import stored
     from blizzarr.formats import chunk_prefix
-    from blizzarr.model.names import printable
+    from blizzarr.printable import printable
 
     meta = node.metadata
     found = stored(node.store, chunk_prefix(node.path, meta), LOOKED_AT)

@@ -29,7 +29,7 @@ def run(
     from blizzarr.formats import chunk_prefix
     from blizzarr.group import Group
     from blizzarr.model import ArrayMeta
-    from blizzarr.model.names import printable
+    from blizzarr.printable import printable
 
     def size_of(child: Array | Group) -> Stored | None:
         return stored(child.store, chunk_prefix(child.path, child.metadata))

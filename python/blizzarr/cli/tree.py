@@ -29,7 +29,7 @@ def run(
     """Show the hierarchy, one line for each array and group."""
     node = open_node(Place.parse(path))
     from blizzarr.array import Array
-    from blizzarr.model.names import printable
+    from blizzarr.printable import printable
 
     if isinstance(node, Array):
         typer.echo(json.dumps(_leaf(node)) if as_json else f"{printable(node.name)} {node.shape} {node.metadata.dtype}")

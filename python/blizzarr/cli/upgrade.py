@@ -41,7 +41,7 @@ def run(
             param_hint="PATH",
         )
     from blizzarr import api
-    from blizzarr.model.names import printable
+    from blizzarr.printable import printable
 
     meter = Meter("upgrade", unit="steps")
     try:

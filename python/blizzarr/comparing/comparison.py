@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from blizzarr.dtypes.value_text import value_repr, value_text
+from blizzarr.printable import printable
 
 __all__ = ["NOTES", "SCHEMA", "TITLES", "Comparison", "Difference", "Elements", "Kind"]
 
@@ -132,7 +133,7 @@ class Difference:
     def __str__(self) -> str:
         said = f"{self.path}: {TITLES[self.kind]}: {self.message}"
         examples = self.elements.examples() if self.elements is not None else ()
-        return "\n".join([said, *(f"    {example}" for example in examples)])
+        return "\n".join(map(printable, [said, *(f"    {example}" for example in examples)]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import cycle
 from typing import Final
 
+from blizzarr.display.escape import escape
 from blizzarr.display.sizes import shape_text
 
 __all__ = ["draw"]

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from blizzarr.comparing.comparison import NOTES, TITLES, Comparison, Difference
-from blizzarr.model.names import printable
+from blizzarr.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

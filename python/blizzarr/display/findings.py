@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from blizzarr.checking.finding import KINDS, Finding, Severity
 from blizzarr.checking.report import Repair, Report
 from blizzarr.display.sizes import bytes_text
-from blizzarr.model.names import printable
+from blizzarr.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from html import escape
 from typing import Any, Final
 
 from blizzarr.display import chunk_grid, facts
+from blizzarr.display.escape import escape
 from blizzarr.display.sizes import Stored, ratio_text, shape_text, stored
 from blizzarr.formats import Child, chunk_prefix
 from blizzarr.hierarchy.members import read_members

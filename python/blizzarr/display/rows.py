@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from blizzarr.display.objects import json_of, text_of
 from blizzarr.display.region import Region
 from blizzarr.dtypes.value_text import value_text
-from blizzarr.model.names import printable
+from blizzarr.printable import printable
 
 __all__ = ["as_csv", "as_json", "as_text", "blocks"]
 

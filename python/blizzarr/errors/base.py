@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
+from blizzarr.printable import printable, printable_lines
+
 __all__ = ["BlizzarrError", "NumberedError"]
 
 
@@ -69,11 +71,18 @@ class BlizzarrError(Exception):
 
     def __str__(self) -> str:
         # Also keeps KeyError from quoting the text and OSError from prefixing it.
-        place = self._place()
-        said = f"{self.codec}: {self.reason}" if self.codec else self.reason
-        if not place:
-            return said
-        return f"cannot {self.direction} {place}: {said}" if self.direction else f"{place}: {said}"
+        return printable_lines(self._text())
+
+    def add_note(self, note: str, /) -> None:
+        """Add a note, which is shown below the text in tracebacks."""
+        super().add_note(printable_lines(note))
+
+    def _text(self) -> str:
+        """Return the text, whose line breaks are ours: names and values that are made part of it have none."""
+        place, text = self._place(), f"{self.codec}: {self.reason}" if self.codec else self.reason
+        if place:
+            text = f"cannot {self.direction} {place}: {text}" if self.direction else f"{place}: {text}"
+        return printable(text)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"

@@ -50,9 +50,9 @@ class InternalError(BlizzarrError, RuntimeError):
         reason = f"{type(error).__name__}: {error}"
         return cls(reason, operation=operation, version=version("blizzarr"), location=f"{module}:{line}", **place)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         if self.version is None:
-            return super().__str__()
+            return super()._text()
         where = f"at {self.location}, asked to {self.operation}" if self.location else f"asked to {self.operation}"
         bug = f"This is a bug of blizzarr {self.version} ({where}). Please report it, with this text."
-        return f"{super().__str__()}\n{bug}"
+        return f"{super()._text()}\n{bug}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from blizzarr.errors.base import BlizzarrError
+from blizzarr.printable import printable
 
 __all__ = ["MetadataError", "Problem", "UnknownExtensionError"]
 
@@ -19,7 +20,7 @@ class Problem(NamedTuple):
     found: str
 
     def __str__(self) -> str:
-        return f"{self.path or 'the document'}: expected {self.expected}, found {self.found}"
+        return printable(f"{self.path or 'the document'}: expected {self.expected}, found {self.found}")
 
     def of_node(self, path: str) -> Problem:
         """Return the problem with the path of its node, for lists of problems of several nodes.
@@ -66,15 +67,15 @@ class MetadataError(BlizzarrError, ValueError):
         self.document = document
         self.wanted_format = wanted_format
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         if not self.problems:
-            return super().__str__()
+            return super()._text()
         if len(self.problems) == 1:
             head = f"{self._head()}: {self.problems[0]}"
         else:
             lines = "".join(f"\n  {problem}" for problem in self.problems)
             head = f"{self._head()}, {len(self.problems)} problems:{lines}"
-        return f"{head}\n{self.reason}" if self.reason else head
+        return f"{head}\n{printable(self.reason)}" if self.reason else head
 
     @property
     def line(self) -> str:
@@ -86,7 +87,7 @@ class MetadataError(BlizzarrError, ValueError):
     def _head(self) -> str:
         where = self.key or (f"the metadata of {self.array}" if self.array else "the metadata")
         verdict = self.verdict if self.wanted_format is None else f"would not conform to {self.wanted_format}"
-        return f"{where}{f' in {self.store}' if self.store else ''} {verdict}"
+        return printable(f"{where}{f' in {self.store}' if self.store else ''} {verdict}")
 
 
 class UnknownExtensionError(MetadataError):

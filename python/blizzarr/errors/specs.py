@@ -52,8 +52,8 @@ class StatusError(BlizzarrError):
 
     status: ClassVar[str]
 
-    def __str__(self) -> str:
-        return f"{self.status}: {super().__str__()}"
+    def _text(self) -> str:
+        return f"{self.status}: {super()._text()}"
 
 
 class ConstraintError(StatusError, SpecError):

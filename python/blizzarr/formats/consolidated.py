@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.printable import printable
 from blizzarr.problems import Notice, Problems, warn_of
 
 __all__ = ["Consolidated", "Decode", "Load"]
@@ -67,7 +68,7 @@ class Consolidated(Mapping[str, Node]):
         return path in self.documents
 
     def __repr__(self) -> str:
-        return f"Consolidated({', '.join(self)})"
+        return printable(f"Consolidated({', '.join(self)})")
 
     @property
     def document_name(self) -> str:

@@ -6,7 +6,6 @@ store on this machine is asked for one format after the other, as most nodes hav
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from errno import EACCES, EISDIR, ENOTDIR
 from functools import lru_cache
@@ -22,7 +21,8 @@ from blizzarr.formats.v3 import V3
 from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
-from blizzarr.problems import Notice, warn_of
+from blizzarr.printable import printable
+from blizzarr.problems import Notice, warn, warn_of
 from blizzarr.stores.requests import each
 
 __all__ = [
@@ -174,7 +174,7 @@ def _found(form: Format, path: str, given: Mapping[str, bytes], documents: dict[
         if isinstance(error, LimitError) and error.array is None and error.key is None:
             error.array = f"/{path}"
         for notice in notices:
-            error.add_note(notice.text)
+            error.add_note(printable(notice.text))
         raise
     return None if meta is None else Found(meta, documents, notices)
 
@@ -256,10 +256,9 @@ def _warn_of_others(store: Store, path: str, found: Found, known: Mapping[str, b
     there = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
     if not there:
         return
-    warnings.warn(
+    warn(
         f"/{path} in {store} is there in two formats: {', '.join(found.documents)} ({newest.name}) counts, "
         f"{', '.join(there)} is ignored; remove what is out of date",
-        UserWarning,
         stacklevel=4,
     )
 
@@ -285,10 +284,9 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
         return found.meta
     implied = find_implied(store, path) if form in (None, V3) else None
     if implied is not None:
-        warnings.warn(
+        warn(
             f"no document says that /{path} in {store} is a group, as Zarr v3 wants it since 2024; it is read as one, "
             "because there are nodes below it; blizzarr.upgrade stores the documents that are missing",
-            UserWarning,
             stacklevel=3,
         )
         return implied.meta

@@ -10,7 +10,6 @@ of an array is looked up, and more only if it is missing.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeGuard
@@ -19,6 +18,7 @@ from blizzarr.formats.v2_names import ARRAY
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import join
+from blizzarr.problems import warn
 from blizzarr.stores.requests import at_once
 from blizzarr.stores.sample_names import sample_names
 from blizzarr.stores.threads import Threads
@@ -75,12 +75,11 @@ def as_documented(meta: Node) -> Node:
 def warn_of_slashes(store: Any, path: str, meta: Node, stacklevel: int) -> None:
     """Warn that other readers may not find the chunks of an array whose separator was inferred."""
     if is_unsaid(meta) and meta.chunk_keys == _SLASHES:
-        warnings.warn(
+        warn(
             f"/{path} in {store} has chunks with keys like {_SLASHES.key((0,) * len(meta.shape))}, and its document "
             f'does not say so, as it has no "{_MEMBER}" (zarr-python before 2.8 wrote none). It is read as it is, but '
             f'other readers find nothing in it: blizzarr.upgrade, or "{_MEMBER}": "/" in {join(path, ARRAY)}, '
             "helps them",
-            UserWarning,
             stacklevel=stacklevel + 1,
         )
 

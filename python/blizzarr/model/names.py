@@ -10,7 +10,7 @@ from typing import Final
 
 from blizzarr.errors import PathError
 
-__all__ = ["check_name", "check_path", "join", "name_problem", "printable", "unusable"]
+__all__ = ["check_name", "check_path", "join", "name_problem", "unusable"]
 
 _RESERVED: Final = ("zarr.json",)
 
@@ -104,20 +104,3 @@ def check_path(path: str, rule: Callable[[str], str | None] = unusable) -> str:
 def join(path: str, name: str) -> str:
     """Return the path of the child `name` of the node at `path`."""
     return f"{path}/{name}" if path else name
-
-
-def printable(text: str) -> str:
-    """Return the text on one line, with escapes for control characters and others that a terminal would not show.
-
-    Names and attributes come from whoever wrote the data, and may hold anything.
-
-    Examples
-    --------
-    >>> print(printable(f"a{chr(0x1b)}[2J{chr(0x0a)}"))
-    a\\x1b[2J\\n
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
-    )

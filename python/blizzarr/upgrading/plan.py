@@ -8,6 +8,7 @@ from typing import Any
 from blizzarr.errors import BlizzarrError, MetadataError, Problem
 from blizzarr.formats import Format, Found, chunk_prefix, chunk_store, get_many, translate
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.printable import printable
 from blizzarr.stores import Store
 from blizzarr.transformers import stored_key
 from blizzarr.upgrading.walk import walk
@@ -123,7 +124,7 @@ class Upgrade:
             many = len(self.problems) > 1
             lines.append(f"{_count(len(self.problems), 'problem')} {'stand' if many else 'stands'} against it:")
             lines += [f"  {problem}" for problem in self.problems]
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
 
 def _count(number: int, what: str) -> str:

@@ -137,7 +137,8 @@ def test_metadata_error_lists_all_problems() -> None:
     assert pickle.loads(pickle.dumps(error)).problems == tuple(problems)
     assert error.document == {"attributes": {"x": 1}}
     assert error.line == "a/zarr.json does not conform: shape[0]: expected an integer >= 0, found -1; and 1 more"
-    assert errors.StoreError("x\ny").line == "x"
+    assert errors.StoreError("x\ny").line == "x\\ny"
+    assert errors.InternalError("x", version="1", operation="read").line == "x"
 
 
 def test_what_is_not_supported_is_not_called_wrong() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import errno
 import os
-import warnings
 import weakref
 import zlib
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from blizzarr.errors import ArchiveError, StoreError, UnsupportedOperationError
+from blizzarr.problems import warn
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix
@@ -104,7 +104,7 @@ class ZipStore(BaseStore):
             self._archive = Archive.open(self.path, mode)
         if complaints := self._archive.complaints:
             shown = "; ".join(complaints[:5]) + (f"; and {len(complaints) - 5} more" if len(complaints) > 5 else "")
-            warnings.warn(f"{self.path}: {shown}", stacklevel=2)
+            warn(f"{self.path}: {shown}")
         _open.add(self)
         # Also when the program ends, so that forgetting `close` loses nothing.
         self._finish = weakref.finalize(self, self._archive.close)

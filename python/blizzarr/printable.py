@@ -1,0 +1,37 @@
+"""Text that may be printed: names, keys and values come from whoever wrote the data, and may hold anything.
+
+A terminal obeys escape sequences, a reader of a log takes a line break for the end of an entry, and marks that change
+the direction of writing make one name look like another. Whatever makes text for people passes it through here: errors,
+warnings, reports, and the representations of objects.
+"""
+
+from __future__ import annotations
+
+__all__ = ["printable", "printable_lines"]
+
+
+def printable(text: str) -> str:
+    """Return the text on one line, with escapes for control characters and others that a terminal would not show.
+
+    Examples
+    --------
+    >>> print(printable(f"a{chr(0x1b)}[2J{chr(0x0a)}"))
+    a\\x1b[2J\\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+    )
+
+
+def printable_lines(text: str) -> str:
+    """Return the same, but with the line breaks of the text, which are then ours.
+
+    Examples
+    --------
+    >>> print(printable_lines(f"two lines:{chr(0x0a)}a{chr(0x0d)}"))
+    two lines:
+    a\\r
+    """
+    return "\n".join(map(printable, text.split("\n")))
