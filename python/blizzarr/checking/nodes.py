@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from blizzarr.checking.finding import Finding
 from blizzarr.errors import BlizzarrError, LimitError, MetadataError, UnknownExtensionError
 from blizzarr.formats import FORMATS, Format, Found, find_many, format_of, relatives
-from blizzarr.hierarchy.documents import Node, ancestors
+from blizzarr.hierarchy.documents import Node
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.names import ancestors
 from blizzarr.stores import Store
 
 __all__ = ["Nodes", "find_quietly", "named", "read_nodes"]

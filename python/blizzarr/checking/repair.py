@@ -19,8 +19,8 @@ from blizzarr.checking.report import Repair, Report
 from blizzarr.errors import BlizzarrError, UnsupportedOperationError
 from blizzarr.formats import Found, chunk_prefix, chunk_store, lock_key
 from blizzarr.hierarchy.consolidate import consolidate
-from blizzarr.hierarchy.documents import ancestors
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.names import ancestors
 from blizzarr.stores import Store, check_writable
 from blizzarr.transformers import ArrayKeys
 

@@ -7,6 +7,7 @@ functions here work for all formats, so that other packages need not ask which f
 
 from blizzarr.formats.blocks import arranged, without_blocks
 from blizzarr.formats.consolidated_own import own_copies_differ
+from blizzarr.formats.consolidation_mark import mark_of, marked, new_mark, unmarked
 from blizzarr.formats.finding import (
     below,
     detect,
@@ -65,6 +66,9 @@ __all__ = [
     "listed",
     "lock_key",
     "made_of",
+    "mark_of",
+    "marked",
+    "new_mark",
     "node_of",
     "node_prefixes",
     "own_copies_differ",
@@ -73,6 +77,7 @@ __all__ = [
     "settled",
     "stored_document",
     "translate",
+    "unmarked",
     "without_blocks",
     "write_node",
 ]

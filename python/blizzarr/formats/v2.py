@@ -16,6 +16,7 @@ from blizzarr.errors import BlizzarrError
 from blizzarr.formats import v2_consolidated, v2_node
 from blizzarr.formats.attributes import dump_attributes, load_attributes
 from blizzarr.formats.consolidated import Consolidated
+from blizzarr.formats.consolidation_mark import is_outdated
 from blizzarr.formats.copied_attributes import pack, unpack
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
@@ -85,9 +86,9 @@ class V2Format(SiblingDocuments):
         if type(meta) is ArrayMeta:
             return meta.with_attributes(attributes)
         consolidated = documents.get(prefix + CONSOLIDATED)
-        if consolidated is None:
+        raw_below = None if consolidated is None else _bytes(consolidated)
+        if raw_below is None or is_outdated(raw_below, raw):
             return GroupMeta(attributes, None, meta.extra, self.name, meta.source)
-        raw_below = _bytes(consolidated)
         below = v2_consolidated.consolidated(raw_below, prefix + CONSOLIDATED, v2_node.decode_below)
         assert type(meta.source) is Stored
         source = Stored(meta.source, {**meta.source.raw, CONSOLIDATED: raw_below})

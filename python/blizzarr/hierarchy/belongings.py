@@ -118,6 +118,8 @@ class Belongings(NamedTuple):
     """The arrays by path whose chunk keys are known, without those behind links."""
     behind: dict[str, ArrayMeta]
     """The arrays by path whose chunk keys are known to their storage transformers only."""
+    consolidated: list[str]
+    """The paths of the groups that have consolidated metadata, outermost first."""
     prefixes: tuple[str, ...]
     """The prefixes of all keys of the node, except for documents beside them."""
     alone: bool
@@ -166,7 +168,9 @@ def belongings(store: Store, path: str) -> Belongings:
     foreign = foreign_files(store, prefixes, candidates, {*documents, *chunks})
     alone = not foreign and not links and all(prefixes) and len(documents) + len(chunks) == len(keys)
     arrays = {place: meta for place, meta in arrays.items() if not chunk_prefix(place, meta).startswith(links)}
-    return Belongings(documents, chunks, foreign, links, arrays, behind, tuple(prefixes), alone, removed)
+    groups = ((place, meta) for place, meta in nodes.items() if isinstance(meta, GroupMeta))
+    consolidated = [place for place, meta in groups if meta.consolidated is not None]
+    return Belongings(documents, chunks, foreign, links, arrays, behind, consolidated, tuple(prefixes), alone, removed)
 
 
 def array_chunks(chunks: Store, path: str, meta: ArrayMeta) -> list[str]:

@@ -1,15 +1,25 @@
-"""Copying the metadata of everything below a group into the group's own documents."""
+"""Copying the metadata of everything below a group into the group's own documents.
+
+1. The document of the group is marked. Whoever changes a node below the group from now on removes the mark.
+2. The nodes are read.
+3. Their metadata is stored if the mark is still there, and otherwise all of this is repeated.
+
+So metadata that is stored was right at that moment, and whoever dies on the way leaves at most a mark, which means
+nothing to readers.
+"""
 
 from __future__ import annotations
 
-from functools import partial
+from typing import NamedTuple
 
-from blizzarr.errors import BlizzarrError, ConflictError
-from blizzarr.hierarchy.documents import Node, forget_consolidated, revise
+from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError
+from blizzarr.formats import encode, find_again, find_implied, mark_of, marked, new_mark, unmarked
+from blizzarr.hierarchy.barrier import nobody_changing
+from blizzarr.hierarchy.changing import changing, withdraw
+from blizzarr.hierarchy.documents import Node, put
 from blizzarr.hierarchy.members import read_members
 from blizzarr.model import GroupMeta
-from blizzarr.model.names import join
-from blizzarr.stores import Store
+from blizzarr.stores import Store, check_writable
 
 __all__ = ["consolidate"]
 
@@ -22,24 +32,66 @@ def consolidate(store: Store, path: str, meta: GroupMeta) -> None:
     Raises
     ------
     BlizzarrError
-        If a member cannot be read; nothing is stored then.
+        If a member cannot be read; nothing changes then.
+    NodeNotFoundError
+        If the group was removed in the meantime.
     ConflictError
         If others kept changing nodes below the group.
     """
-    found = _below(store, path, meta)
+    check_writable(store, path)
+    # An error in a member, or of a format without consolidated metadata, is raised before anything changes.
+    encode(meta.with_consolidated(_below(store, path, meta)), path)
+    with changing(store, path):
+        pass
     for _ in range(_ATTEMPTS):
-        stored = found
-        revise(store, path, partial(GroupMeta.with_consolidated, consolidated=stored))
-        # Whoever changes a node from now on removes the consolidated metadata; an earlier change may have found none.
-        found = _below(store, path, meta)
-        if found == stored:
+        with nobody_changing(store, path):
+            group = _mark(store, path)
+        if group is not None and _publish(store, path, group, _below(store, path, group.meta)):
             return
-    forget_consolidated(store, join(path, "any"))
+    withdraw(store, [path])
     raise ConflictError(
         f"other writers changed nodes below it {_ATTEMPTS} times in a row; try again when they are done",
         array=f"/{path}",
         store=str(store),
     )
+
+
+class _Group(NamedTuple):
+    """A group whose document was marked."""
+
+    meta: GroupMeta
+    documents: dict[str, bytes]
+    """The documents as they are stored, with the mark."""
+    key: str
+    """The key of the document that makes the group."""
+
+
+def _mark(store: Store, path: str) -> _Group | None:
+    """Mark the document that makes a group; return None if others have just changed it."""
+    found = find_again(store, path) or find_implied(store, path)
+    if found is None or not isinstance(found.meta, GroupMeta):
+        raise NodeNotFoundError(
+            "expected the group that was opened; it was removed, or replaced by an array",
+            array=f"/{path}",
+            store=str(store),
+        )
+    bare = encode(found.meta.with_consolidated(None), path)
+    key = list(bare)[-1]
+    value = marked(found.documents.get(key, bare[key]), new_mark())
+    done = put(store, found.documents, {key: value})
+    return _Group(found.meta, {**found.documents, key: value}, key) if done else None
+
+
+def _publish(store: Store, path: str, group: _Group, below: dict[str, Node]) -> bool:
+    """Store the metadata of the nodes below a group; return False if one of them has changed since it was marked."""
+    new = encode(group.meta.with_consolidated(below), path)
+    bare = encode(group.meta.with_consolidated(None), path)
+    value = group.documents[group.key]
+    beside = {key: marked(new[key], mark_of(value) or b"") for key in new if key not in bare}
+    if not beside:
+        return bool(put(store, group.documents, {group.key: unmarked(new[group.key])}))
+    # In a document of its own it counts only as long as the mark is there, but other programs do not know that.
+    return bool(put(store, group.documents, beside)) and store.get(group.key) == value
 
 
 def _below(store: Store, path: str, meta: GroupMeta) -> dict[str, Node]:

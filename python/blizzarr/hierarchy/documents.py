@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError, UnknownOutcomeError
-from blizzarr.formats import FORMATS, Found, encode, find_again, find_implied, find_many
+from blizzarr.formats import Found, encode, find_again, find_implied, find_many, unmarked
+from blizzarr.hierarchy.changing import changing
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Replaced, Store, check_writable
 from blizzarr.stores.conditional import discard_value, replace_value
 
-__all__ = ["Node", "ancestors", "forget_consolidated", "put", "read_many", "revise"]
+__all__ = ["Node", "put", "read_many", "revise"]
 
 Node: TypeAlias = ArrayMeta | GroupMeta
 N = TypeVar("N", ArrayMeta, GroupMeta)
@@ -29,18 +29,6 @@ def read_many(store: Store, paths: Sequence[str]) -> list[Node | BlizzarrError |
     if not paths:
         return []
     return [found.meta if isinstance(found, Found) else found for found in find_many(store, paths)]
-
-
-def ancestors(path: str) -> list[str]:
-    """Return the paths above a path, outermost first.
-
-    Examples
-    --------
-    >>> ancestors("a/b/c"), ancestors("")
-    (['', 'a', 'a/b'], [])
-    """
-    names = path.split("/") if path else []
-    return ["/".join(names[:depth]) for depth in range(len(names))]
 
 
 def revise(store: Store, path: str, change: Callable[[N], N], known: Found | None = None) -> N:
@@ -75,28 +63,30 @@ def revise(store: Store, path: str, change: Callable[[N], N], known: Found | Non
     """
     check_writable(store, path)
     doubtful = False
-    for _ in range(_ATTEMPTS):
-        found, known = known or find_again(store, path) or find_implied(store, path), None
-        if found is None:
-            raise NodeNotFoundError(
-                "it was removed, or replaced by something else, since it was opened", array=f"/{path}", store=str(store)
-            )
-        # Consolidated metadata is removed before the change, so that a process that dies in between leaves none rather
-        # than a stale one; and after it, as others may have made it anew in the meantime.
-        try:
-            changed = change(found.meta)  # type: ignore[arg-type]  # `change` raises an error for another kind of node
-        except (ConflictError, KeyError) as error:
-            if doubtful:
-                # What is in the way may be this change itself.
-                raise UnknownOutcomeError(_UNKNOWN, array=f"/{path}", store=str(store)) from error
-            raise
-        new = encode(changed, path)
-        forget_consolidated(store, path)
-        done = put(store, found.documents, new)
-        if done and discard(store, found.documents, new):
-            forget_consolidated(store, path)
-            return changed
-        doubtful = doubtful or done is None
+    with changing(store, path):
+        for _ in range(_ATTEMPTS):
+            found, known = known or find_again(store, path) or find_implied(store, path), None
+            if found is None:
+                raise NodeNotFoundError(
+                    "it was removed, or replaced by something else, since it was opened",
+                    array=f"/{path}",
+                    store=str(store),
+                )
+            try:
+                changed = change(found.meta)  # type: ignore[arg-type]  # `change` raises for another kind of node
+            except (ConflictError, KeyError) as error:
+                if doubtful:
+                    # What is in the way may be this change itself.
+                    raise UnknownOutcomeError(_UNKNOWN, array=f"/{path}", store=str(store)) from error
+                raise
+            new = encode(changed, path)
+            if isinstance(changed, GroupMeta) and changed.consolidated is None:
+                # Consolidated metadata that is being made has a copy of the group's own attributes.
+                new = {key: unmarked(value) for key, value in new.items()}
+            done = put(store, found.documents, new)
+            if done and discard(store, found.documents, new):
+                return changed
+            doubtful = doubtful or done is None
     if doubtful:
         raise UnknownOutcomeError(_UNKNOWN, array=f"/{path}", store=str(store))
     raise ConflictError(
@@ -126,22 +116,3 @@ def discard(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
     discard = getattr(store, "discard", None)
     gone = [(key, value) for key, value in old.items() if key not in new]
     return all(discard(key, value) if discard else discard_value(store, key, value) for key, value in gone)
-
-
-@lru_cache
-def _keys_above(path: str) -> list[str]:
-    """Return the keys of all documents that the groups above a node may have."""
-    return [key for group in ancestors(path) for form in FORMATS.values() for key in form.document_keys(group)]
-
-
-def forget_consolidated(store: Store, path: str) -> None:
-    """Remove the consolidated metadata of the groups above a node that has changed, as it is out of date."""
-    if not path:
-        return
-    above = ancestors(path)
-    near: Any = store if getattr(store, "native", None) is not None else None
-    if near is not None and not near.present(_keys_above(path)):
-        return
-    for group, node in zip(above, read_many(store, above), strict=True):
-        if isinstance(node, GroupMeta) and node.consolidated is not None:
-            revise(store, group, lambda meta: meta.with_consolidated(None))

@@ -22,12 +22,13 @@ from blizzarr.formats import (
     relatives,
 )
 from blizzarr.hierarchy.belongings import chunk_names
-from blizzarr.hierarchy.documents import Node, ancestors, forget_consolidated, put
+from blizzarr.hierarchy.changing import changing
+from blizzarr.hierarchy.documents import Node, put
 from blizzarr.hierarchy.removal import REMOVAL, removal_key
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
-from blizzarr.model.names import check_path
+from blizzarr.model.names import ancestors, check_path
 from blizzarr.stores import Store, check_writable
 
 __all__ = ["find_or_create", "format_above", "place_node"]
@@ -127,18 +128,17 @@ def place_node(
     }
     new[path] = encode(meta, path)
     stored = made_of(new[path], meta, path)
-    if taken is not None:
-        remove_node(store, path)
-        if isinstance(meta, ArrayMeta):
-            remove_left_over(store, path, meta)
-    if before is not None:
-        before()
-    for key, value in form.entry_documents().items():
-        # If there is one, or another writer has just made one, it is used.
-        put(store, {}, {key: value})
-    _store(store, path, new, overwrite=overwrite)
-    # Another writer may have consolidated the metadata while the node was made, and so without it.
-    forget_consolidated(store, path)
+    with changing(store, path):
+        if taken is not None:
+            remove_node(store, path)
+            if isinstance(meta, ArrayMeta):
+                remove_left_over(store, path, meta)
+        if before is not None:
+            before()
+        for key, value in form.entry_documents().items():
+            # If there is one, or another writer has just made one, it is used.
+            put(store, {}, {key: value})
+        _store(store, path, new, overwrite=overwrite)
     return stored
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from blizzarr.errors import NodeExistsError, UnsupportedOperationError
 from blizzarr.formats import FORMATS, chunk_prefix, chunk_store
-from blizzarr.hierarchy.belongings import array_chunks, belongings
-from blizzarr.hierarchy.documents import forget_consolidated
+from blizzarr.hierarchy.belongings import Belongings, array_chunks, belongings
+from blizzarr.hierarchy.changing import changing, withdraw
 from blizzarr.hierarchy.foreign_files import NAMED, refuse_foreign_files
 from blizzarr.hierarchy.removal import REMOVAL, record, removal_key
 from blizzarr.model import ArrayMeta
@@ -61,8 +61,11 @@ def remove_node(store: Store, path: str) -> None:
             store=str(store),
             direction="delete",
         )
-    # First, because an array that is listed there without chunks would read as the fill value.
-    forget_consolidated(store, path)
+    with changing(store, path):
+        _remove(store, path, found, documents, chunks)
+
+
+def _remove(store: Store, path: str, found: Belongings, documents: list[str], chunks: list[str]) -> None:
     for link in found.links:
         store.delete_prefix(link)  # type: ignore[attr-defined]  # stores with links have it
     delete_prefix = getattr(store, "delete_prefix", None)
@@ -70,6 +73,9 @@ def remove_node(store: Store, path: str) -> None:
     together = [key for key in documents if at_once and key.startswith(found.prefixes)]
     in_one_step = delete_prefix is not None and found.alone and len(together) == len(documents)
     recorded = bool(documents and chunks) and not in_one_step
+    if not in_one_step:
+        # First, because an array that is listed there without chunks would read as the fill value.
+        withdraw(store, found.consolidated)
     if recorded:
         record(store, path, found.removed)
     for key in documents:

@@ -10,7 +10,7 @@ from typing import Final
 
 from blizzarr.errors import PathError
 
-__all__ = ["check_name", "check_path", "join", "name_problem", "unusable"]
+__all__ = ["ancestors", "check_name", "check_path", "join", "name_problem", "unusable"]
 
 _RESERVED: Final = ("zarr.json",)
 
@@ -99,6 +99,18 @@ def check_path(path: str, rule: Callable[[str], str | None] = unusable) -> str:
         if problem is not None:
             raise PathError(f"{path!r} is no path of a node: {problem}")
     return path
+
+
+def ancestors(path: str) -> list[str]:
+    """Return the paths above a path, outermost first.
+
+    Examples
+    --------
+    >>> ancestors("a/b/c"), ancestors("")
+    (['', 'a', 'a/b'], [])
+    """
+    names = path.split("/") if path else []
+    return ["/".join(names[:depth]) for depth in range(len(names))]
 
 
 def join(path: str, name: str) -> str:

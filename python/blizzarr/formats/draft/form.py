@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from blizzarr.formats.consolidation_mark import is_outdated
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft import consolidated
 from blizzarr.formats.draft.entry import DEFAULT_SUFFIX, Entry, read, suffix_problem, write
@@ -134,7 +135,8 @@ class Draft:
 
     def _with_consolidated(self, meta: GroupMeta, documents: Mapping[str, bytes]) -> GroupMeta:
         raw = documents.get(self._keys.consolidated()) if self.spelling is Spelling.ZARR_PYTHON else None
-        if raw is None:
+        group = documents.get(self._keys.document("", "group"))
+        if raw is None or is_outdated(bytes(raw), None if group is None else bytes(group)):
             return meta
         return meta.with_consolidated(consolidated.decode(bytes(raw), self._keys, self.name, self._node))
 

@@ -1,0 +1,114 @@
+"""Removing the consolidated metadata of the groups above a node, which would be stale after a change of the node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from blizzarr.errors import ConflictError
+from blizzarr.formats import FORMATS, Found, encode, find_many, mark_of, unmarked
+from blizzarr.hierarchy.barrier import directory_behind, together
+from blizzarr.hierarchy.top import from_top
+from blizzarr.model import GroupMeta
+from blizzarr.model.names import ancestors
+from blizzarr.stores import Store
+from blizzarr.stores.conditional import try_discard, try_replace
+
+__all__ = ["changing", "withdraw"]
+
+_ATTEMPTS = 100
+
+
+@contextmanager
+def changing(store: Store, path: str) -> Iterator[None]:
+    """Change the node at a path within the block, so that no group above it ever lists it as it was.
+
+    Consolidated metadata is removed before the change: who dies in between leaves none. Consolidation that began before
+    the block finds its mark gone, and begins again; in local directories none begins within the block. Elsewhere one
+    may, and so what there is of it is removed after the change, too.
+
+    Raises
+    ------
+    ConflictError
+        If others made consolidated metadata anew at every attempt to remove it.
+    StoreError
+        If the store fails. The node has not been changed then, or the error comes from after the change.
+    """
+    behind = directory_behind(store)
+    if behind is None:
+        _withdraw_above(store, path)
+        try:
+            yield
+        finally:
+            _withdraw_above(store, path)
+        return
+    reaching, node, top = from_top(store, behind, path)
+    if not node:
+        yield
+        return
+    with together(behind, top) as excluded:
+        _withdraw_above(reaching, node)
+        try:
+            yield
+        finally:
+            if not excluded:
+                _withdraw_above(reaching, node)
+
+
+@lru_cache
+def _keys_above(path: str) -> list[str]:
+    """Return the keys of all documents that the groups above a node may have."""
+    return [key for group in ancestors(path) for form in FORMATS.values() for key in form.document_keys(group)]
+
+
+def _withdraw_above(store: Store, path: str) -> None:
+    near: Any = store if getattr(store, "native", None) is not None else None
+    if path and (near is None or near.present(_keys_above(path))):
+        withdraw(store, ancestors(path))
+
+
+def withdraw(store: Store, groups: list[str]) -> None:
+    """Remove the consolidated metadata of groups, and the marks by which others would make it.
+
+    Raises
+    ------
+    ConflictError
+        If others made consolidated metadata anew at every attempt.
+    """
+    for _ in range(_ATTEMPTS):
+        # Groups that cannot be read have no consolidated metadata that could be used.
+        stated = [(group, one) for group, one in zip(groups, find_many(store, groups), strict=True)]
+        left = [(group, one) for group, one in stated if isinstance(one, Found) and _is_consolidated(one)]
+        if not left:
+            return
+        for group, found in left:
+            _withdraw(store, group, found)
+        groups = [group for group, _ in left]
+    raise ConflictError(
+        f"others consolidated the metadata of /{groups[0]} {_ATTEMPTS} times while a node below it was to change; try "
+        "again",
+        array=f"/{groups[0]}",
+        store=str(store),
+    )
+
+
+def _is_consolidated(found: Found) -> bool:
+    if not isinstance(found.meta, GroupMeta):
+        return False
+    return found.meta.consolidated is not None or any(map(mark_of, found.documents.values()))
+
+
+def _withdraw(store: Store, group: str, found: Found) -> None:
+    """Remove the consolidated metadata of a group, if its documents are still these."""
+    assert isinstance(found.meta, GroupMeta)
+    kept = encode(found.meta.with_consolidated(None), group)
+    # Marks first: without them, consolidated metadata that others are just storing does not count.
+    for key, value in kept.items():
+        old = found.documents.get(key)
+        if old is not None and unmarked(value) != old and not try_replace(store, key, old, unmarked(value)):
+            return
+    for key, value in found.documents.items():
+        if key not in kept:
+            try_discard(store, key, value)

@@ -1,0 +1,42 @@
+"""The top of the hierarchy around a node, also where the node was opened by the path of its own directory."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from blizzarr.stores import LocalStore, Store
+
+__all__ = ["from_top", "top_directory"]
+
+_DOCUMENTS: Final = ("zarr.json", ".zgroup")
+
+
+def top_directory(store: LocalStore, path: str) -> str:
+    """Return the directory of the outermost group above a node, or that of the store if no group is above.
+
+    A store that nothing may lead out of ends at its root; others do not, as the node ``a/b`` of ``data.zarr`` is also
+    the root of ``data.zarr/a/b``.
+    """
+    root = str(store)
+    place = os.path.join(root, path)
+    top = None
+    while (above := os.path.dirname(place)) != place and (len(above) >= len(root) or store.links == "follow"):
+        place = above
+        if any(os.path.exists(os.path.join(place, name)) for name in _DOCUMENTS):
+            top = place
+        elif top is not None or len(place) < len(root):
+            break
+    return root if top is None else top
+
+
+def from_top(store: Store, behind: LocalStore, path: str) -> tuple[Store, str, str]:
+    """Return a store that reaches the whole hierarchy, the path of the node there, and the directory at the top.
+
+    `behind` is the directory behind the wrappers of `store`.
+    """
+    top = top_directory(behind, path)
+    if len(top) >= len(str(behind)):
+        return store, path, top
+    node = os.path.relpath(os.path.join(str(behind), path), top).replace(os.sep, "/")
+    return LocalStore(top, durability=behind.durability, locking=behind.locking), node, top
