@@ -18,6 +18,7 @@ from blizzarr.recording.file import read_manifest, write_manifest
 from blizzarr.recording.record import Difference, compare, record
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.place import place_of
+from blizzarr.stores.same_file import is_inside
 from blizzarr.transformers import ArrayKeys
 
 __all__ = ["check_against", "check_and_record"]
@@ -115,7 +116,8 @@ def _refuse_inside(store: Store, path: str, file: str) -> None:
     data = local
     if isinstance(local, LocalStore) and local.links == "follow":
         data = LocalStore(outermost(local.root / path))
-    if f"file:{os.path.realpath(file)}/".startswith(place_of(data).rstrip("/") + "/"):
+    place = place_of(data)
+    if place.startswith("file:") and is_inside(file, place.removeprefix("file:")):
         raise PathError(f"expected a file outside of the data for the manifest, found {file!r}", store=str(store))
 
 

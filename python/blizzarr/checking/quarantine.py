@@ -62,7 +62,9 @@ class Quarantine:
         self._target()
 
     def _target(self) -> Store:
-        local = unwrapped(self._store)
+        local = data = unwrapped(self._store)
+        if isinstance(local, LocalStore) and local.links == "follow":
+            data = LocalStore(outermost(local.root))
         if self._where is not None:
             target = resolve(_absolute(self._where), "a")[0]
         elif isinstance(local, LocalStore) and local.links == "follow":
@@ -74,7 +76,7 @@ class Quarantine:
                 "store, as quarantine= or --quarantine",
                 store=str(self._store),
             )
-        if is_below(target, "", local, ""):
+        if is_below(target, "", data, ""):
             raise PathError(
                 f"expected a place outside of the data to keep what is damaged, found {target}", store=str(self._store)
             )

@@ -12,6 +12,7 @@ from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.native import NativeStore
 from blizzarr.stores.protocol import Store
+from blizzarr.stores.same_file import is_inside
 from blizzarr.stores.wrapper import StoreWrapper
 
 __all__ = ["is_below", "lasting_place_of", "place_of"]
@@ -40,7 +41,9 @@ def place_of(store: Store) -> str:
     if remote is not None:
         # Each call of fsspec.get_mapper makes a new mapping over the same file system.
         file_system, root = remote
-        return f"{type(file_system).__name__}:{id(file_system)}:{root}"
+        memory: Any = sys.modules.get("fsspec.implementations.memory")
+        shared = memory is not None and isinstance(file_system, memory.MemoryFileSystem)
+        return f"{type(file_system).__name__}:{id(file_system.store if shared else file_system)}:{root}"
     return f"{type(behind).__name__}:{id(behind)}"
 
 
@@ -98,12 +101,18 @@ def _path_of(behind: Any) -> str | os.PathLike[str] | None:
 def _file_system_of(behind: Any) -> tuple[Any, str] | None:
     """Return the file system of fsspec, which is not imported for it, and the path there; None for other stores."""
     mapping: Any = sys.modules.get("fsspec.mapping")
-    if mapping is not None and isinstance(behind, mapping.FSMap):
-        return behind.fs, str(behind.root)
     ours: Any = sys.modules.get("blizzarr.stores.fsspec_store")
-    if ours is not None and isinstance(behind, ours.FsspecStore):
-        return behind.fs, behind.path
-    return None
+    if mapping is not None and isinstance(behind, mapping.FSMap):
+        file_system, path = behind.fs, str(behind.root)
+    elif ours is not None and isinstance(behind, ours.FsspecStore):
+        file_system, path = behind.fs, behind.path
+    else:
+        return None
+    within: Any = sys.modules.get("fsspec.implementations.dirfs")
+    while within is not None and isinstance(file_system, within.DirFileSystem):
+        path = f"{file_system.path or ''}/{path}".rstrip("/")
+        file_system = file_system.fs
+    return file_system, path
 
 
 def _is_object_store(behind: Any) -> bool:
@@ -121,7 +130,12 @@ def is_below(store: Store, path: str, other: Store, above: str) -> bool:
     >>> is_below(memory, "a/b", memory, "a"), is_below(memory, "ab", memory, "a"), is_below(memory, "", memory, "")
     (True, False, True)
     """
-    return _location(store, path).startswith(_location(other, above))
+    if _location(store, path).startswith(_location(other, above)):
+        return True
+    places = (place_of(store), path), (place_of(other), above)
+    if not all(place.startswith("file:/") for place, _ in places):
+        return False
+    return is_inside(*(os.path.join(place.removeprefix("file:"), node) for place, node in places))
 
 
 def _location(store: Store, path: str) -> str:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import numpy as np
+import obstore
 import pytest
+from fsspec.implementations.dirfs import DirFileSystem
+from fsspec.implementations.memory import MemoryFileSystem
 
 import blizzarr
 from blizzarr.caching import CachePool
 from blizzarr.caching.store import CachedStore
-from blizzarr.errors import NodeNotFoundError
+from blizzarr.errors import NodeNotFoundError, PathError
 from blizzarr.stores import (
     BaseStore,
     ForeignStore,
+    FsspecStore,
     LocalStore,
     MappingStore,
     MemoryStore,
@@ -25,6 +33,7 @@ from blizzarr.stores import (
 )
 from blizzarr.stores.place import is_below, lasting_place_of, place_of
 from blizzarr.transactions import StagedStore, Transaction
+from support.child import answer
 
 
 class Shelf(BaseStore):
@@ -180,3 +189,89 @@ def test_a_mapper_of_local_files_is_the_place_of_their_directory(tmp_path: Path)
     with pytest.raises(ValueError, match="overlaps"):
         blizzarr.copy(z, mapper, overwrite=True)
     assert z[:].tolist() == [1, 2, 3]
+
+
+NAMES: dict[str, Callable[[Path], Any]] = {
+    "a link": lambda place: _link(place),
+    "a link, through obstore": lambda place: obstore.store.LocalStore(_link(place)),
+    "a link in a URL": lambda place: f"file://{_link(place)}",
+    "fsspec": lambda place: fsspec.get_mapper(str(place)),
+    "fsspec, within a directory": lambda place: FsspecStore(
+        DirFileSystem(str(place.parent), fsspec.filesystem("file")), place.name
+    ),
+    "the directory above": lambda place: place.parent,
+}
+
+
+def _link(place: Path) -> Path:
+    link = place.with_name("link.zarr")
+    link.symlink_to(place)
+    return link
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_copied_onto_itself_under_another_name(tmp_path: Path, name: str) -> None:
+    """The source would be removed first."""
+    place = tmp_path / "data.zarr"
+    array = blizzarr.create_array(place, data=np.arange(6), chunks=2)
+    other = NAMES[name](place)
+    with pytest.raises(ValueError, match="overlaps"):
+        blizzarr.copy(place, other, overwrite=True)
+    with pytest.raises(ValueError, match="expected data from another place"):
+        blizzarr.create_array(other, data=array, overwrite=True)
+    assert blizzarr.open_array(place)[:].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_two_file_systems_of_fsspec_share_one_memory() -> None:
+    a, b = (FsspecStore(MemoryFileSystem(skip_instance_cache=True), "/places") for _ in range(2))
+    blizzarr.create_array(a, data=np.arange(6), chunks=2, overwrite=True)
+    with pytest.raises(ValueError, match="overlaps"):
+        blizzarr.copy(a, b, overwrite=True)
+
+
+def test_a_zip_file_with_two_names(tmp_path: Path) -> None:
+    with ZipStore(tmp_path / "a.zip", "w") as store:
+        blizzarr.create_array(store, data=np.arange(6), chunks=2)
+    os.link(tmp_path / "a.zip", tmp_path / "b.zip")
+    with pytest.raises(ValueError, match="overlaps"):
+        blizzarr.copy(tmp_path / "a.zip", tmp_path / "b.zip", overwrite=True)
+
+
+MOUNTED = """
+    import subprocess
+    from blizzarr.stores import same_file
+    if "ALONE" not in os.environ:
+        os.execvpe("unshare", ["unshare", "-rm", *sys.orig_argv], {**os.environ, "ALONE": "1"})
+    data, group, other = (os.path.join(ARGUMENTS["root"], name) for name in ("data.zarr", "data.zarr/g", "other"))
+    os.mkdir(other)
+    if subprocess.run(["mount", "--bind", ARGUMENTS["mounted"], other], capture_output=True).returncode:
+        tell(skip="directories cannot be mounted here")
+        sys.exit()
+    if not ARGUMENTS["mountinfo"]:
+        same_file._unmounted = lambda path: path
+    answers = []
+    for source, place in ((data, other), (group, other), (other, data), (other, group), (other, group + "/new")):
+        try:
+            blizzarr.copy(source, place, overwrite=True)
+            answers.append("copied")
+        except ValueError as error:
+            answers.append("overlaps" if "overlaps" in str(error) else str(error))
+    tell(answers=answers, kept=blizzarr.open(group)["x"][:].tolist())
+"""
+
+
+@pytest.mark.parametrize(("mounted", "mountinfo"), [("data.zarr", True), ("data.zarr", False), ("data.zarr/g", True)])
+def test_a_directory_that_is_mounted_at_a_second_place(tmp_path: Path, mounted: str, mountinfo: bool) -> None:
+    """Also a part of it; without the table of mounts, as on other systems, by device and inode."""
+    blizzarr.create_group(tmp_path / "data.zarr").create_array("g/x", data=np.arange(6), chunks=2)
+    if sys.platform != "linux" or subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
+        pytest.skip("directories cannot be mounted here")
+    facts = answer(MOUNTED, root=str(tmp_path), mounted=str(tmp_path / mounted), mountinfo=mountinfo)
+    assert facts == {"answers": ["overlaps"] * 5, "kept": [0, 1, 2, 3, 4, 5]}
+
+
+def test_no_quarantine_within_a_hierarchy_around_the_data(tmp_path: Path) -> None:
+    blizzarr.create_group(tmp_path / "data.zarr").create_array("g/x", data=np.arange(6), chunks=2)
+    (tmp_path / "data.zarr/g/x/c/9").write_bytes(b"outside of the shape")
+    with pytest.raises(PathError, match="expected a place outside of the data"):
+        blizzarr.check(tmp_path / "data.zarr/g", repair=True, quarantine=tmp_path / "data.zarr/kept")
