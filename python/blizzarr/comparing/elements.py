@@ -60,7 +60,7 @@ class _Comparing:
     def _visited(self, parts: Parts) -> Iterator[tuple[Region, bool]]:
         if parts.alone and parts.cells is not None:
             for cell, alike in stored_alike(self.a, self.b, parts.cells):
-                yield parts.region(cell), alike
+                yield parts.regions.region(cell), alike
         else:
             yield from ((region, False) for region in parts.visited())
 

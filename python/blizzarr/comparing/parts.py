@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TypeAlias
 
 from blizzarr.array import Array
 from blizzarr.config import config
-from blizzarr.copying.regions import Region, Regions, plan_regions
+from blizzarr.copying.regions import Cell, Region, Regions, plan_regions
 from blizzarr.copying.stored import same_layout, stored_objects
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import chunk_prefix, chunk_store
@@ -24,8 +23,6 @@ from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
 
 __all__ = ["Parts", "cut", "plan", "stored_alike"]
-
-Cell: TypeAlias = tuple[int, ...]
 
 TEMPORARY = 4
 """Memory in use while elements are compared, as an approximate multiple of the size of both."""
@@ -48,27 +45,16 @@ class Parts:
         if self.cells is None:
             yield from self.regions
         else:
-            yield from (self.region(cell) for cell in self.cells)
-
-    def region(self, cell: Cell) -> Region:
-        """Return the region of a cell of the grid."""
-        axes = zip(cell, self.regions.region_shape, self.regions.shape, strict=True)
-        return tuple(slice(index * part, min((index + 1) * part, length)) for index, part, length in axes)
-
-    @property
-    def grid(self) -> Cell:
-        """The number of cells along each axis."""
-        lengths = zip(self.regions.shape, self.regions.region_shape, strict=True)
-        return tuple(-(-length // part) for length, part in lengths)
+            yield from (self.regions.region(cell) for cell in self.cells)
 
     def first_left(self) -> Region | None:
         """Return the first region that is skipped."""
         visited = set(self.cells or ())
-        return next((self.region(cell) for cell in _cells(self.grid) if cell not in visited), None)
+        return next((self.regions.region(cell) for cell in _cells(self.regions.grid) if cell not in visited), None)
 
     def box_left(self) -> tuple[tuple[int, int], ...]:
         """Return the smallest box with all skipped regions, of which there must be at least one."""
-        box, grid = [], self.grid
+        box, grid = [], self.regions.grid
         for axis, (count, part) in enumerate(zip(grid, self.regions.region_shape, strict=True)):
             layer = prod(grid) // count
             full = Counter(cell[axis] for cell in self.cells or ())
@@ -98,7 +84,7 @@ def plan(a: Array, b: Array) -> Parts:
         cell
         for side, positions in zip((one, other), places, strict=True)
         for position in positions
-        for cell in _reached(position, side.write_shape, regions)
+        for cell in regions.reached(position, side.write_shape)
     }
     return Parts(regions, sorted(found), False)
 
@@ -109,17 +95,6 @@ def _cells(grid: Cell) -> Iterator[Cell]:
         yield ()
     else:
         yield from ((index, *rest) for index in range(grid[0]) for rest in _cells(grid[1:]))
-
-
-def _reached(position: Cell, part: Cell, regions: Regions) -> Iterator[Cell]:
-    """Return the cells of the regions that a chunk overlaps."""
-    axes = zip(position, part, regions.region_shape, regions.shape, strict=True)
-    return product(
-        *(
-            range(index * size // step, -(-min((index + 1) * size, length) // step))
-            for index, size, step, length in axes
-        )
-    )
 
 
 def stored_alike(a: Array, b: Array, cells: list[Cell]) -> Iterator[tuple[Cell, bool]]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array import Array
-from blizzarr.copying.elements import copy_elements, regions_for
+from blizzarr.copying.elements import cells_for, copy_elements, regions_for
 from blizzarr.copying.progress import Record, fingerprint
 from blizzarr.copying.source_state import source_state
 from blizzarr.copying.stored import copy_stored, same_layout, stored_objects
@@ -99,7 +99,9 @@ class ArrayCopy:
         if isinstance(self.source, Array) and same_layout(self.source.metadata, self.metadata):
             positions = stored_objects(self.source)
         regions = regions_for(self.source, target)
-        mark = self._mark(positions, regions.region_shape)
+        cells = cells_for(self.source, regions, self.metadata) if positions is None else None
+        mark = self._mark(positions, (regions.region_shape, cells) if cells is not None else regions.region_shape)
+        steps = cells if positions is None else positions
         done = 0
         if resume and self._is_complete(record):
             told(size_of(self.source))
@@ -107,7 +109,7 @@ class ArrayCopy:
         # Before anything is copied, so that a resumed copy finds changes from now on.
         state = source_state(self.source, positions)
         if resume and detect(self.store, self.path) is not None:
-            done = record.done(mark, state, regions.count if positions is None else len(positions))
+            done = record.done(mark, state, regions.count if steps is None else len(steps))
         if done == 0:
             self._begin(record, mark, state, resume=resume, overwrite=overwrite)
         if positions is not None:
@@ -123,13 +125,16 @@ class ArrayCopy:
             if not positions:
                 told(total)
         else:
-            told(sum(_bytes(region, target) for region in islice(regions, done)))
+            chosen = regions if cells is None else map(regions.region, cells)
+            told(sum(_bytes(region, target) for region in islice(chosen, done)))
 
             def copied(number: int, came: int) -> None:
                 record.write(mark, state, number)
                 told(came)
 
-            copy_elements(self.source, target, regions, done, copied)
+            copy_elements(self.source, target, regions, cells, done, copied)
+            if cells is not None:
+                told(size_of(self.source) - sum(_bytes(regions.region(cell), target) for cell in cells))
         record.finish()
         return target
 
@@ -167,7 +172,7 @@ class ArrayCopy:
             )
         return True
 
-    def _mark(self, positions: list[tuple[int, ...]] | None, region_shape: tuple[int, ...]) -> str:
+    def _mark(self, positions: list[tuple[int, ...]] | None, steps: Any) -> str:
         source: Any = str(self.source.dtype), self.source.shape
         if isinstance(self.source, Array):
             meta = self.source.metadata
@@ -176,7 +181,7 @@ class ArrayCopy:
             source = (*source, place, self.source.path, meta.write_shape, meta.codecs.to_json())
         documents = encode(self.metadata, "")
         target = [document.decode() for document in documents.values()]
-        return fingerprint(source, target, region_shape if positions is None else positions)
+        return fingerprint(source, target, steps if positions is None else positions)
 
 
 def _bytes(region: tuple[slice, ...], target: Array) -> int:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array import Array
 from blizzarr.config import config
-from blizzarr.copying.regions import Regions, plan_regions
+from blizzarr.copying.regions import Cell, Regions, plan_regions
+from blizzarr.copying.stored import stored_objects
+from blizzarr.model import ArrayMeta
 
-__all__ = ["copy_elements", "regions_for"]
+__all__ = ["cells_for", "copy_elements", "regions_for"]
+
+_MOST: Final = 1 << 20
+"""The most cells that are listed."""
 
 
 def regions_for(source: Array | npt.NDArray[Any], target: Array) -> Regions:
@@ -23,10 +29,33 @@ def regions_for(source: Array | npt.NDArray[Any], target: Array) -> Regions:
     return plan_regions(target.shape, target.metadata.write_shape, read_shape, max(1, config.copy_bytes // itemsize))
 
 
+def cells_for(source: Array | npt.NDArray[Any], regions: Regions, target: ArrayMeta) -> list[Cell] | None:
+    """Return the cells of the regions that hold stored chunks of the source; None if all regions have to be copied.
+
+    Nothing has to be copied where the source reads as its fill value, if that is the one of the new array, too.
+    """
+    if not isinstance(source, Array) or regions.count <= 1 or config.write_empty_chunks:
+        return None
+    meta = source.metadata
+    fills = (meta.dtype.fill_identity(meta.fill_value), target.dtype.fill_identity(target.fill_value))
+    if meta.dtype != target.dtype or fills[0] != fills[1] or target.fill_undefined > meta.fill_undefined:
+        return None
+    positions = stored_objects(source)
+    if positions is None:
+        return None
+    found: set[Cell] = set()
+    for position in positions:
+        found.update(islice(regions.reached(position, meta.write_shape), _MOST))
+        if len(found) >= min(regions.count, _MOST):
+            return None
+    return sorted(found)
+
+
 def copy_elements(
     source: Array | npt.NDArray[Any],
     target: Array,
     regions: Regions | None = None,
+    cells: list[Cell] | None = None,
     done: int = 0,
     after: Callable[[int, int], None] | None = None,
 ) -> None:
@@ -34,6 +63,8 @@ def copy_elements(
 
     Parameters
     ----------
+    cells
+        The cells of the regions to copy, if not all; see `cells_for`.
     after
         Called after each region with the number of regions that are done and the bytes of this one.
     """
@@ -43,9 +74,9 @@ def copy_elements(
             target[...] = source
             return
         regions = regions_for(source, target)
-    for number, region in enumerate(regions):
-        if number < done:
-            continue
+        cells = cells_for(source, regions, target.metadata)
+    chosen = regions if cells is None else map(regions.region, cells)
+    for number, region in enumerate(islice(chosen, done, None), done):
         part = source[region]
         target[region] = part
         came = np.size(part) * target.dtype.itemsize

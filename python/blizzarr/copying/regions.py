@@ -10,11 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
-__all__ = ["Region", "Regions", "amplification", "plan_regions"]
+__all__ = ["Cell", "Region", "Regions", "amplification", "plan_regions"]
 
 Region: TypeAlias = tuple[slice, ...]
+Cell: TypeAlias = tuple[int, ...]
+"""A position in the grid of regions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,33 @@ class Regions:
     @property
     def count(self) -> int:
         """The number of regions, which may be larger than `len` can return."""
-        return math.prod(-(-length // part) for length, part in zip(self.shape, self.region_shape, strict=True))
+        return math.prod(self.grid)
+
+    @property
+    def grid(self) -> Cell:
+        """The number of regions along each axis."""
+        return tuple(-(-length // part) for length, part in zip(self.shape, self.region_shape, strict=True))
+
+    def region(self, cell: Cell) -> Region:
+        """Return the region of a cell of the grid."""
+        axes = zip(cell, self.region_shape, self.shape, strict=True)
+        return tuple(slice(index * part, min((index + 1) * part, length)) for index, part, length in axes)
+
+    def reached(self, position: Cell, chunk_shape: Sequence[int]) -> Iterator[Cell]:
+        """Return the cells of the regions that a chunk at a position in its own grid overlaps.
+
+        Examples
+        --------
+        >>> list(Regions((100,), (30,)).reached((1,), (50,)))
+        [(1,), (2,), (3,)]
+        """
+        axes = zip(position, chunk_shape, self.region_shape, self.shape, strict=True)
+        return product(
+            *(
+                range(index * size // step, -(-min((index + 1) * size, length) // step))
+                for index, size, step, length in axes
+            )
+        )
 
     def __iter__(self) -> Iterator[Region]:
         return self._below(0)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import Child, below
+from blizzarr.formats import Child, below, format_of
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.hierarchy.documents import Node
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 from blizzarr.stores import Store
+from blizzarr.stores.listed_once import listed_once
 
 __all__ = ["consolidated_below", "member_names", "read_members"]
 
@@ -37,6 +38,8 @@ def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None
     if meta.consolidated is not None:
         found = _consolidated(meta, max_depth)
     else:
+        if max_depth != 0:
+            store = listed_once(store, format_of(meta).listing_prefix(path) or "")
         found = []
         level: Sequence[tuple[str, GroupMeta]] = [("", meta)]
         depth = 0

@@ -263,10 +263,15 @@ class ForeignStore(BaseStore):
         with failures("list", prefix, self):
             return sorted(key for key in self.target.list(prefix) if key.startswith(prefix))
 
+    @property
+    def has_list_dir(self) -> bool:
+        """True if the object has a `list_dir` of its own; otherwise each listing goes through all keys."""
+        return self._has("list_dir")
+
     def list_dir(self, prefix: str = "") -> Listing:
         """Return the keys and prefixes directly under the prefix."""
         prefix = check_prefix(prefix)
-        if not self._has("list_dir"):
+        if not self.has_list_dir:
             return list_sorted_dir(self.list(prefix), prefix)
         with failures("list", prefix, self):
             keys, prefixes = self.target.list_dir(prefix)

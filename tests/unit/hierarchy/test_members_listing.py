@@ -1,0 +1,49 @@
+"""How often a store is listed to find the members of a hierarchy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import blizzarr
+from blizzarr.stores import MappingStore, read_only
+
+
+class Counted(dict[str, bytes]):
+    """A mapping that counts how often all its keys are gone through."""
+
+    listed = 0
+
+    def __iter__(self) -> Any:
+        self.listed += 1
+        return super().__iter__()
+
+
+class Bare:
+    """An object with the fewest methods that a store can be listed with."""
+
+    def __init__(self, values: Counted) -> None:
+        self.get, self.values = values.get, values
+
+    def list(self, prefix: str = "") -> list[str]:
+        return [key for key in self.values if key.startswith(prefix)]
+
+
+@pytest.mark.parametrize("kind", [MappingStore, lambda values: read_only(MappingStore(values)), Bare])
+@pytest.mark.parametrize("zarr_format", ["v3", "v2", "v3_draft"])
+def test_all_keys_are_listed_once(kind: Any, zarr_format: str) -> None:
+    """However deep it is, and however many groups there are: each listing goes through all keys."""
+    values = Counted()
+    root = blizzarr.create_group(MappingStore(values), zarr_format=zarr_format)
+    paths = ["/".join("abcdefgh"[:depth]) for depth in range(1, 9)] + [f"{name}/x" for name in "ijk"]
+    for path in paths:
+        root.create_group(path)
+    group = blizzarr.open_group(kind(values), mode="r")
+    values.listed = 0
+    assert {name for name, _ in group.members(max_depth=None)} == {*paths, *"ijk"}
+    assert values.listed == 1
+    inner = blizzarr.open_group(kind(values), mode="r", path="a/b")
+    values.listed = 0
+    assert [name for name, _ in inner.members(max_depth=1)] == ["c", "c/d"]
+    assert values.listed == 1
