@@ -15,7 +15,7 @@ PACKAGE = Path(blizzarr.__file__).parent
 
 # Each floor may import from the floors before it, and from its own.
 FLOORS: list[set[str]] = [
-    {"errors", "_native", "printable", "renamed"},
+    {"errors", "_native", "interrupts", "printable", "renamed"},
     {"durability"},
     {
         "problems",

@@ -12,7 +12,13 @@ array([-1,  2,  5, -1], dtype=int16)
 (4, 6)
 """
 
+# ruff: noqa: E402
+
 from __future__ import annotations
+
+from blizzarr import interrupts as _interrupts
+
+_interrupts.leave_at_once()  # before the other imports, which take most of the time of a short command
 
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Annotated
@@ -10,6 +12,7 @@ import typer
 
 from blizzarr.cli import cat, check, copy, create, diff, info, ls, rm, show, tree, upgrade
 from blizzarr.cli.failing import failing, say
+from blizzarr.interrupts import leave
 
 __all__ = ["app", "main"]
 
@@ -62,5 +65,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     For `check` and `diff`, 1 is damage or a difference, and 2 any error.
     """
     warnings.showwarning = _show_warning
-    with failing(1):
-        app(None if arguments is None else list(arguments))
+    command = signal.getsignal(signal.SIGINT) is leave
+    try:
+        try:
+            if command:
+                sys.unraisablehook = _report_unraisable
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            with failing(1):
+                app(None if arguments is None else list(arguments))
+        finally:
+            if command:
+                signal.signal(signal.SIGINT, leave)
+    except KeyboardInterrupt:
+        if not command:
+            raise
+        leave()
+
+
+def _report_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+    """End after a Ctrl-C that arrived in a finalizer or callback, where Python would report and forget it."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        leave()
+    sys.__unraisablehook__(unraisable)

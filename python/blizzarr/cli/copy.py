@@ -14,6 +14,7 @@ from blizzarr.cli.opened import open_node
 from blizzarr.cli.overwriting import KeepForeignOption
 from blizzarr.cli.place import Place
 from blizzarr.cli.progress import Meter, duration_text
+from blizzarr.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from blizzarr.array import Array
@@ -27,7 +28,6 @@ EXAMPLES = (
     "blizzarr copy old.zarr new.zarr --format v3"
 )
 
-INTERRUPTED = 130
 """The exit status that shells use for programs ended by Ctrl-C."""
 
 

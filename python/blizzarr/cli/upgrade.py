@@ -10,12 +10,12 @@ import typer
 from blizzarr.cli.codecs import UpgradeOption
 from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.progress import Meter, duration_text
+from blizzarr.interrupts import INTERRUPTED
 
 __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = "Examples:  blizzarr upgrade old.zarr --dry-run   |   blizzarr upgrade old.zarr"
 
-INTERRUPTED = 130
 """The exit status that shells use for programs ended by Ctrl-C."""
 
 

@@ -1,0 +1,34 @@
+"""Ctrl-C while the command line starts and ends: there is nothing to undo then, so the process just ends.
+
+Python would print a traceback, or a warning about an exception that nobody can catch. This is set up before anything
+else is imported, as imports are most of what a short command does.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from typing import Any, Final
+
+__all__ = ["INTERRUPTED", "leave", "leave_at_once"]
+
+INTERRUPTED: Final = 130
+"""The exit status after Ctrl-C."""
+
+
+def leave(*_: Any) -> None:
+    """End the process; a signal handler."""
+    os._exit(INTERRUPTED)
+
+
+def leave_at_once() -> None:
+    """Let Ctrl-C end the process at once, if this is the command ``blizzarr``."""
+    name = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
+    if (
+        name.removesuffix(".exe") == "blizzarr"
+        and threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    ):
+        signal.signal(signal.SIGINT, leave)
