@@ -13,10 +13,11 @@ from blizzarr.array.objects import check_objects
 from blizzarr.config import config
 from blizzarr.creation.describe import ShapeLike, ZarrFormat, check_option_names, describe_array, lengths_of
 from blizzarr.creation.elements import as_data, check_convertible, type_of
-from blizzarr.errors import BlizzarrError
-from blizzarr.formats import format_named
+from blizzarr.errors import BlizzarrError, ConflictError
+from blizzarr.formats import find_again, format_named
 from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.hierarchy.remove import remove_node
+from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.place import is_below
 
@@ -35,7 +36,8 @@ def make_array(
 ) -> Array:
     """Create an array; see `blizzarr.create_array` for the parameters and errors.
 
-    If storing `data` fails, the new array is removed again.
+    If storing `data` fails, the new array is removed again. If another writer removes or replaces the array meanwhile,
+    that is a `ConflictError`.
     """
     given = None if shape is None else lengths_of(shape)
     source = None if data is None else as_data(data, dtype, given)
@@ -70,11 +72,31 @@ def make_array(
         try:
             copy_elements(source, array)
         except BaseException:
-            # The first error matters, not that the array could not be removed either.
+            # The first error matters, not that the array could not be removed either. What others have put in its place
+            # in the meantime stays.
             with suppress(BlizzarrError):
-                remove_node(store, path)
+                if _is_in_place(array):
+                    remove_node(store, path)
             raise
+        if not _is_in_place(array):
+            raise ConflictError(
+                "another writer removed or replaced it while its elements were stored; look at what is there, and "
+                "create it again if need be",
+                array=f"/{path}",
+                store=str(store),
+            )
     return array
+
+
+def _is_in_place(array: Array) -> bool:
+    """Return whether the document of an array is still there; its shape and attributes may have changed."""
+    from blizzarr.copying.stored import same_layout
+
+    found = find_again(array.store, array.path)
+    if found is None or not isinstance(found.meta, ArrayMeta):
+        return False
+    there, meta = found.meta, array.metadata
+    return len(there.shape) == len(meta.shape) and same_layout(there.with_shape(meta.shape), meta)
 
 
 def choose_format(store: Store, path: str, zarr_format: ZarrFormat) -> str:

@@ -139,6 +139,11 @@ def place_node(
             # If there is one, or another writer has just made one, it is used.
             put(store, {}, {key: value})
         _store(store, path, new, overwrite=overwrite)
+        # Another writer may have removed a group above, which was there, and missed the node that is now in it.
+        groups = form.groups_above(path)
+        for group, there in zip(groups, find_many(store, groups, (form,)) if groups else (), strict=True):
+            if there is None:
+                _store(store, path, {group: encode(GroupMeta(format=meta.format), group)}, overwrite=False)
     return stored
 
 

@@ -94,8 +94,8 @@ class Removed(NamedTuple):
     """The names of their chunks."""
 
 
-def record(store: Store, path: str, removed: Removed) -> None:
-    """Store the record of a node that is about to be removed."""
+def record(store: Store, path: str, removed: Removed) -> bool:
+    """Store the record of a node that is about to be removed; return False if there was no room for it."""
     key = removal_key(path)
     above = key.removesuffix(REMOVAL)
     arrays = [
@@ -106,6 +106,8 @@ def record(store: Store, path: str, removed: Removed) -> None:
     # A removal that makes room on a full disk must not fail for want of room.
     with suppress(StoreError):
         store.set(key, value)
+        return True
+    return False
 
 
 def read(store: Store, path: str, keys: Iterable[str]) -> Removed:

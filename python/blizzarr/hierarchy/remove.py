@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from blizzarr.errors import NodeExistsError, UnsupportedOperationError
+from blizzarr.errors import ConflictError, NodeExistsError, UnsupportedOperationError
 from blizzarr.formats import FORMATS, chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import Belongings, array_chunks, belongings
 from blizzarr.hierarchy.changing import changing, withdraw
+from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.foreign_files import NAMED, refuse_foreign_files
 from blizzarr.hierarchy.removal import REMOVAL, record, removal_key
 from blizzarr.model import ArrayMeta
@@ -25,6 +26,7 @@ from blizzarr.stores.requests import each
 __all__ = ["remove_chunks", "remove_left_over", "remove_node"]
 
 
+_ROUNDS = 10
 LOCKED = 100
 """The most documents that are locked at once while everything that belongs to them is removed in one step."""
 
@@ -52,6 +54,35 @@ def remove_node(store: Store, path: str) -> None:
     if not found.documents and not found.chunks:
         return
     refuse_foreign_files(store, path, found.foreign)
+    _remove_what_is_there(store, path, found)
+    for _ in range(_ROUNDS):
+        if path in found.arrays or path in found.behind:
+            _refuse_successor(store, path)
+            return
+        # Members that others made after the listing.
+        found = belongings(store, path)
+        if not found.documents:
+            return
+        _remove_what_is_there(store, path, found)
+
+
+def _refuse_successor(store: Store, path: str) -> None:
+    """Tell the caller if another writer has created a node here before the last chunk was gone.
+
+    Raises
+    ------
+    ConflictError
+        If so: chunks of the new node may have been taken for those of the old one.
+    """
+    if not getattr(store, "deletes_at_once", False) and read_many(store, [path])[0] is not None:
+        raise ConflictError(
+            "another writer created it anew while it was removed, and may have lost chunks by that: look at them",
+            array=f"/{path}",
+            store=str(store),
+        )
+
+
+def _remove_what_is_there(store: Store, path: str, found: Belongings) -> None:
     documents, chunks = ([key for key in keys if not key.startswith(found.links)] for keys in found[:2])
     chunks = [key for key in chunks if key.rpartition("/")[2] != REMOVAL]
     if not getattr(store, "supports_delete", True):
@@ -76,12 +107,14 @@ def _remove(store: Store, path: str, found: Belongings, documents: list[str], ch
     if not in_one_step:
         # First, because an array that is listed there without chunks would read as the fill value.
         withdraw(store, found.consolidated)
-    if recorded:
-        record(store, path, found.removed)
+    written = recorded and record(store, path, found.removed)
     for key in documents:
         if key not in together:
             with nobody_writing(store, [key]):
                 store.delete(key)
+    if written and store.get(removal_key(path)) is None:
+        # Who creates a node here goes on by the record, and removes it: what there is now belongs to that node.
+        return
     for place, array in found.behind.items():
         if not chunk_prefix(place, array).startswith(found.links):
             remove_chunks(store, place, array)
