@@ -81,9 +81,9 @@ miri:  ## Miri over copies, plans and the pool of threads; without Miri `fuzz` h
 	fi
 
 SCHEDULES ?= 100000
-model:  ## locks of threads in SCHEDULES random orders of their steps, and as many with few changes of thread (Shuttle)
+model:  ## locks of threads and processes in SCHEDULES random orders of their steps, and as many with few changes of thread (Shuttle)
 	RUSTFLAGS="--cfg shuttle" BLIZZARR_SCHEDULES=$(SCHEDULES) \
-	  cargo test --quiet --locked --target-dir target/model --package blizzarr-core --lib -- exclusion::model
+	  cargo test --quiet --locked --target-dir target/model --package blizzarr-core --lib -- exclusion::model fairness::model
 
 bench: $(VENV)/built  ## every implementation in turn, with ratios to each other and to the bare limit
 	$(BIN)/python -m bench $(ARGS)

@@ -7,10 +7,13 @@ import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +121,83 @@ def test_row_106_waiting_for_who_is_paused_can_be_interrupted(
     # The holder is dead: its lock is gone with it.
     array[3:5] = 7
     assert array[2:6].tolist() == [1, 7, 7, 1]
+
+
+HAMMER = """
+    counter = np.memmap(ARGUMENTS["counters"], "int64", "r+")[ARGUMENTS["number"] :]
+    group = blizzarr.open_group(ARGUMENTS["root"])
+    part = slice(ARGUMENTS["first"], ARGUMENTS["first"] + 5)
+    tell(ready=True)
+    while True:
+        try:
+            array = group["a"]
+            while True:
+                array[part] = 1
+                counter[0] += 1
+        except (KeyError, BlizzarrError):
+            pass  # the array is being replaced
+"""
+
+CHANGES = {
+    "attributes": "array.attrs['x'] = turn",
+    "resize": "array.resize(64 + 16 * (turn % 2))",
+    "append": "array.append(np.arange(3))",
+    "part of a chunk": "array[6:9] = turn",
+    "overwrite": "array = group.create_array('a', shape=64, chunks=16, dtype='int32', overwrite=True)",
+}
+
+
+@pytest.mark.parametrize("first", [lambda number: 16 * number, lambda number: 0], ids=["chunks", "chunk"])
+def test_rows_102_to_104_who_writes_without_a_pause_keeps_nobody_waiting(
+    tmp_path: Path, first: Callable[[int], int]
+) -> None:
+    """Four processes hammer chunks, or a single one: a change lets few of their writes go first."""
+    blizzarr.create_group(tmp_path / "g").create_array("a", data=np.zeros(64, "int32"), chunks=16)
+    counters = tmp_path / "counters"
+    counters.write_bytes(bytes(4 * 8))
+    places = {"root": str(tmp_path / "g"), "counters": str(counters)}
+    program = f"""
+        group = blizzarr.open_group(ARGUMENTS["root"])
+        array = group["a"]
+        counters = np.memmap(ARGUMENTS["counters"], "int64", "r")
+        went_first = {{}}
+        for name, change in {list(CHANGES.items())!r}:
+            for turn in range(9):
+                before = int(counters.sum())
+                exec(change)
+                went_first.setdefault(name, []).append(int(counters.sum()) - before)
+        tell(went_first=went_first)
+    """
+    with ExitStack() as ending:
+        writers = [Child(HAMMER, number=number, first=first(number), **places) for number in range(4)]
+        for writer in writers:
+            ending.enter_context(writer)
+        for writer in writers:
+            writer.hear()
+        went_first = ending.enter_context(Child(program, **places)).finish()["went_first"]
+    # They make thousands in a second, so that the scheduler of a busy machine adds some.
+    assert {name: count for name, counts in went_first.items() if (count := statistics.median(counts)) > 300} == {}
+
+
+def test_row_106_a_writer_is_paused_while_it_waits(tmp_path: Path) -> None:
+    """It has not got what it waits for, so others write and change the array before it goes on, or is killed."""
+    array = blizzarr.create_array(tmp_path, data=np.ones(64, "uint16"), chunks=16)
+    program = """
+        import fcntl, struct
+        # What a writer has that waits for all chunks.
+        file = open(ARGUMENTS["root"] + "/zarr.json", "r+b")
+        fcntl.fcntl(file, 37, struct.pack("hhqqi4x", fcntl.F_RDLCK, 0, 2**62 + 1, 1, 0))
+        tell(waits=True)
+        signal.pause()
+    """
+    with Child(program, root=str(tmp_path)) as waiting:
+        waiting.hear()
+        waiting.process.send_signal(signal.SIGSTOP)
+        array[3:5] = 7
+        array.append(np.arange(3))
+        array.attrs["a"] = 1
+    assert array[2:6].tolist() == [1, 7, 7, 1]
+    assert (array.shape, dict(blizzarr.open(tmp_path).attrs)) == ((67,), {"a": 1})
 
 
 def test_row_108_a_child_does_not_keep_a_shape_locked(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 //! Who may write what, among the threads of one process: the parts of a document's array, or all of it.
 //!
 //! A *document* stands for an array, a *part* for one of its chunks. Holders of different parts do not meet; a holder
-//! of the whole meets everybody. Who waits for the whole goes before parts that come later, so it is not starved.
+//! of the whole meets everybody. Who waits for the whole goes before all who come later, so threads that write parts
+//! without a pause do not starve it, nor do those that come for the whole again and again starve a part. Processes know
+//! nothing of this: for them the same is brought about by the store that they share, if it can (`local/fairness.rs`).
 
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -50,21 +52,30 @@ pub enum Scope {
 struct Holders {
     parts: HashMap<u64, ThreadId>,
     whole: Option<ThreadId>,
-    waiting_for_whole: usize,
+    /// When each of those who wait for the whole came, in order.
+    waiting_for_whole: Vec<usize>,
 }
 
 impl Holders {
     fn is_idle(&self) -> bool {
-        self.parts.is_empty() && self.whole.is_none() && self.waiting_for_whole == 0
+        self.parts.is_empty() && self.whole.is_none() && self.waiting_for_whole.is_empty()
     }
 
     /// Whether this thread would wait for itself.
     fn are_waited_for_by(&self, thread: ThreadId, scope: Scope) -> bool {
         let holds_part = match scope {
             Scope::Part(part) => self.parts.get(&part) == Some(&thread),
-            Scope::Whole => self.parts.values().any(|&holder| holder == thread),
+            Scope::Whole => self.include_part_of(thread),
         };
         holds_part || self.whole == Some(thread)
+    }
+
+    fn include_part_of(&self, thread: ThreadId) -> bool {
+        self.parts.values().any(|&holder| holder == thread)
+    }
+
+    fn no_longer_waits(&mut self, came: usize) {
+        self.waiting_for_whole.retain(|&other| other != came);
     }
 }
 
@@ -72,6 +83,8 @@ impl Holders {
 struct Shard {
     documents: Mutex<HashMap<Document, Holders>>,
     changed: Condvar,
+    /// How many have come. Only touched under the mutex, as the next one.
+    came: AtomicUsize,
     /// How many wait for a change; waking nobody would cost a system call. Only touched under the mutex.
     waiting: AtomicUsize,
 }
@@ -123,23 +136,27 @@ impl Exclusion {
         if documents.get(&document).is_some_and(|holders| holders.are_waited_for_by(thread, scope)) {
             return Err(Error::new(Kind::Store, ITSELF));
         }
+        let came = shard.came.fetch_add(1, Ordering::Relaxed);
+        let nested = documents.get(&document).is_some_and(|holders| holders.include_part_of(thread));
         if scope == Scope::Whole {
-            documents.entry(document).or_default().waiting_for_whole += 1;
+            documents.entry(document).or_default().waiting_for_whole.push(came);
         }
         loop {
             let holders = documents.entry(document).or_default();
             match scope {
                 Scope::Part(part) => {
-                    let free = holders.whole.is_none() && holders.waiting_for_whole == 0;
-                    if free && !holders.parts.contains_key(&part) {
+                    // Those before it would wait for the part that this thread has already.
+                    let is_next = nested || holders.waiting_for_whole.first().is_none_or(|&first| came < first);
+                    if is_next && holders.whole.is_none() && !holders.parts.contains_key(&part) {
                         holders.parts.insert(part, thread);
                         break;
                     }
                 }
                 Scope::Whole => {
-                    if holders.whole.is_none() && holders.parts.is_empty() {
+                    let is_next = holders.waiting_for_whole.first() == Some(&came);
+                    if is_next && holders.whole.is_none() && holders.parts.is_empty() {
                         holders.whole = Some(thread);
-                        holders.waiting_for_whole -= 1;
+                        holders.no_longer_waits(came);
                         break;
                     }
                 }
@@ -158,14 +175,14 @@ impl Exclusion {
                 documents = shard.lock();
                 if let Err(error) = answer {
                     if scope == Scope::Whole {
-                        documents.entry(document).or_default().waiting_for_whole -= 1;
+                        documents.entry(document).or_default().no_longer_waits(came);
                     }
                     shard.tidy(documents, document);
                     return Err(error);
                 }
             }
         }
-        Ok(Held { shard, document, scope })
+        Ok(Held { shard, document, scope, nested })
     }
 }
 
@@ -174,6 +191,7 @@ pub struct Held<'a> {
     shard: &'a Shard,
     document: Document,
     scope: Scope,
+    nested: bool,
 }
 
 impl super::Guard for Held<'_> {}
@@ -209,6 +227,11 @@ impl HeldInProcess {
     ) -> Result<Self> {
         let held = table.get().acquire(document, scope, interrupt)?;
         Ok(HeldInProcess { held: Some(held), generation: fork::generation() })
+    }
+
+    /// Whether this thread had another part of the same document already.
+    pub fn is_nested(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| held.nested)
     }
 }
 
@@ -254,6 +277,13 @@ mod tests {
     use super::*;
     use crate::error::{Error, Kind};
     use crate::interrupt::never;
+
+    impl Exclusion {
+        fn waiting_for_whole(&self, document: Document) -> usize {
+            let shard = &self.shards[(document.0 ^ document.1) as usize % SHARDS];
+            shard.lock().get(&document).map_or(0, |holders| holders.waiting_for_whole.len())
+        }
+    }
 
     #[test]
     fn a_chunk_has_one_part_wherever_the_store_was_opened() {
@@ -302,6 +332,65 @@ mod tests {
         }
         drop(whole);
         assert!(exclusion.shards.iter().all(|shard| shard.lock().is_empty()));
+    }
+
+    /// Gives up when it is asked for the first time: after [`TICK`].
+    fn at_once() -> Result<()> {
+        Err(Error::new(Kind::Request, "it waits"))
+    }
+
+    #[test]
+    fn whoever_holds_a_part_takes_another_though_somebody_waits_for_the_whole() {
+        let exclusion = Exclusion::default();
+        let outer = exclusion.acquire((1, 1), Scope::Part(1), &never).expect("free");
+        assert!(!outer.nested);
+        std::thread::scope(|others| {
+            others.spawn(|| drop(exclusion.acquire((1, 1), Scope::Whole, &never)));
+            while exclusion.waiting_for_whole((1, 1)) == 0 {
+                std::thread::yield_now();
+            }
+            let inner = exclusion.acquire((1, 1), Scope::Part(2), &at_once);
+            assert!(inner.map(|inner| inner.nested).expect("not behind the one who waits for this thread"));
+            others.spawn(|| {
+                let later = exclusion.acquire((1, 1), Scope::Part(3), &at_once).map(drop);
+                assert_eq!(later.expect_err("another thread does").reason, "it waits");
+            });
+            std::thread::sleep(TICK * 2);
+            drop(outer);
+        });
+    }
+
+    #[test]
+    fn a_part_gets_in_though_somebody_always_waits_for_the_whole() {
+        let exclusion = Exclusion::default();
+        let (begun, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let go_on = || done.load(Ordering::Relaxed) == 0;
+        std::thread::scope(|others| {
+            for _ in 0..2 {
+                others.spawn(|| {
+                    while go_on() {
+                        let whole = exclusion.acquire((1, 1), Scope::Whole, &never).expect("free in the end");
+                        // The other one comes before this one goes.
+                        while go_on() && exclusion.waiting_for_whole((1, 1)) == 0 {
+                            std::thread::yield_now();
+                        }
+                        begun.fetch_add(1, Ordering::Relaxed);
+                        drop(whole);
+                    }
+                });
+            }
+            while begun.load(Ordering::Relaxed) == 0 {
+                std::thread::yield_now();
+            }
+            let asked = AtomicUsize::new(0);
+            let patience = || match asked.fetch_add(1, Ordering::Relaxed) {
+                0..200 => never(),
+                _ => at_once(),
+            };
+            let part = exclusion.acquire((1, 1), Scope::Part(1), &patience).map(drop);
+            done.store(1, Ordering::Relaxed);
+            part.expect("its turn comes");
+        });
     }
 
     #[test]

@@ -10,11 +10,12 @@
 //!
 //! 1. Open the document for reading and writing (a lock that excludes needs that) and note its device and inode.
 //! 2. Take the same lock among the threads of this process ([`Exclusion`]), which is cheaper to wait for.
-//! 3. Take the lock of the system. It is waited for without limit, but not past an interrupt.
+//! 3. Take the lock of the system. It is waited for without limit, but not past an interrupt; who goes first is decided in
+//!    [`super::fairness`].
 //! 4. Look up the document's path again. Another inode than the one locked means that the document was replaced while we
 //!    waited: release everything and start over. No document means that the array was deleted: an error.
 //!
-//! Who replaces or deletes a document holds *all* its bytes meanwhile ([`Scope::Whole`]). So at that moment nobody holds
+//! Who replaces or deletes a document holds the bytes of *all* chunks meanwhile ([`Scope::Whole`]). So at that moment nobody holds
 //! a chunk by the old inode; those who wait for it find out in step 4; and those who come by the new inode come after.
 //! Without this rule, one writer could hold a chunk by the old inode and another the same chunk by the new one.
 //!
@@ -83,14 +84,20 @@ impl<'a> DocumentLocker<'a> {
     pub fn acquire(&self, scope: Scope) -> Result<DocumentLock> {
         let place = self.place.as_place();
         let gone = |cause| place.explained(failed(self.lock_key, &cause));
+        let mut has_waited = false;
         loop {
             let Found { identity: document, open } = self.current();
             let threads = HeldInProcess::acquire(&THREADS, document, scope, self.interrupt)?;
             let processes = match open {
-                Some(open) => Some(
-                    ProcessLock::acquire(open, scope, self.interrupt)?
-                        .map_err(|cause| failed_to_lock(self.lock_key, &cause))?,
-                ),
+                Some(open) => {
+                    // Whoever waits would wait for what this thread holds. And once is enough: others may replace the
+                    // document again and again.
+                    let gives_way = !has_waited && !threads.is_nested();
+                    Some(
+                        ProcessLock::acquire(open, scope, gives_way, self.interrupt)?
+                            .map_err(|cause| failed_to_lock(self.lock_key, &cause))?,
+                    )
+                }
                 None => None,
             };
             match look_up(place) {
@@ -101,6 +108,7 @@ impl<'a> DocumentLocker<'a> {
                 Err(cause) => return Err(gone(cause)),
             }
             drop((processes, threads));
+            has_waited = true;
             let found = Found::look_up(place, self.locking).map_err(gone)?;
             *self.document.lock().unwrap_or_else(PoisonError::into_inner) = found;
         }

@@ -24,6 +24,7 @@
 
 #[cfg(target_os = "linux")]
 mod beneath;
+mod fairness;
 mod flush;
 mod link;
 mod list;

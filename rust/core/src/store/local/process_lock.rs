@@ -2,20 +2,24 @@
 //!
 //! They belong to the open file (`F_OFD_SETLK`), not to the process, so that nothing else that closes the same file
 //! releases them. They are tried for, again and again, rather than waited for: a system call that waits cannot be told to
-//! stop (Ctrl-C may come just before it), and other threads than the main one are not told at all.
+//! stop (Ctrl-C may come just before it), and other threads than the main one are not told at all. Who goes first is
+//! decided in [`fairness`].
 
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::super::exclusion::{Document, Scope};
 use super::super::version::Version;
+use super::fairness::{self, ByteLocks, Range};
 use super::place::{Access, Place};
 use super::times::Times;
 use crate::error::Result;
 use crate::fork;
-use crate::interrupt::{Interrupt, Patience};
+use crate::interrupt::Interrupt;
 
 /// A document kept open for locking. All locks through it belong to this one open file: threads that share it exclude
 /// each other by [`super::super::exclusion::HeldInProcess`] alone.
@@ -24,14 +28,33 @@ pub struct OpenDocument {
     /// Has the file closed in forked children, which would keep its locks alive if this process were killed.
     registered: Option<usize>,
     generation: u64,
+    /// How many locks there are through it.
+    locks: AtomicUsize,
+    opened: Instant,
+    /// When others were given way last, in microseconds since then; 0: not yet.
+    gave_way: AtomicU64,
 }
+
+/// Looking for others before each of many small chunks would cost a few percent.
+const GIVES_WAY_EVERY_MICROSECONDS: u64 = 1000;
 
 impl OpenDocument {
     pub fn open(place: Place<'_>) -> io::Result<(Self, Document)> {
         let (file, identity) = open(place)?;
         let generation = fork::generation();
         let registered = system::register(&file);
-        Ok((OpenDocument { file: ManuallyDrop::new(file), registered, generation }, identity))
+        let (locks, opened, gave_way) = (AtomicUsize::new(0), Instant::now(), AtomicU64::new(0));
+        Ok((OpenDocument { file: ManuallyDrop::new(file), registered, generation, locks, opened, gave_way }, identity))
+    }
+
+    /// Whether it is time to give way again.
+    fn is_to_give_way(&self) -> bool {
+        let (now, before) = (self.opened.elapsed().as_micros() as u64, self.gave_way.load(Ordering::Relaxed));
+        let due = before == 0 || now >= before + GIVES_WAY_EVERY_MICROSECONDS;
+        if due {
+            self.gave_way.store(now.max(1), Ordering::Relaxed);
+        }
+        due
     }
 }
 
@@ -50,35 +73,50 @@ impl Drop for OpenDocument {
     }
 }
 
+impl ByteLocks for OpenDocument {
+    fn try_exclusive(&self, range: Range) -> io::Result<()> {
+        system::lock_exclusive(&self.file, range)
+    }
+
+    fn try_shared(&self, range: Range) -> io::Result<()> {
+        system::lock_shared(&self.file, range)
+    }
+
+    fn unlock(&self, range: Range) {
+        // In a forked child the descriptor is closed already.
+        if self.generation == fork::generation() {
+            system::unlock(&self.file, range);
+        }
+    }
+
+    fn held_by_others(&self, range: Range) -> Option<Range> {
+        system::held_by_others(&self.file, range)
+    }
+
+    fn holds_parts(&self) -> bool {
+        self.locks.load(Ordering::Relaxed) > 0
+    }
+}
+
 /// A lock of the system; it lasts until it is released or until nobody has its file open any more.
 pub struct ProcessLock {
     document: Arc<OpenDocument>,
-    range: (i64, i64),
+    range: Range,
 }
 
 impl ProcessLock {
-    /// `Ok(Err(cause))` is what the system said.
+    /// `Ok(Err(cause))` is what the system said; see [`fairness::acquire`].
     pub fn acquire(
         document: Arc<OpenDocument>,
         scope: Scope,
+        gives_way: bool,
         interrupt: Interrupt<'_>,
-    ) -> Result<std::result::Result<Self, io::Error>> {
-        let range = match scope {
-            Scope::Part(part) => (1 + (part & ((1 << 62) - 1)) as i64, 1),
-            Scope::Whole => (0, 0), // a length of 0 means: without end
-        };
-        let mut patience: Option<Patience> = None;
-        loop {
-            match system::lock(&document.file, range) {
-                Ok(()) => return Ok(Ok(ProcessLock { document, range })),
-                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => interrupt()?,
-                Err(cause) if is_held(&cause) => {
-                    interrupt()?;
-                    patience.get_or_insert_default().nap();
-                }
-                Err(cause) => return Ok(Err(cause)),
-            }
-        }
+    ) -> Result<io::Result<Self>> {
+        let gives_way = gives_way && document.is_to_give_way();
+        Ok(fairness::acquire(document.as_ref(), scope, gives_way, interrupt)?.map(|()| {
+            document.locks.fetch_add(1, Ordering::Relaxed);
+            ProcessLock { document, range: fairness::range(scope) }
+        }))
     }
 }
 
@@ -115,23 +153,10 @@ fn is_exactly(file: &File, expected: &[u8]) -> io::Result<bool> {
 
 impl Drop for ProcessLock {
     fn drop(&mut self) {
-        // In a forked child the descriptor is closed already.
-        if self.document.generation == fork::generation() {
-            // Closing alone would not release what a forked child has open too.
-            system::unlock(&self.document.file, self.range);
-        }
+        // Closing alone would not release what a forked child has open too.
+        self.document.unlock(self.range);
+        self.document.locks.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Whether somebody else has it.
-#[cfg(unix)]
-fn is_held(cause: &io::Error) -> bool {
-    matches!(cause.raw_os_error(), Some(libc::EAGAIN | libc::EACCES))
-}
-
-#[cfg(not(unix))]
-fn is_held(_cause: &io::Error) -> bool {
-    false
 }
 
 /// Whether this says that the file system has no locks, rather than that one of them failed.
@@ -182,7 +207,7 @@ pub fn look_up(place: Place<'_>) -> io::Result<(Document, Option<Version>)> {
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 mod system {
-    use super::{fork, io, File};
+    use super::{fork, io, File, Range};
     use std::os::fd::AsRawFd;
 
     #[cfg(target_vendor = "apple")]
@@ -190,28 +215,39 @@ mod system {
     #[cfg(not(target_vendor = "apple"))]
     type Flock = libc::flock64;
 
-    pub fn lock(file: &File, range: (i64, i64)) -> io::Result<()> {
-        control(file, libc::F_WRLCK, range)
+    pub fn lock_exclusive(file: &File, range: Range) -> io::Result<()> {
+        control(file, libc::F_OFD_SETLK, libc::F_WRLCK, range).map(drop)
     }
 
-    pub fn unlock(file: &File, range: (i64, i64)) {
+    pub fn lock_shared(file: &File, range: Range) -> io::Result<()> {
+        control(file, libc::F_OFD_SETLK, libc::F_RDLCK, range).map(drop)
+    }
+
+    pub fn unlock(file: &File, range: Range) {
         // It cannot fail where locking did not; and what could be done about it?
-        let _ = control(file, libc::F_UNLCK, range);
+        let _ = control(file, libc::F_OFD_SETLK, libc::F_UNLCK, range);
+    }
+
+    /// Only ever asked for fairness, so a file system that cannot say has nobody.
+    pub fn held_by_others(file: &File, range: Range) -> Option<Range> {
+        // What would stand in the way of an exclusive lock.
+        let lock = control(file, libc::F_OFD_GETLK, libc::F_WRLCK, range).ok()?;
+        (lock.l_type != libc::F_UNLCK as libc::c_short).then_some((lock.l_start, lock.l_len))
     }
 
     pub fn register(file: &File) -> Option<usize> {
         fork::register(file.as_raw_fd())
     }
 
-    fn control<K: Into<libc::c_int>>(file: &File, kind: K, range: (i64, i64)) -> io::Result<()> {
+    fn control<K: Into<libc::c_int>>(file: &File, command: libc::c_int, kind: K, range: Range) -> io::Result<Flock> {
         // SAFETY: `flock` is plain numbers, for which zeros are a value; open file description locks require a zero pid.
         let mut lock: Flock = unsafe { std::mem::zeroed() };
         lock.l_type = kind.into() as libc::c_short;
         lock.l_whence = libc::SEEK_SET as libc::c_short;
         (lock.l_start, lock.l_len) = range;
-        // SAFETY: the descriptor is open, and this command only reads the structure that is passed to it.
-        match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &lock) } {
-            0 => Ok(()),
+        // SAFETY: the descriptor is open, and these commands only read or write the structure that is passed to them.
+        match unsafe { libc::fcntl(file.as_raw_fd(), command, &mut lock) } {
+            0 => Ok(lock),
             _ => Err(io::Error::last_os_error()),
         }
     }
@@ -220,13 +256,21 @@ mod system {
 /// This system has no locks that belong to an open file: only threads exclude each other.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 mod system {
-    use super::{io, File};
+    use super::{io, File, Range};
 
-    pub fn lock(_file: &File, _range: (i64, i64)) -> io::Result<()> {
+    pub fn lock_exclusive(_file: &File, _range: Range) -> io::Result<()> {
         Ok(())
     }
 
-    pub fn unlock(_file: &File, _range: (i64, i64)) {}
+    pub fn lock_shared(_file: &File, _range: Range) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub fn unlock(_file: &File, _range: Range) {}
+
+    pub fn held_by_others(_file: &File, _range: Range) -> Option<Range> {
+        None
+    }
 
     pub fn register(_file: &File) -> Option<usize> {
         None
