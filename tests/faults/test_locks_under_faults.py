@@ -210,6 +210,8 @@ def test_row_108_a_child_does_not_keep_a_shape_locked(tmp_path: Path) -> None:
             time.sleep(0.005)
             child = os.fork()
             if child == 0:
+                # Or the end of its parent would only be noticed when the child has ended, too.
+                os.close(1), os.close(2)
                 time.sleep(120)
                 os._exit(0)
             children.append(child)
