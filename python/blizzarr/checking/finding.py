@@ -54,7 +54,7 @@ KINDS: Final[dict[str, Kind]] = {
     "shard-index": Kind(
         Severity.ERROR,
         "shards with a damaged index",
-        "restore the shard, or repair: inner chunks that can still be found are saved",
+        "restore the shard, or repair: inner chunks whose place is certain are saved",
         True,
     ),
     "changed": Kind(

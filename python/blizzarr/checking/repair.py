@@ -92,7 +92,7 @@ def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Findin
     said = {
         "rebuilt": f"rebuilt from {_some(count, 'intact inner chunk')}, {_some(len(lost), 'inner chunk')} lost",
         "removed": "moved away, as nothing of it can be saved; it reads as fill value",
-        "hopeless": "nothing of it can be saved, so it stays; --quarantine-damaged moves it away",
+        "hopeless": "nothing of it can be saved for certain, so it stays; --quarantine-damaged moves it away",
         "intact": "nothing is wrong with it by now",
         "gone": "it is not there any more",
     }[outcome]

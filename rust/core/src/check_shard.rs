@@ -9,7 +9,8 @@ use crate::check::{check_cell, there, Depth, Found};
 use crate::error::Result;
 use crate::index::Index;
 use crate::pool;
-use crate::scratch;
+use crate::salvage_index::{sharing_is_doubtful, sort, Named};
+use crate::scratch::{self, push};
 use crate::source::{Slice, Window};
 use crate::store::Reader;
 
@@ -17,12 +18,6 @@ use crate::store::Reader;
 const FETCH: u64 = 1 << 20;
 /// Longer inner chunks that need no decoding are not held in memory as a whole.
 const LONG: usize = 1 << 20;
-
-/// An inner chunk that is there: its bytes in the shard, and its entry in the index.
-struct Named {
-    bytes: Range<u64>,
-    entry: usize,
-}
 
 pub fn check_shard(
     shard: &Shard,
@@ -32,7 +27,7 @@ pub fn check_shard(
     found: &mut Found,
 ) -> Result<()> {
     let Some(index) = Index::read(shard, reader)? else { return there(false) };
-    let named = named(shard, &index, found)?;
+    let named = named(shard, &index, reader.len(), found)?;
     if depth == Depth::Sizes && !matches!(shard.inner.serializer, Serializer::Shard(_)) {
         found.chunks += named.len() as u64;
         return Ok(());
@@ -74,7 +69,7 @@ pub fn check_shard(
 }
 
 /// What the index names, in the order of the bytes; entries that cannot be right are errors in `found`.
-fn named(shard: &Shard, index: &Index, found: &mut Found) -> Result<Vec<Named>> {
+fn named(shard: &Shard, index: &Index, length: Option<u64>, found: &mut Found) -> Result<Vec<Named>> {
     let mut named: Vec<Named> = Vec::new();
     for entry in 0..shard.count() {
         match index.get(entry) {
@@ -83,10 +78,17 @@ fn named(shard: &Shard, index: &Index, found: &mut Found) -> Result<Vec<Named>> 
             Err(error) => found.add(error),
         }
     }
-    named.sort_unstable_by_key(|named| (named.bytes.start, named.bytes.end, named.entry));
+    sort(&mut named);
+    let doubtful = sharing_is_doubtful(shard, &named, length);
     for pair in named.windows(2) {
         let (before, after) = (&pair[0], &pair[1]);
-        if before.bytes == after.bytes {
+        if before.bytes == after.bytes && doubtful {
+            let said = format!(
+                "names the same bytes as entry {}, others are named by none, and the index has no checksum",
+                before.entry
+            );
+            found.add(index.wrong(after.entry, &said));
+        } else if before.bytes == after.bytes {
             // Equal inner chunks may be stored once.
             found.sharing += 1;
         } else if after.bytes.start < before.bytes.end {
@@ -94,16 +96,6 @@ fn named(shard: &Shard, index: &Index, found: &mut Found) -> Result<Vec<Named>> 
         }
     }
     Ok(named)
-}
-
-/// Appends without giving up the process where there is no memory: how much is appended, files say.
-pub fn push<T>(list: &mut Vec<T>, item: T) -> Result<()> {
-    if list.len() == list.capacity() {
-        let more = list.len().max(16);
-        list.try_reserve_exact(more).map_err(|_| scratch::out_of_memory(more * size_of::<T>()))?;
-    }
-    list.push(item);
-    Ok(())
 }
 
 /// Whether inner chunks are better read each by itself.

@@ -73,17 +73,30 @@ impl Index {
         self.entries.capacity() * PAIR + self.grid.capacity() * size_of::<usize>()
     }
 
-    /// The index although its checksum is wrong: each entry may be right or wrong. `None` when it has more than a checksum.
-    pub fn unchecked(shard: &Shard, whole: &[u8]) -> Option<Self> {
-        let [checksum] = shard.index.codecs.as_slice() else { return None };
+    /// The index although its checksum is wrong, and the checksum: each entry may be right or wrong. `None` when the index
+    /// has other codecs, or more of them.
+    pub fn unchecked(shard: &Shard, whole: &[u8]) -> Result<Option<(Self, u32)>> {
+        let [checksum] = shard.index.codecs.as_slice() else { return Ok(None) };
         if checksum.name() != "crc32c" || whole.len() < shard.index_len {
-            return None;
+            return Ok(None);
         }
         let first = if shard.at_start { 0 } else { whole.len() - shard.index_len };
-        let encoded = &whole[first..first + shard.index_len];
-        let mut again = Vec::new();
-        checksum.encode(&encoded[..shard.index.length], &mut again).ok()?;
-        Self::decode(shard, &again, Some(whole.len() as u64)).ok()
+        let Some((pairs, stored)) = whole[first..first + shard.index_len].split_last_chunk() else { return Ok(None) };
+        crate::scratch::with_vec(|again| {
+            again.clear();
+            checksum.encode(pairs, again)?;
+            let index = Self::decode(shard, again, Some(whole.len() as u64))?;
+            Ok(Some((index, u32::from_le_bytes(*stored))))
+        })
+    }
+
+    /// What an index ends with whose codec is `crc32c`.
+    pub fn checksum(&self, shard: &Shard) -> Result<u32> {
+        crate::scratch::with_vec(|encoded| {
+            encoded.clear();
+            self.encode(shard, encoded)?;
+            Ok(encoded.last_chunk().map_or(0, |last| u32::from_le_bytes(*last)))
+        })
     }
 
     /// Where the index begins in the shard; counted from the end if negative.
@@ -155,7 +168,7 @@ impl Index {
 
     /// An error about one entry, which names its inner chunk.
     pub fn wrong(&self, entry: usize, found: &str) -> Error {
-        let [offset, length] = self.entries[entry];
+        let [offset, length] = self.pair(entry);
         bad(format!("index entry {entry} of {} (offset {offset}, length {length}) {found}", self.entries.len()))
             .in_inner_chunk(&self.place(entry))
     }
@@ -173,6 +186,20 @@ impl Index {
 
     pub fn set(&mut self, entry: usize, bytes: Option<Range<u64>>) {
         self.entries[entry] = bytes.map_or([MISSING; 2], |bytes| [bytes.start, bytes.end - bytes.start]);
+    }
+
+    /// Makes looking an entry up an error.
+    pub fn set_wrong(&mut self, entry: usize) {
+        self.set_pair(entry, [0, MISSING]);
+    }
+
+    /// An entry as it is stored, whether it is right or wrong.
+    pub fn pair(&self, entry: usize) -> [u64; 2] {
+        self.entries[entry]
+    }
+
+    pub fn set_pair(&mut self, entry: usize, pair: [u64; 2]) {
+        self.entries[entry] = pair;
     }
 
     pub fn is_all_missing(&self) -> bool {

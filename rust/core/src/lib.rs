@@ -31,6 +31,7 @@ pub mod reduce;
 pub mod region;
 pub mod results;
 pub mod salvage;
+mod salvage_index;
 mod scratch;
 mod source;
 pub mod split;

@@ -6,17 +6,17 @@
 //!    encoded again; shards within shards likewise. The new shard is checked.
 //! 4. The damaged bytes are given to the caller, who keeps them. Only when that is done the new shard takes their place.
 //!
-//! A shard whose index is lost cannot be taken apart. One whose index has a wrong checksum can, if inner chunks go
-//! through codecs: what a wrong entry names cannot be decoded then.
+//! A shard whose index is lost cannot be taken apart. Of one whose index is damaged, only what its certain entries name is
+//! saved (`salvage_index.rs`).
 
 use crate::array::{Array, Options};
 use crate::chain::{Chain, Serializer, Shard};
 use crate::check::{check_cell, Depth, Found};
-use crate::check_shard::push;
 use crate::document::Comparing;
 use crate::error::{Error, Kind, Result};
 use crate::index::Index;
-use crate::scratch;
+use crate::salvage_index::{certain, without_contradictions};
+use crate::scratch::{self, push};
 use crate::source::Slice;
 
 /// What became of a damaged object.
@@ -228,14 +228,12 @@ fn save_inner(
     Ok(0)
 }
 
-/// The index; one whose checksum is wrong only where wrong entries are found out.
+/// The index, in which looking up what is not certain is an error.
 fn read_index(shard: &Shard, damaged: &[u8]) -> Result<Index> {
     let gone = || Error::new(Kind::Store, "the object disappeared while it was being repaired");
     match Index::read(shard, &Slice(damaged)) {
-        Ok(index) => index.ok_or_else(gone),
-        Err(error) if error.kind == Kind::Checksum && !shard.inner.codecs.is_empty() => {
-            Index::unchecked(shard, damaged).ok_or(error)
-        }
+        Ok(index) => without_contradictions(shard, index.ok_or_else(gone)?, damaged.len() as u64),
+        Err(error) if error.kind == Kind::Checksum => certain(shard, damaged)?.ok_or(error),
         Err(error) => Err(error),
     }
 }

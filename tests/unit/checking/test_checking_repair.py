@@ -156,14 +156,24 @@ def test_writers_wait_until_the_shard_is_made_anew(store: str, tmp_path: Path) -
 @pytest.mark.parametrize("codecs", ["zstd", "raw"])
 def test_an_index_with_a_wrong_checksum(codecs: str) -> None:
     damaged = Damaged(codecs, "shard")
-    damaged.store.set(damaged.key, damaged.shard[:-1] + bytes([damaged.shard[-1] ^ 1]))
+    damaged.store.set(damaged.key, flip(damaged.shard, len(damaged.shard) - 1))
     (repair,) = blizzarr.check(damaged.store, repair=True, quarantine=MemoryStore()).repairs
-    if codecs == "zstd":
-        assert repair.message == "rebuilt from 4 intact inner chunks, 0 inner chunks lost"
-        assert np.array_equal(damaged.array[...], DATA)
-    else:
-        # Nothing would tell a wrong entry from a right one.
-        assert repair.message == "nothing of it can be saved, so it stays; --quarantine-damaged moves it away"
+    assert repair.message == "rebuilt from 4 intact inner chunks, 0 inner chunks lost"
+    assert np.array_equal(damaged.array[...], DATA)
+
+
+@pytest.mark.parametrize("codecs", ["zstd", "raw"])
+def test_an_index_of_which_nothing_is_certain(codecs: str) -> None:
+    """Any entry may name another inner chunk, so none is followed."""
+    damaged = Damaged(codecs, "shard")
+    body, (one, other, *rest) = shards.split(damaged.shard, 4)
+    wrong = shards.join(body, [other, one, *rest])[:-4] + damaged.shard[-4:]
+    damaged.store.set(damaged.key, wrong)
+    report = blizzarr.check(damaged.store, repair=True, quarantine=MemoryStore())
+    assert [repair.message for repair in report.repairs] == [
+        "nothing of it can be saved for certain, so it stays; --quarantine-damaged moves it away"
+    ]
+    assert (report.repaired, damaged.store.get(damaged.key)) == (False, wrong)
 
 
 def test_a_shard_that_is_cut_keeps_what_its_index_still_finds() -> None:
