@@ -148,12 +148,15 @@ def _lenient(row: type[NumcodecsCodec], options: dict[str, Any], chunk: Chunk) -
     """
     known = [option.name for option in row.options]
     found = {option: _number(value) for option, value in options.items() if option in known}
-    if row is ShuffleCodec and found.get("elementsize") == 0 and chunk.dtype is not None:
-        # NetCDF-C writes 0 and shuffles elements of their own size; for numcodecs there would be nothing to shuffle.
+    if row is ShuffleCodec and options.get("elementsize") == "0" and chunk.dtype is not None:
+        # NetCDF-C writes this text and shuffles elements of their own size. In numcodecs, 0 shuffles nothing.
         found["elementsize"] = chunk.dtype.itemsize
-    return found
+    # For NumPy, and so for numcodecs, null is float64. Only as `astype` it means the other type.
+    return {option: _NULL if option in _TYPES and value is None else value for option, value in found.items()}
 
 
+_TYPES: Final = ("dtype", "decode_dtype", "encode_dtype")
+_NULL: Final = "<f8"
 _SHUFFLES: Final = {"NONE": 0, "BYTE": 1, "BIT": 2}
 
 
