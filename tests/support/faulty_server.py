@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from xml.sax.saxutils import escape
 
 from blizzarr.stores import ObjectStore
 from support.object_servers import requested
@@ -29,8 +30,12 @@ class FaultyServer:
     objects
         The bytes by path, which is that of the bucket and the key.
     fault
-        Called with the method and path of each request; what it returns goes wrong: a status, or one of the names in
-        `Handler`. None: nothing.
+        Called with the method and path of each request, before the object is looked up; what it returns goes wrong: a
+        status, or one of the names in `Handler`. None: nothing.
+    page
+        Keys and prefixes in each part of a listing.
+    next_token
+        The token of the next part of a listing, from the number of its first entry and the token of the request.
     tags
         The ETag of bytes, if there are ETags.
     has_conditions
@@ -44,6 +49,8 @@ class FaultyServer:
         self.fault: Callable[[str, str], int | str | None] = lambda method, path: None
         self.tags: Callable[[bytes], str | None] = lambda value: f'"{hashlib.md5(value).hexdigest()}"'
         self.has_conditions = True
+        self.page = 1000
+        self.next_token: Callable[[int, str | None], str] = lambda number, token: str(number)
         self.requests: list[tuple[str, str]] = []
         self.lock = threading.Lock()
         self.ended = threading.Event()
@@ -105,15 +112,29 @@ def faulty_server() -> Iterator[FaultyServer]:
             self.close_connection = True
             if isinstance(fault, int):
                 self.answer(fault, b"" if fault == 204 else b"<Error><Code>Something</Code></Error>")
+            elif fault == "silence":
+                state.ended.wait(30)
+            elif fault == "redirect":
+                self.answer(302, Location=self.path)
+            elif fault == "try later":
+                self.answer(429, Retry_After="3600")
             elif fault == "html":
                 self.answer(200, LOGIN, ETag='"login"', Last_Modified=_DATE)
-            elif fault in ("cut", "stall"):
-                self.send_response(200)
+            elif fault in ("cut", "stall", "drip"):
+                wanted = self.headers.get("Range")
+                begin, end = requested(wanted, len(value)) if wanted else (0, len(value))
+                self.send_response(206 if wanted else 200)
                 self.send_header("ETag", state.tags(value) or "")
                 self.send_header("Last-Modified", _DATE)
-                self.send_header("Content-Length", str(len(value)))
+                self.send_header("Content-Length", str(end - begin))
+                if wanted:
+                    self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(value)}")
                 self.end_headers()
-                self.wfile.write(value[: len(value) // 2])
+                half = (begin + end) // 2
+                self.wfile.write(value[begin:half])
+                for byte in value[half:end] if fault == "drip" else b"":
+                    state.ended.wait(0.1)
+                    self.wfile.write(bytes([byte]))
                 if fault == "stall":
                     state.ended.wait(30)
             elif fault == "gzip":
@@ -129,8 +150,12 @@ def faulty_server() -> Iterator[FaultyServer]:
             path = unquote(self.path)
             with state.lock:
                 state.requests.append((self.command, path))
-                value, fault = state.objects.get(path), state.fault(self.command, path)
-            if fault is not None and not (value is None and isinstance(fault, str)):
+                fault = state.fault(self.command, path)
+                value = state.objects.get(path)
+            if fault is None and "list-type=2" in path:
+                self.list_objects()
+                return
+            if fault is not None and (value is not None or isinstance(fault, int) or fault in _OF_NO_VALUE):
                 self.go_wrong(path, fault, value or b"")
                 return
             if value is None:
@@ -151,6 +176,33 @@ def faulty_server() -> Iterator[FaultyServer]:
             else:
                 self.answer(206, value[begin:end], Content_Range=f"bytes {begin}-{end - 1}/{len(value)}", **headers)
 
+        def list_objects(self) -> None:
+            query = dict(parse_qsl(urlsplit(self.path).query))
+            above = f"/bucket/{query.get('prefix', '')}"
+            entries: dict[str, bytes | None] = {}
+            for path, value in sorted(state.objects.items()):
+                if path.startswith(above) and path.removeprefix("/bucket/") > query.get("start-after", ""):
+                    end = path.find("/", len(above)) + 1 if "delimiter" in query else 0
+                    entries |= {path[:end]: None} if end else {path: value}
+            token = query.get("continuation-token")
+            first = int(token or 0)
+            listed = list(entries.items())[first : first + state.page]
+            in_xml = _in_url if query.get("encoding-type") == "url" else _in_xml
+            answer = [
+                f"<CommonPrefixes><Prefix>{in_xml(path)}</Prefix></CommonPrefixes>"
+                if value is None
+                else f"<Contents><Key>{in_xml(path)}</Key><Size>{len(value)}</Size>"
+                "<LastModified>2026-11-22T00:00:00Z</LastModified></Contents>"
+                for path, value in listed
+            ]
+            if first + state.page < len(entries):
+                following = state.next_token(first + state.page, token)
+                answer.append("<IsTruncated>true</IsTruncated>")
+                answer.append(f"<NextContinuationToken>{following}</NextContinuationToken>")
+            if in_xml is _in_url:
+                answer.append("<EncodingType>url</EncodingType>")
+            self.answer(200, f"<ListBucketResult>{''.join(answer)}</ListBucketResult>".encode())
+
         do_HEAD = do_GET  # noqa: N815 (its name there)
 
         def do_PUT(self) -> None:
@@ -163,9 +215,10 @@ def faulty_server() -> Iterator[FaultyServer]:
             with state.lock:
                 state.requests.append((self.command, path))
                 fault = state.fault(self.command, path)
-                if isinstance(fault, int):
-                    self.go_wrong(path, fault, value)
-                    return
+            if isinstance(fault, int) or fault in _OF_NO_VALUE:
+                self.go_wrong(path, fault, value)
+                return
+            with state.lock:
                 before = state.objects.get(path)
                 expected = self.headers.get("If-Match")
                 met = (before is None or self.headers.get("If-None-Match") is None) and (
@@ -212,6 +265,20 @@ def faulty_server() -> Iterator[FaultyServer]:
         state.ended.set()
         server.shutdown()
         server.server_close()
+
+
+_OF_NO_VALUE = ("silence", "redirect", "try later")
+"""Faults that need no value."""
+
+
+def _in_url(path: str) -> str:
+    return quote(path.removeprefix("/bucket/"))
+
+
+def _in_xml(path: str) -> str:
+    """The key of an object as S3 lists it."""
+    key = escape(path.removeprefix("/bucket/"))
+    return "".join(f"&#{ord(character)};" if character < " " else character for character in key)
 
 
 _DATE = "Sun, 22 Nov 2026 00:00:00 GMT"

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from blizzarr.errors import BlizzarrError, StoreError
 
-__all__ = ["failures"]
+__all__ = ["failures", "is_of_signal", "mark_as_of_signal"]
+
+_MARK: Final = "_blizzarr_of_signal"
+"""The attribute of an exception by which the engine knows it, too."""
 
 
 @contextmanager
@@ -37,3 +41,21 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
     except Exception as error:
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise StoreError(reason, key=key or None, store=str(store), direction=direction) from error
+
+
+def mark_as_of_signal(raised: BaseException) -> None:
+    """Mark an exception as that of the handler of a signal: it is no failure of the store whose call it ends."""
+    setattr(raised, _MARK, True)
+
+
+def is_of_signal(raised: BaseException) -> bool:
+    """Return whether an exception is that of the handler of a signal.
+
+    Examples
+    --------
+    >>> raised = RuntimeError("the time is up")
+    >>> mark_as_of_signal(raised)
+    >>> is_of_signal(raised), is_of_signal(RuntimeError())
+    (True, False)
+    """
+    return getattr(raised, _MARK, False) is True

@@ -14,7 +14,9 @@ from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from blizzarr.errors import UnsupportedOperationError
+from blizzarr.stores.failures import is_of_signal
 from blizzarr.stores.object_marks import Marks, as_metadata, marks_in, new_mark, origin_of
+from blizzarr.stores.obstore_calls import ObstoreCalls
 from blizzarr.stores.obstore_library import obstore
 from blizzarr.stores.protocol import Value
 
@@ -91,20 +93,23 @@ def condition_of(version: str | None) -> Any:
     return {name: text for name, text in (("e_tag", tag), ("version", number)) if text}
 
 
-def put(target: Any, key: str, value: Value) -> Any:
+def put(calls: ObstoreCalls, key: str, value: Value) -> Any:
     """Set an object, whatever is there; return what obstore says of it."""
+    until = calls.limits.begin()
     for left in reversed(range(_CONFLICTS)):
         try:
-            return obstore().put(target, key, value)
+            return calls.write("put", key, value, until=until)
         except obstore().exceptions.AlreadyExistsError:
             # So it calls 409: another request for the object is under way.
-            if not left:
+            if not left or not until.allows_another():
                 raise
             time.sleep(random.uniform(0, 2 * _PAUSE))
     raise AssertionError("the last failure is raised")
 
 
-def put_on_condition(target: Any, place: str, key: str, value: Value, version: str | None, marks: Marks) -> Written:
+def put_on_condition(
+    calls: ObstoreCalls, place: str, key: str, value: Value, version: str | None, marks: Marks
+) -> Written:
     """Set an object if it is of the version (None: if there is none), and has these marks.
 
     Raises
@@ -116,30 +121,35 @@ def put_on_condition(target: Any, place: str, key: str, value: Value, version: s
     """
     condition = condition_of(version)
     errors = obstore().exceptions
-    _check_heeded(target, place)
+    _check_heeded(calls, place)
     marks = (*(marks or (origin_of(version),)), new_mark())
     try:
-        made = obstore().put(target, key, value, mode=condition, attributes=as_metadata(marks))
+        made = calls.write("put", key, value, mode=condition, attributes=as_metadata(marks))
     except errors.NotSupportedError as error:
         raise UnsupportedOperationError(f"this store has no conditional writes, {_ADVICE}") from error
     except FileNotFoundError:
         raise
     except Exception as error:
-        found = _found_out(target, key, version, marks)
+        if is_of_signal(error):
+            raise
+        found = _found_out(calls, key, version, marks)
         refused = isinstance(error, errors.AlreadyExistsError | errors.PreconditionError)
         if found.version is None and not refused and not _AT_WORK.search(str(error)):
             raise
         # A request that was made once is refused only if nothing was written.
-        made_once = _AT_ONCE.search(str(error)) or isinstance(target, obstore().store.MemoryStore)
+        made_once = _AT_ONCE.search(str(error)) or isinstance(calls.target, obstore().store.MemoryStore)
         return Written(None) if found.version is None and refused and made_once else found
     return Written(version_of(made), marks)
 
 
-def _found_out(target: Any, key: str, version: str | None, marks: Marks) -> Written:
+def _found_out(calls: ObstoreCalls, key: str, version: str | None, marks: Marks) -> Written:
     """Return what became of a write with these marks, of which the last is its own."""
     try:
-        found = obstore().get(target, key)
-    except Exception:
+        # The write has had its time.
+        found = calls.read("get", key, until=calls.limits.begin(calls.limits.timeout))
+    except Exception as error:
+        if is_of_signal(error):
+            raise
         # The failure of the write is the one to tell of.
         return Written(None, is_sure=False)
     *before, mark = marks
@@ -152,23 +162,23 @@ def _found_out(target: Any, key: str, version: str | None, marks: Marks) -> Writ
     return Written(None, is_sure=now == version or before[-1] in its_marks)
 
 
-def _check_heeded(target: Any, place: str) -> None:
+def _check_heeded(calls: ObstoreCalls, place: str) -> None:
     """Make sure that a server that is not the vendor's own refuses to create what is there."""
     kinds = obstore().store
-    if not isinstance(target, kinds.S3Store) or place.startswith("s3://") or place in _heeding:
+    if not isinstance(calls.target, kinds.S3Store) or place.startswith("s3://") or place in _heeding:
         return
     with _asking:
         if place in _heeding:
             return
         probe = f".blizzarr-probe-{uuid4().hex}"
-        put(target, probe, b"")
+        put(calls, probe, b"")
         try:
-            obstore().put(target, probe, b"", mode="create")
+            calls.write("put", probe, b"", mode="create")
         except obstore().exceptions.AlreadyExistsError:
             _heeding.add(place)
             return
         finally:
             # Whoever may not delete may still write.
             with suppress(Exception):
-                obstore().delete(target, probe)
+                calls.write("delete", probe)
     raise UnsupportedOperationError(f"this server ignores the conditions of writes (If-None-Match), {_ADVICE}")

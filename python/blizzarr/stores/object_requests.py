@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import re
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
@@ -11,9 +13,11 @@ from typing import Any, Final
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.stores.coalescing import Span
+from blizzarr.stores.failures import is_of_signal
 from blizzarr.stores.object_conditions import Written, put, put_on_condition, version_and_marks, version_of
 from blizzarr.stores.object_marks import Marks
 from blizzarr.stores.object_place import place_of_target, without_secrets
+from blizzarr.stores.obstore_calls import ObstoreCalls
 from blizzarr.stores.obstore_library import is_in_child, obstore
 from blizzarr.stores.protocol import Listing, Value
 from blizzarr.stores.ranges import slice_ranges
@@ -22,8 +26,16 @@ __all__ = ["ObjectRequests"]
 
 _ANSWERS: Final = 3
 """How many answers may break off."""
+_CHANGES: Final = 10
+"""How often a range may be beyond the end of a value that has it a moment later."""
 _LISTED: Final = 1000
 """Keys per request; S3 returns no more."""
+_PARTS_LOOKED_AT: Final = 3
+"""Of a listing that may have no end."""
+_DELETED: Final = 5000
+"""Keys whose removal has the time of one request."""
+_PART: Final = 5 << 20
+"""Bytes of a value that have the time of one request."""
 _MARKED: Final = 256
 """Of so many objects that were read to be replaced, the marks are kept until then."""
 
@@ -36,6 +48,10 @@ _BEYOND_END = re.compile(r"\b416\b|Invalid range|Range Not Satisfiable", re.IGNO
 _NO_CREDENTIALS = re.compile(r"/latest/api/token|/computeMetadata/|/metadata/identity/")
 _PLAIN_HTTP = re.compile(r"HTTP error: builder error")
 _NOT_PARTIAL = re.compile(r"non-partial|not partial|Range request not supported", re.IGNORECASE)
+
+
+class _ReplacedError(Exception):
+    """The value is another one than that of which a range was asked for."""
 
 
 class ObjectRequests:
@@ -58,7 +74,7 @@ class ObjectRequests:
 
     def __init__(self, target: Any) -> None:
         kinds = obstore().store
-        self.target = target
+        self.calls = ObstoreCalls(target)
         self.is_http = isinstance(target, kinds.HTTPStore)
         self.in_memory = isinstance(target, kinds.MemoryStore)
         self.is_conditional = not isinstance(target, kinds.HTTPStore | kinds.LocalStore)
@@ -83,15 +99,22 @@ class ObjectRequests:
             head = self.head(key)
             return None if head is None else (b"", head[1])
         with self._failures("read", key):
-            try:
-                answer = self._answer(key, options)
-            except FileNotFoundError:
-                raise
-            except Exception as error:
-                if not options:
+            for left in reversed(range(_CHANGES)):
+                try:
+                    answer = self._answer(key, options)
+                except FileNotFoundError:
                     raise
-                return self._get_otherwise(key, span, error)
-            return None if answer is None else (answer[0], version_of(answer[1].meta))
+                except Exception as error:
+                    if not options or is_of_signal(error):
+                        raise
+                    try:
+                        return self._get_otherwise(key, span, error)
+                    except _ReplacedError:
+                        if not left:
+                            raise error from None
+                else:
+                    return None if answer is None else (answer[0], version_of(answer[1].meta))
+            raise AssertionError("the last failure is raised")
 
     def get_to_replace(self, key: str) -> tuple[Value, str] | None:
         """Return a value and its version, as `get`, and keep its marks for `put_if`."""
@@ -119,17 +142,26 @@ class ObjectRequests:
 
         obstore repeats requests that fail, but not those whose answers break off.
         """
+        until = self.calls.limits.begin()
         for left in reversed(range(_ANSWERS)):
-            found = obstore().get(self.target, key, options=options)
+            found = self.calls.read("get", key, until=until, options=options)
             try:
-                return memoryview(found.bytes()).cast("B"), found
-            except Exception:
-                if not left:
+                return memoryview(self.calls.body(found, until)).cast("B"), found
+            except Exception as error:
+                if is_of_signal(error):
+                    raise
+                if not left or not until.allows_another():
                     raise
         raise AssertionError("the last failure is raised")
 
     def _get_otherwise(self, key: str, span: Span, error: Exception) -> tuple[Value, str] | None:
-        """Return what a request for a range has not: the range is empty, or the server knows no such ranges."""
+        """Return what a request for a range has not: the range is empty, or the server knows no such ranges.
+
+        Raises
+        ------
+        _ReplacedError
+            If the value has the range by now.
+        """
         if _NOT_PARTIAL.search(str(error)):
             whole = self.get(key, Span(0, None))
             return None if whole is None else (slice_ranges(whole[0], [(span.start, span.length)])[0], whole[1])
@@ -146,13 +178,13 @@ class ObjectRequests:
             return self.get(key, Span(max(0, size + span.start), size))
         if span.start >= size or not size:
             return b"", version
-        raise error
+        raise _ReplacedError
 
     def head(self, key: str) -> tuple[int, str] | None:
         """Return the size in bytes and the version of a value; None if there is none."""
         with self._failures("read", key):
             try:
-                found = obstore().head(self.target, key)
+                found = self.calls.read("head", key)
             except FileNotFoundError:
                 if self._has_bucket:
                     return None
@@ -164,7 +196,7 @@ class ObjectRequests:
     def put(self, key: str, value: Value) -> str:
         """Set a value, and return its version."""
         with self._failures("write", key):
-            version = version_of(put(self.target, key, self._handed(value)))
+            version = version_of(put(self.calls, key, self._handed(value)))
             self._marks.keep(key, (version, ()))
             return version
 
@@ -175,7 +207,7 @@ class ObjectRequests:
                 marks = self._marks_of(key, version)
                 if marks is None:
                     return Written(None)
-                written = put_on_condition(self.target, self.place, key, self._handed(value), version, marks)
+                written = put_on_condition(self.calls, self.place, key, self._handed(value), version, marks)
             except FileNotFoundError as error:
                 if _NO_BUCKET.search(str(error)):
                     raise
@@ -194,7 +226,7 @@ class ObjectRequests:
             return ()
         known = self._marks.get(key)
         if known is None or known[0] != version:
-            known = version_and_marks(obstore().get(self.target, key))
+            known = version_and_marks(self.calls.read("get", key))
         return known[1] if known[0] == version else None
 
     def _handed(self, value: Value) -> Value:
@@ -206,26 +238,43 @@ class ObjectRequests:
         if not keys:
             return
         with self._failures("delete", ", ".join(keys[:3])):
-            try:
-                obstore().delete(self.target, list(keys))
-            except FileNotFoundError as error:
-                if _NO_BUCKET.search(str(error)):
-                    raise
-                if len(keys) > 1:
-                    # Some kinds of stores say so of the first that is missing, and leave the rest.
-                    for key in keys:
-                        self.delete([key])
+            for batch in (keys[first : first + _DELETED] for first in range(0, len(keys), _DELETED)):
+                try:
+                    self.calls.write("delete", list(batch))
+                except FileNotFoundError as error:
+                    if _NO_BUCKET.search(str(error)):
+                        raise
+                    if len(batch) > 1:
+                        # Some kinds of stores say so of the first that is missing, and leave the rest.
+                        for key in batch:
+                            self.delete([key])
 
     def list(self, prefix: str) -> list[str]:
         """Return all keys under a prefix, sorted."""
         with self._failures("list", prefix):
-            chunks = obstore().list(self.target, prefix or None, chunk_size=_LISTED)
-            return sorted(entry["path"] for chunk in chunks for entry in chunk)
+            return sorted(self._keys(prefix))
+
+    def _keys(self, prefix: str, most: int | None = None) -> set[str]:
+        """Return all keys under a prefix, or those of the first `most` parts of the listing."""
+        stream = obstore().list(self.calls.target, prefix or None, chunk_size=_LISTED)
+        keys: set[str] = set()
+        for _ in itertools.count() if most is None else range(most):
+            part = self.calls.next_of(stream)
+            if part is None:
+                break
+            before = len(keys)
+            keys.update(entry["path"] for entry in part)
+            if len(keys) == before:
+                raise RuntimeError(
+                    f"the server repeats its listing: after {before:,} keys, none of {len(part):,} was new"
+                )
+        return keys
 
     def list_dir(self, prefix: str) -> Listing:
         """Return the keys and prefixes directly under a prefix."""
         with self._failures("list", prefix):
-            found = obstore().list_with_delimiter(self.target, prefix or None)
+            # Its requests follow each other within obstore.
+            found = self.calls.list_dir(prefix or None, late=lambda: self._keys(prefix, _PARTS_LOOKED_AT))
             keys = sorted(entry["path"] for entry in found["objects"])
             return Listing(tuple(keys), tuple(sorted(f"{path}/" for path in found["common_prefixes"])))
 
@@ -242,12 +291,18 @@ class ObjectRequests:
                 "multiprocessing.get_context('spawn') or 'forkserver'"
             )
             raise StoreError(reason, key=key or None, store=str(self), direction=direction)
+        began = time.monotonic()
         try:
             yield
         except (BlizzarrError, MemoryError):
             raise
         except Exception as error:
+            if is_of_signal(error):
+                raise
             reason, number = _reason(error), getattr(error, "errno", None)
+            reason += f" (after {time.monotonic() - began:.1f} s)"
+            if isinstance(error, TimeoutError):
+                number = errno.ETIMEDOUT
             if isinstance(error, errors.PermissionDeniedError | errors.UnauthenticatedError):
                 reason += "; pass credentials, or skip_signature=True for public data (see ObjectStore.from_url)"
                 number = errno.EACCES

@@ -16,13 +16,14 @@
 //! Workers start when they are first needed, spin for a moment when they run out of work, then sleep. A forked child has
 //! none of them; it makes a pool of its own.
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::fork::{self, PerProcess};
 use crate::interrupt::{self, ending, never, Interrupt, Patience, LAST_PATIENCE, TICK};
 use crate::panics;
@@ -97,7 +98,7 @@ where
     let work = Arc::new(Loop::new(&body, count, seats));
     pool.list(&work, seats);
     // From here to `leave` nothing may return or unwind; `take_part` catches what the body does.
-    work.take_part(0, interrupt);
+    taking_part(&work, 0, interrupt);
     pool.unlist(&work);
     work.wait_for_helpers(interrupt);
     if work.noted.load(Ordering::Relaxed) {
@@ -106,6 +107,31 @@ where
 
     let failure = work.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
     failure.map_or(Ok(()), Err)
+}
+
+thread_local! {
+    /// The loop that this thread takes part in; a loop within a loop is the inner one.
+    static INNERMOST: RefCell<Option<Arc<Loop>>> = const { RefCell::new(None) };
+}
+
+/// Whether what this thread does is in vain: the loop that it takes part in, or one around that, has failed, or (with
+/// `by_signal`) was ended by a signal. For bodies that wait for something else than the pool.
+pub fn is_given_up(by_signal: bool) -> bool {
+    let mut work = INNERMOST.with_borrow(Option::clone);
+    while let Some(inner) = work {
+        if if by_signal { &inner.interrupted } else { &inner.failed }.load(Ordering::Relaxed) {
+            return true;
+        }
+        work = inner.outer.clone();
+    }
+    false
+}
+
+fn taking_part(work: &Arc<Loop>, seat: usize, interrupt: Interrupt<'_>) {
+    let outer = INNERMOST.replace(Some(Arc::clone(work)));
+    // It catches panics.
+    work.take_part(seat, interrupt);
+    INNERMOST.set(outer);
 }
 
 /// What bodies may need (the Python interpreter) is ending: workers finish what they have begun and never begin again, since
@@ -137,7 +163,11 @@ struct Loop {
     /// Helpers that may be inside the body.
     running: AtomicUsize,
     failed: AtomicBool,
+    /// A signal has ended it.
+    interrupted: AtomicBool,
     failure: Mutex<Option<Error>>,
+    /// The loop that the caller takes part in.
+    outer: Option<Arc<Loop>>,
     caller: Thread,
     durability: Choice,
     /// A helper has noted a directory, for the caller.
@@ -181,7 +211,9 @@ impl Loop {
             next: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
+            interrupted: AtomicBool::new(false),
             failure: Mutex::new(None),
+            outer: INNERMOST.with_borrow(Option::clone),
             caller: thread::current(),
             durability: durability::choice(),
             noted: AtomicBool::new(false),
@@ -232,6 +264,9 @@ impl Loop {
     fn note(&self, act: impl FnOnce() -> Result<()>) {
         let outcome = panics::catch(act).unwrap_or_else(Err);
         if let Err(error) = outcome {
+            if error.kind == Kind::Request {
+                self.interrupted.store(true, Ordering::Relaxed);
+            }
             if !self.failed.swap(true, Ordering::Relaxed) {
                 *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             }
@@ -369,7 +404,7 @@ impl Pool {
         loop {
             let (work, seat) = joined.unwrap_or_else(|| self.wait_for_work());
             let mine = durability::choose(work.durability);
-            work.take_part(seat, &never);
+            taking_part(&work, seat, &never);
             durability::choose(mine);
             if durability::set_noted(false) {
                 work.noted.store(true, Ordering::Relaxed);

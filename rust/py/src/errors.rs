@@ -5,6 +5,7 @@ use std::cell::Cell;
 use blizzarr_core::error::{Direction, Error, Kind};
 use blizzarr_core::panics;
 use pyo3::exceptions::{PyException, PyMemoryError, PyOSError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -176,6 +177,10 @@ pub fn of_other_version(py: Python<'_>, raised: PyErr) -> Error {
 
 /// What foreign (Python) code raised, on its way through the engine.
 pub fn foreign(py: Python<'_>, raised: PyErr) -> Error {
+    // See `blizzarr.stores.failures`: a store that waits in Python is where signals are handled.
+    if raised.value(py).hasattr(intern!(py, "_blizzarr_of_signal")).unwrap_or(false) {
+        return of_signal(raised);
+    }
     let mut reason = raised.value(py).to_string();
     if reason.is_empty() {
         // Better than nothing: EOFError and the like often say no more than their name.

@@ -93,6 +93,12 @@ fn durability_commit(py: Python<'_>, begun: u64) -> PyResult<()> {
     errors::entry(py, "commit", None, done)
 }
 
+/// Whether what this thread does for the engine is in vain: see the engine's `pool::is_given_up`.
+#[pyfunction]
+fn is_given_up(by_signal: bool) -> bool {
+    blizzarr_core::pool::is_given_up(by_signal)
+}
+
 /// Called when the interpreter begins to end.
 #[pyfunction]
 fn interpreter_ends(py: Python<'_>) {
@@ -126,6 +132,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(caching::cache_value_changed, module)?)?;
     module.add_function(wrap_pyfunction!(caching::cache_prefix_changed, module)?)?;
     module.add_function(wrap_pyfunction!(is_optimised, module)?)?;
+    module.add_function(wrap_pyfunction!(is_given_up, module)?)?;
     module.add_function(wrap_pyfunction!(threads, module)?)?;
     module.add_function(wrap_pyfunction!(threads_set, module)?)?;
     module.add_function(wrap_pyfunction!(requests_set, module)?)?;

@@ -1,5 +1,4 @@
 use super::*;
-use crate::error::Kind;
 use std::collections::HashSet;
 use std::sync::atomic::AtomicU64;
 
@@ -228,4 +227,31 @@ fn figures() {
     };
     time("64 bodies of 20 us, alone", 200, &|| run(1, 64, &never, spin).expect("no failure"));
     time("64 bodies of 20 us, 2 threads", 200, &|| run(2, 64, &never, spin).expect("no failure"));
+}
+
+/// A body that waits for something else than the pool learns that a loop has failed, also one around its own.
+#[test]
+fn bodies_learn_that_they_are_given_up() {
+    for kind in [Kind::Store, Kind::Request] {
+        assert!(!is_given_up(false));
+        let inside = AtomicBool::new(false);
+        let outcome = run(2, 2, &never, |index, _| {
+            if index == 0 {
+                while !inside.load(Ordering::Acquire) {
+                    thread::yield_now();
+                }
+                return Err(Error::new(kind, "over"));
+            }
+            run(2, 2, &never, |_, _| {
+                inside.store(true, Ordering::Release);
+                while !is_given_up(kind == Kind::Request) {
+                    thread::yield_now();
+                }
+                assert!(kind == Kind::Request || !is_given_up(true));
+                Ok(())
+            })
+        });
+        assert_eq!(outcome.expect_err("one has failed").kind, kind);
+        assert!(!is_given_up(false));
+    }
 }

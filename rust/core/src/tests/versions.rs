@@ -14,7 +14,7 @@ use crate::codec::crc32c::Crc32c;
 use crate::codec::element::Swap;
 use crate::codec::BytesToBytes;
 use crate::error::{Error, Kind, Result};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{never, Interrupt};
 use crate::memory::{Origin, Target};
 use crate::read::read;
 use crate::region::{c_strides, Axis, Region};
@@ -23,6 +23,7 @@ use crate::store::uint64_sharded::{ShardedStore, Sharding};
 use crate::store::version::{Status, Version};
 use crate::store::{Conditional, Locker, Reader, Store};
 use crate::write::write;
+use crate::write_conditionally::persistently;
 
 /// What others do to a value right after somebody has read of it, given what is stored.
 type Others = Box<dyn FnMut(Option<&[u8]>) -> Option<Vec<u8>> + Send>;
@@ -363,4 +364,20 @@ fn who_is_replaced_for_ever_is_told_so() {
     // For a check that is an error of this chunk; only its whole can be checked, and that in one request.
     let checked = check(&array, &[0, 0], Depth::Everything, &OPTIONS).unwrap();
     assert!(checked.found.errors.is_empty());
+}
+
+/// Neither an intermediary that makes every condition fail nor a crowd of writers is asked for ever.
+#[test]
+fn a_write_that_is_always_refused_is_given_up() {
+    let store = store(true);
+    store.put("k", b"theirs".to_vec());
+    let refused = persistently(&*store, "k", &never, |_, _| Ok(false)).unwrap_err();
+    assert_eq!((refused.kind, refused.key.as_deref()), (Kind::Store, Some("k")));
+    assert!(refused.reason.contains("nobody changed it"), "{}", refused.reason);
+    let beaten = persistently(&*store, "k", &never, |_, _| {
+        store.put("k", b"others".to_vec());
+        Ok(false)
+    });
+    let beaten = beaten.unwrap_err().reason;
+    assert!(beaten.contains("others changed it"), "{beaten}");
 }
