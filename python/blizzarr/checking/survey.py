@@ -18,6 +18,7 @@ __all__ = ["Survey", "survey", "unwrapped"]
 
 _RESERVED = ".blizzarr-"
 """The prefix of temporary files; see `blizzarr.checking.leftovers`."""
+_NAME = "a name that no key can have"
 _NO_NAME = re.compile(r"[\\\0\ud800-\udfff]")
 
 
@@ -52,6 +53,10 @@ def survey(store: Store, prefixes: tuple[str, ...]) -> Survey:
             _walk(partial(_by_handle, local), prefix, found)
         elif isinstance(local, LocalStore):
             _walk(partial(_by_path, local.root), prefix, found)
+        elif (list_all := getattr(local, "list_all", None)) is not None:
+            keys, others = list_all(prefix)
+            found.keys += keys
+            found.others |= dict.fromkeys(others, _NAME)
         else:
             found.keys += store.list(prefix)
     found.keys.sort()
@@ -78,7 +83,7 @@ def _walk(look: Callable[[str], tuple[os.stat_result, list[Entry]]], prefix: str
             if entry.name.startswith(_RESERVED):
                 found.temporary.add(name)
             elif _NO_NAME.search(entry.name):
-                found.others[key] = "a name that no key can have"
+                found.others[key] = _NAME
             elif entry.is_file:
                 found.keys.append(key)
             elif entry.is_directory:

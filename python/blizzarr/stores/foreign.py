@@ -12,7 +12,7 @@ from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.conditional import try_replace
 from blizzarr.stores.failures import failures
-from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Value
 from blizzarr.stores.ranges import slice_ranges
@@ -257,11 +257,15 @@ class ForeignStore(BaseStore):
         StoreError
             If the object raises an exception.
         """
+        return self.list_all(prefix)[0]
+
+    def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
+        """Return what `list` does, and the names under the prefix that are no keys of a store."""
         prefix = check_prefix(prefix)
         if not self._has("list"):
             raise self._lacks("list", prefix)
         with failures("list", prefix, self):
-            return sorted(key for key in self.target.list(prefix) if key.startswith(prefix))
+            return keys_and_others(name for name in self.target.list(prefix) if str(name).startswith(prefix))
 
     @property
     def has_list_dir(self) -> bool:
@@ -275,7 +279,8 @@ class ForeignStore(BaseStore):
             return list_sorted_dir(self.list(prefix), prefix)
         with failures("list", prefix, self):
             keys, prefixes = self.target.list_dir(prefix)
-            return Listing(tuple(sorted(keys)), tuple(sorted(prefixes)))
+            usable = sorted(filter(is_key, keys))
+            return Listing(tuple(usable), tuple(sorted(name for name in prefixes if is_key(name.removesuffix("/")))))
 
     def flush(self) -> None:
         """Flush the object, if it has a method for it."""

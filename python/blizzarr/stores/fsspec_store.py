@@ -12,7 +12,7 @@ from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.coalescing import Span, parts_of, spans_of
 from blizzarr.stores.failures import failures
-from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.requests import each
@@ -158,6 +158,10 @@ class FsspecStore(BaseStore):
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """Return all keys under the prefix, sorted."""
+        return self.list_all(prefix)[0]
+
+    def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
+        """Return what `list` does, and the names under the prefix that are no keys of a store."""
         path = self._listed(prefix)
         with failures("list", prefix, self):
             # Directories below are remembered, too.
@@ -165,8 +169,9 @@ class FsspecStore(BaseStore):
             try:
                 found = self.fs.find(path)
             except _MISSING:
-                return []
-            return sorted(key for key in map(self._key, found) if key is not None and key.startswith(prefix))
+                return [], []
+            names = (key for key in map(self._key, found) if key is not None and key.startswith(prefix))
+            return keys_and_others(names)
 
     def list_dir(self, prefix: str = "") -> Listing:
         """Return the keys and prefixes directly under the prefix."""
@@ -179,7 +184,7 @@ class FsspecStore(BaseStore):
                 return Listing((), ())
             entries = [(self._key(entry["name"]), entry["type"]) for entry in found]
         # Some list a file as the only entry of itself, or a directory within itself.
-        inside = [(key, kind) for key, kind in entries if key is not None and key.startswith(prefix) and key != prefix]
+        inside = [(key, kind) for key, kind in entries if key is not None and is_key(key) and key.startswith(prefix)]
         keys = sorted(key for key, kind in inside if kind != "directory")
         return Listing(tuple(keys), tuple(sorted(f"{key}/" for key, kind in inside if kind == "directory")))
 

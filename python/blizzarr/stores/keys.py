@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
 from blizzarr.errors import PathError
 
-__all__ = ["check_key", "check_prefix"]
+__all__ = ["check_key", "check_prefix", "is_key", "keys_and_others"]
 
 # An empty, "." or ".." segment (a slash at either end makes an empty one), NUL, backslash, half of a surrogate pair.
 _UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\0\\\ud800-\udfff]")
@@ -53,6 +54,37 @@ def check_prefix(prefix: str) -> str:
     if _UNUSABLE.search(bare):
         raise PathError(f"{_fault(bare)}; prefixes look like 'a/b/'", key=prefix)
     return bare + "/"
+
+
+def is_key(name: object) -> bool:
+    """Return whether a store may have such a key.
+
+    Examples
+    --------
+    >>> is_key("a/c/0"), is_key("a//c"), is_key(0)
+    (True, False, False)
+    """
+    return isinstance(name, str) and _UNUSABLE.search(name) is None
+
+
+def keys_and_others(
+    names: Iterable[object], is_usable: Callable[[object], bool] = is_key
+) -> tuple[list[str], list[str]]:
+    """Return the names that are keys, and those that are not, as texts; both sorted.
+
+    Examples
+    --------
+    >>> keys_and_others(["b", "a//b", "a/c"])
+    (['a/c', 'b'], ['a//b'])
+    """
+    keys: list[str] = []
+    others: list[str] = []
+    for name in names:
+        if is_usable(name):
+            keys.append(str(name))
+        else:
+            others.append(str(name))
+    return sorted(keys), sorted(others)
 
 
 def _fault(key: str) -> str:

@@ -6,11 +6,10 @@ import builtins
 from collections.abc import MutableMapping
 from typing import Any
 
-from blizzarr.errors import PathError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import value_changed
 from blizzarr.stores.failures import failures
-from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.keys import check_key, check_prefix, keys_and_others
 from blizzarr.stores.listing import list_sorted
 from blizzarr.stores.protocol import Value
 
@@ -86,15 +85,13 @@ class MappingStore(BaseStore):
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """Return all keys under the prefix, sorted."""
+        return self.list_all(prefix)[0]
+
+    def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
+        """Return what `list` does, and the names under the prefix that are no keys of a store."""
         prefix = check_prefix(prefix)
         with failures("list", prefix, self):
             # Copying the keys of a dict is atomic for other threads; iterating over it is not.
-            keys = builtins.list(self.mapping)
-        return builtins.list(list_sorted(sorted(filter(_is_key, keys)), prefix))
-
-
-def _is_key(key: object) -> bool:
-    try:
-        return isinstance(key, str) and bool(check_key(key))
-    except PathError:
-        return False
+            names = builtins.list(self.mapping)
+        keys, others = keys_and_others(names)
+        return builtins.list(list_sorted(keys, prefix)), [name for name in others if name.startswith(prefix)]

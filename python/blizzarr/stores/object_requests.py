@@ -6,7 +6,7 @@ import errno
 import itertools
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from blizzarr.stores.coalescing import Span
 from blizzarr.stores.failures import is_of_signal
 from blizzarr.stores.object_conditions import Written, put, put_on_condition, version_and_marks, version_of
 from blizzarr.stores.object_marks import Marks
+from blizzarr.stores.object_names import names_of
 from blizzarr.stores.object_place import place_of_target, without_secrets
 from blizzarr.stores.obstore_calls import ObstoreCalls
 from blizzarr.stores.obstore_library import is_in_child, obstore
@@ -249,10 +250,13 @@ class ObjectRequests:
                         for key in batch:
                             self.delete([key])
 
-    def list(self, prefix: str) -> list[str]:
-        """Return all keys under a prefix, sorted."""
+    def list(self, prefix: str) -> Iterable[str]:
+        """Return the names of all objects under a prefix, in any order."""
         with self._failures("list", prefix):
-            return sorted(self._keys(prefix))
+            try:
+                return self._keys(prefix)
+            except obstore().exceptions.InvalidPathError as error:
+                return names_of(self.calls, prefix, error)[0]
 
     def _keys(self, prefix: str, most: int | None = None) -> set[str]:
         """Return all keys under a prefix, or those of the first `most` parts of the listing."""
@@ -274,7 +278,11 @@ class ObjectRequests:
         """Return the keys and prefixes directly under a prefix."""
         with self._failures("list", prefix):
             # Its requests follow each other within obstore.
-            found = self.calls.list_dir(prefix or None, late=lambda: self._keys(prefix, _PARTS_LOOKED_AT))
+            try:
+                found = self.calls.list_dir(prefix or None, late=lambda: self._keys(prefix, _PARTS_LOOKED_AT))
+            except obstore().exceptions.InvalidPathError as error:
+                names, inside = names_of(self.calls, prefix, error, delimiter="/")
+                return Listing(tuple(sorted(names)), tuple(sorted(inside)))
             keys = sorted(entry["path"] for entry in found["objects"])
             return Listing(tuple(keys), tuple(sorted(f"{path}/" for path in found["common_prefixes"])))
 

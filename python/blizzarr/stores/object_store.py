@@ -11,7 +11,7 @@ from blizzarr.errors import ConflictError, PathError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.coalescing import Span, parts_of, spans_of
-from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
 from blizzarr.stores.object_conditions import Written
 from blizzarr.stores.object_requests import ObjectRequests
 from blizzarr.stores.obstore_library import store_of_url
@@ -287,11 +287,17 @@ class ObjectStore(BaseStore):
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """Return all keys under the prefix, sorted."""
-        return self._requests.list(self._listable(prefix))
+        return self.list_all(prefix)[0]
+
+    def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
+        """Return what `list` does, and the names under the prefix that are no keys of a store."""
+        return keys_and_others(self._requests.list(self._listable(prefix)), _is_key)
 
     def list_dir(self, prefix: str = "") -> Listing:
         """Return the keys and prefixes directly under the prefix."""
-        return self._requests.list_dir(self._listable(prefix))
+        keys, prefixes = self._requests.list_dir(self._listable(prefix))
+        inside = (name for name in prefixes if _is_key(name.removesuffix("/")))
+        return Listing(tuple(filter(_is_key, keys)), tuple(inside))
 
     def _get_spans(self, key: str, spans: Sequence[Span]) -> builtins.list[tuple[Value, str]] | None:
         found = each(self, lambda span: self._requests.get(key, span), spans, _AT_ONCE)
@@ -327,6 +333,10 @@ def _check(key: str) -> str:
     if control is not None:
         raise PathError(f"it contains {control[0]!r}, which keys in object stores may not", key=key)
     return key
+
+
+def _is_key(name: object) -> bool:
+    return is_key(name) and _CONTROL.search(str(name)) is None
 
 
 def _unpickled(target: Any, read_only: bool, unsafe: bool) -> ObjectStore:
