@@ -84,6 +84,7 @@ LIES: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*its directory has a wrong checksum")
 @pytest.mark.parametrize("lie", LIES)
 def test_rows_025_122_entries_that_cannot_be_read_are_not_missing(archive: Path, lie: str) -> None:
     """An error that names the entry and the array; never fill value; the other chunks stay readable."""
@@ -98,12 +99,13 @@ def test_rows_025_122_entries_that_cannot_be_read_are_not_missing(archive: Path,
     assert array[48:].tolist() == list(range(49, 65))
 
 
+@pytest.mark.filterwarnings("ignore:.*its directory has a wrong checksum")
 @pytest.mark.parametrize("key", [..., 40])
 def test_row_122_wrong_crc(archive: Path, key: object) -> None:
     """A chunk that is read as a whole is checked against the checksum of its entry."""
     change_directory(archive, "a/c/2", 16, b"\0\0\0\0")
     array = blizzarr.open(archive, mode="r", path="a")
-    with pytest.raises(StoreError, match="checksum mismatch"):
+    with pytest.raises(StoreError, match=r"the record at byte .* disagree: there is the checksum"):
         array[key]
 
 
@@ -115,7 +117,8 @@ def test_row_122_cut_and_lengthened_files(archive: Path, tmp_path: Path) -> None
         other.write_bytes(whole[:kept])
         with pytest.raises(BlizzarrError):
             blizzarr.open(other, mode="r", path="a")
-    for data in (b"#!/bin/sh\n" + whole, whole[:-2] + struct.pack("<H", 60_000) + bytes(60_000)):
+    end = whole.rindex(b"PK\5\6") + 20
+    for data in (b"#!/bin/sh\n" + whole, whole[:end] + struct.pack("<H", 60_000) + bytes(60_000)):
         other.write_bytes(data)
         assert blizzarr.open(other, mode="r", path="a")[...].tolist() == list(range(1, 65))
 
@@ -158,10 +161,11 @@ def test_row_076_entries_that_lead_out(archive: Path, tmp_path: Path) -> None:
         link.create_system, link.external_attr = 3, 0o120777 << 16
         with pytest.warns(UserWarning, match="Duplicate name"):
             made.writestr(link, "/etc/passwd")
-    with pytest.warns(UserWarning, match=r"\.\./x") as caught:
+    with pytest.warns(UserWarning, match=r"\.\./x"):
         array = blizzarr.open(archive, mode="r", path="a")
-    assert "symbolic link" in str(caught[0].message)
     assert array[:48].tolist() == list(range(1, 49))
+    with pytest.raises(StoreError, match="symbolic link, which is not followed"):
+        array[48]
     assert not (tmp_path / "x").exists()
     assert all(".." not in key and not key.startswith("/") for key in array.store.list())
 

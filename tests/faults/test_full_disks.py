@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import itertools
 import os
 import shutil
@@ -106,6 +107,26 @@ def test_row_085_no_room_for_names(small: Path) -> None:
     array[0] = 1
     assert array[0].tolist() == [1] * 64
     assert (array[1] == NOISE[1, :64]).all()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the last attempt, at the end
+def test_row_085_a_new_zip_file_that_gets_no_room(small: Path) -> None:
+    """Nothing of it is left; the copy can be made when there is room."""
+    noise = np.concatenate([NOISE] * 4)
+    with pytest.raises(StoreError) as raised:
+        blizzarr.copy(noise, small / "x.zip", chunks=(1, 1 << 16), compressors=None)
+    assert raised.value.errno == errno.ENOSPC
+    del raised
+    gc.collect()
+    for left in small.iterdir():  # what there was room for, as a file that can be opened
+        assert (left.name, blizzarr.open(left, mode="r").shape) == ("x.zip", noise.shape)
+        left.unlink()  # as what is replaced stays until the new file is complete
+    gc.collect()
+    for number in (2, 3):
+        copied = blizzarr.copy(noise[:number], small / "x.zip", chunks=(1, 1 << 16), compressors=None, overwrite=True)
+        copied.store.close()
+        assert (blizzarr.open_array(small / "x.zip", mode="r")[...] == noise[:number]).all()
+    assert [left.name for left in small.iterdir()] == ["x.zip"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")

@@ -108,7 +108,7 @@ def copy(
     if resume and overwrite:
         raise ValueError("expected resume= (keep what is there) or overwrite= (remove what is there), found both")
     what = _source(source)
-    found, place = resolve(dest, "a", path)
+    found, place = resolve(dest, "w" if overwrite else "a", path)
     check_path(place)
     if isinstance(what, Array | Group):
         _refuse_overlap(what, found, place)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.protocol import Store
+from blizzarr.stores.regular import kind_of
 from blizzarr.stores.wrapper import StoreWrapper
 
 __all__ = ["OUT", "Entry", "entries", "kept_within", "open_directory", "opened", "refuse_out"]
@@ -99,4 +99,4 @@ def _what(entry: os.DirEntry[str]) -> str:
         mode = entry.stat(follow_symlinks=False).st_mode
     except OSError:
         return "gone"
-    return "a FIFO" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+    return kind_of(mode)

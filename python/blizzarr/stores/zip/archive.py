@@ -2,56 +2,60 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from blizzarr.errors import ConflictError, StoreError
+from blizzarr.errors import ArchiveError, ConflictError, StoreError
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.zip.directory import read_directory
 from blizzarr.stores.zip.entries import read_entry, read_entry_ranges
 from blizzarr.stores.zip.file import AppendFile, sync_directory
+from blizzarr.stores.zip.names import Names
+from blizzarr.stores.zip.new_file import NewFile
 from blizzarr.stores.zip.records import DEFLATED, STORED, Entry, new_entry, pack_directory, pack_local
 
 __all__ = ["Archive"]
 
-_numbers = itertools.count()
-
 
 class Archive:
-    """The entries of a zip file, which is created when the first entry is added.
+    """The entries of a zip file, which is created when the first entry is added, and gets its name on the first flush.
 
     New entries are appended after the directory of the last flush, which stays in the file unused: so the entries that
     it lists survive the death of a writer.
     """
 
-    def __init__(self, path: Path, file: AppendFile | None, final: Path | None = None) -> None:
+    def __init__(self, path: Path, file: AppendFile | None, *, replaces: bool = False) -> None:
         self.path = path
         self.entries: dict[str, Entry] = {}
         self.complaints: tuple[str, ...] = ()
+        self._names: Names | None = None  # of a directory without a checksum
+        self._is_complete = True  # without entries that cannot be values, and that a new directory would not list
+        self._stop = 0  # of what is listed, in the file as it was when it was opened
         self._file = file
-        self._final = final  # where the file goes on the first flush, when it is written under another name
+        self._new: NewFile | None = None  # until the first flush, if the file is created
+        self._replaces = replaces
         self._renamed = False  # to where it goes, which is not known to be on the device yet
         self._changed = False
         self._closed = False
-        self._reads_only = False  # as long as nothing is added, so that nobody else is kept from adding
+        self._reads_only = file is not None  # as long as nothing is added, so that nobody else is kept from adding
         self._writer = os.getpid()  # what a forked child inherits is not its to finish: two would write one end
         self._files = [] if file is None else [file]
         if file is not None and file.size:
             directory = read_directory(file.read_at, file.size, str(path))
             self.entries, self.complaints = directory.entries, directory.complaints
+            self._stop = directory.stop
+            self._is_complete = directory.is_complete
+            if not directory.intact:
+                damaged = directory.intact is False
+                self._names = Names(file.read_at, directory.entries.values(), str(path), damaged=damaged)
 
     @classmethod
     def open(cls, path: Path, mode: str) -> Archive:
         """Open a file to read (``"r"``), to add to (``"a"``), or to replace (``"w"``)."""
-        if mode == "r":
-            return cls(path, AppendFile(path, os.O_RDONLY))
-        if mode == "a" and path.exists():
-            archive = cls(path, AppendFile(path, os.O_RDONLY))
-            archive._reads_only = True
-            return archive
-        return cls(path, None, path if mode == "w" else None)
+        if mode == "r" or (mode == "a" and os.path.lexists(path)):
+            return cls(path, AppendFile.open(path))
+        return cls(path, None, replaces=mode == "w")
 
     @property
     def is_open(self) -> bool:
@@ -63,20 +67,39 @@ class Archive:
         """True if the file at the path is the open one, others have not changed it, and this process opened it."""
         if self._closed or self._writer != os.getpid():
             return False
+        if self._file is None or self._new is not None:
+            return not os.path.lexists(self.path)
         try:
-            found = os.stat(self.path)
+            return self._file.is_unchanged()
         except FileNotFoundError:
-            return self._file is None
-        return self._file is not None and self._file.is_at(found)
+            return False
+
+    def find(self, key: str) -> Entry | None:
+        """Return the entry of a key; None if there is none."""
+        entry = self.entries.get(key)
+        if entry is None and self._names is not None:
+            self._names.check_missing(key)
+        return entry
+
+    def check_listing(self, *, all_keys: bool) -> None:
+        """Make sure that no entry has another name in the directory than in the file.
+
+        Raises
+        ------
+        ArchiveError
+            If one has.
+        """
+        if self._names is not None:
+            self._names.check_listing(all_keys=all_keys)
 
     def read(self, key: str, limit: int) -> bytes | None:
         """Return the value of a key; None if there is none."""
-        entry = self.entries.get(key)
+        entry = self.find(key)
         return None if entry is None else read_entry(self._opened(), entry, limit)
 
     def read_ranges(self, key: str, ranges: Sequence[ByteRange], limit: int) -> list[Value] | None:
         """Return parts of the value of a key; None if there is none."""
-        entry = self.entries.get(key)
+        entry = self.find(key)
         return None if entry is None else read_entry_ranges(self._opened(), entry, ranges, limit)
 
     def append(self, key: str, plain: memoryview, crc: int, packed: bytes | None) -> None:
@@ -96,11 +119,11 @@ class Archive:
         file = self._opened()
         file.append(pack_directory(self.entries.values(), file.size))
         file.sync()
-        if self._final is not None:
-            os.replace(file.path, self._final)
-            file.path, self._final, self._renamed = self._final, None, True
+        if self._new is not None:
+            self._publish(self._new)
+            self._new, self._renamed = None, True
         if self._renamed:
-            sync_directory(file.path.parent)
+            sync_directory(self.path.parent)
             self._renamed = False
         self._changed = False
 
@@ -109,6 +132,18 @@ class Archive:
         if self._closed:
             return
         self.flush()
+        self._release()
+
+    def finish(self) -> None:
+        """Close the file for good, also if it cannot be flushed."""
+        try:
+            self.close()
+        finally:
+            self._release()
+            if self._new is not None and self._writer == os.getpid():
+                self._new.discard()
+
+    def _release(self) -> None:
         self._closed = True
         for file in self._files:
             file.close()
@@ -128,15 +163,24 @@ class Archive:
         ------
         ConflictError
             If another process writes it, or has changed it since it was opened.
+        ArchiveError
+            If its directory does not agree with its entries, or lists what the next directory would not.
         """
         before = self._opened()
         if self._reads_only:
-            file = AppendFile(self.path, os.O_RDWR)
-            if file.size != before.size or not file.is_same(before):
+            if not self._is_complete:
+                reason = "it has entries with names that keys cannot have, which would be lost; copy it into a new file"
+                raise ArchiveError(f"nothing can be added to this zip file: {reason}", store=str(self.path))
+            if self._names is not None:
+                self._names.check_entries()
+            file = AppendFile.open(self.path, writes=True)
+            if not before.is_unchanged():
                 file.close()
                 raise ConflictError(
                     "another writer changed this zip file since it was opened; open it again", store=str(self.path)
                 )
+            if self._stop < file.size:  # what was never listed would otherwise be in the way of the next reader
+                file.cut(self._stop)
             self._files.append(file)
             self._file = file
             self._reads_only = False
@@ -157,12 +201,17 @@ class Archive:
             If another writer has created it in the meantime.
         """
         self._writer = os.getpid()
+        if not self._replaces and os.path.lexists(self.path):
+            raise self._not_ours()
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        path = self.path
-        if self._final is not None:
-            path = path.with_name(f"{path.name}.{os.getpid():x}-{next(_numbers)}.partial")
-        file = AppendFile(path, os.O_RDWR | os.O_CREAT)
-        if file.size:
-            file.close()
-            raise ConflictError("another writer made this file in the meantime", store=str(path))
-        return file
+        self._new = NewFile(self.path)
+        return AppendFile(self.path, self._new.descriptor, writes=True)
+
+    def _publish(self, new: NewFile) -> None:
+        try:
+            new.publish(replace=self._replaces)
+        except FileExistsError as error:
+            raise self._not_ours() from error
+
+    def _not_ours(self) -> ConflictError:
+        return ConflictError("another writer made this file in the meantime", store=str(self.path))

@@ -1,22 +1,23 @@
-"""Finding and reading the directory of a zip file, also after its writer was interrupted."""
+"""Finding and reading the directory of a zip file, and making sure that it agrees with the file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from blizzarr.errors import ArchiveError, PathError
 from blizzarr.stores.keys import check_key
+from blizzarr.stores.zip.end import END, END64_SIZE, End, unpack_end
+from blizzarr.stores.zip.interrupted import last_whole_directory
+from blizzarr.stores.zip.names import check_entry
 from blizzarr.stores.zip.others import BEGINNING, what_it_is
-from blizzarr.stores.zip.records import END, END64_SIZE, End, Entry, unpack_end, unpack_entries
+from blizzarr.stores.zip.records import Entry, ReadAt, unpack_directory
 
 __all__ = ["Directory", "read_directory"]
 
-ReadAt = Callable[[int, int], bytes]
-
 _SIGNATURE = b"PK\5\6"
 _MAX_COMMENT = 0xFFFF
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,94 +28,129 @@ class Directory:
     """The usable entries by key; the last of several with one name."""
     complaints: tuple[str, ...]
     """The entries that were skipped and why, for a warning."""
+    is_complete: bool
+    """True if no entry was skipped, but for directories."""
+    intact: bool | None
+    """Whether the bytes of the directory have the checksum that its writer noted; None if none was noted."""
+    stop: int
+    """The size of the file without what an interrupted writer left."""
+
+
+class _Found(NamedTuple):
+    """A directory, as it is in the file."""
+
+    end: End
+    entries: list[Entry]
+    intact: bool | None
 
 
 def read_directory(read_at: ReadAt, size: int, name: str) -> Directory:
     """Read the last directory in a file of `size` bytes.
 
-    If a writer was interrupted while it added entries, the file goes on after the directory. The directory is then
-    searched for backwards, and a complaint says how much follows it.
+    If a writer was interrupted while it added entries, the file goes on after the directory, and a complaint says how
+    much.
 
     Raises
     ------
     ArchiveError
         If it is not a zip file, or its directory is damaged.
     """
-    shifted: tuple[int, End, int] | None = None
-    for at, interrupted in _candidates(read_at, size):
-        low = max(0, at - END64_SIZE)
-        end = unpack_end(read_at(low, at + END.size - low), at - low)
-        start = at - end.trailer - end.size
-        before = start - end.offset
-        if start < 0 or before < 0 or (end.count and read_at(start, 4) != b"PK\1\2"):
+    damage: ValueError | None = None
+    shifted: _Found | None = None
+    for at in _candidates(read_at, size):
+        try:
+            found = _read_at_end(read_at, at, size)
+        except ValueError as error:
+            damage = damage or error
             continue
-        if before:
-            # Either something precedes the first entry (a self-extracting program), or this is the end of a zip file
-            # that is a value in this one, which was cut there. The latter must not hide the real directory.
-            if not interrupted:
-                shifted = shifted or (start, end, before)
-            continue
-        complaints: list[str] = []
-        if interrupted:
-            rest = size - at - END.size
-            complaints.append(f"{rest:,} bytes follow the directory: what the last writer added was never listed")
-        break
-    else:
-        if shifted is None:
-            raise ArchiveError(f"expected a zip file, found {what_it_is(read_at(0, BEGINNING))}", store=name)
-        start, end, before = shifted
-        complaints = []
-    entries = _usable(_listed(read_at, start, end, name), before, complaints)
-    return Directory(entries, tuple(complaints))
+        if not found.end.shift:
+            return _usable(read_at, found, [], name)
+        # Either something precedes the first entry (a self-extracting program), or this is the end of a zip file that
+        # is a value in this one, which was cut there. The latter must not hide the real directory.
+        shifted = shifted or found
+    if damage is not None:
+        # The end of an interrupted writer's file is not where that of a whole one is.
+        raise _damaged(damage, name) from damage
+    at_last = last_whole_directory(read_at, size)
+    if at_last is not None:
+        try:
+            found = _read_at_end(read_at, at_last, size)
+        except ValueError as error:
+            raise _damaged(error, name) from error
+        rest = f"{size - found.end.stop:,} bytes follow the directory: what the last writer added was never listed"
+        return _usable(read_at, found, [rest], name)
+    if shifted is not None:
+        return _usable(read_at, shifted, [], name)
+    raise ArchiveError(f"expected a zip file, found {what_it_is(read_at(0, BEGINNING))}", store=name)
 
 
-def _candidates(read_at: ReadAt, size: int) -> Iterator[tuple[int, bool]]:
-    """Iterate over possible offsets of the end record, likeliest first, and whether the file goes on after it."""
+def _candidates(read_at: ReadAt, size: int) -> Iterator[int]:
+    """Iterate over the offsets of what may be the end record, from the back: its comment ends where the file does."""
     base = max(0, size - END.size - _MAX_COMMENT)
     tail = read_at(base, size - base)
-    for at in _found(tail):
-        comment = int.from_bytes(tail[at + END.size - 2 : at + END.size], "little")
-        if at + END.size + comment == len(tail):
-            yield base + at, False
-    # There is no end record at the end: look for the last one before more was appended.
-    high = size
-    while high > 0:
-        low = max(0, high - _BLOCK)
-        # Blocks overlap by one record, so that a record across a border is found.
-        for at in _found(read_at(low, min(size, high + END.size) - low)):
-            if low + at < high:
-                yield low + at, True
-        high = low
-
-
-def _found(data: bytes) -> Iterator[int]:
-    """Iterate over the offsets of complete end records in the data, from the back."""
-    at = data.rfind(_SIGNATURE, 0, max(0, len(data) - END.size + len(_SIGNATURE)))
+    at = tail.rfind(_SIGNATURE, 0, max(0, len(tail) - END.size + len(_SIGNATURE)))
     while at >= 0:
-        yield at
-        at = data.rfind(_SIGNATURE, 0, at + len(_SIGNATURE) - 1)
+        if at + END.size + int.from_bytes(tail[at + END.size - 2 : at + END.size], "little") == len(tail):
+            yield base + at
+        at = tail.rfind(_SIGNATURE, 0, at + len(_SIGNATURE) - 1)
 
 
-def _listed(read_at: ReadAt, start: int, end: End, name: str) -> list[Entry]:
-    try:
-        return list(unpack_entries(read_at(start, end.size), end.count))
-    except ValueError as error:
-        raise ArchiveError(f"the directory of the zip file is damaged: {error}", store=name) from error
+def _read_at_end(read_at: ReadAt, at: int, size: int) -> _Found:
+    """Read the end record at this place, and the directory that it describes.
+
+    Raises
+    ------
+    ValueError
+        If they do not agree with each other.
+    """
+    low = max(0, at - END64_SIZE)
+    end = unpack_end(read_at(low, min(at + END.size + _MAX_COMMENT, size) - low), at - low, low)
+    listed, checksum = unpack_directory(read_at, end.start, end.size, end.entries, end.shift)
+    if end.shift and listed:
+        # What precedes the archive cannot be told from an offset that is damaged, but for what is there.
+        first = min(listed, key=lambda entry: entry.offset)
+        check_entry(read_at, first, "")
+    return _Found(end, listed, None if end.checksum is None else end.checksum == checksum)
 
 
-def _usable(listed: Iterable[Entry], before: int, complaints: list[str]) -> dict[str, Entry]:
-    """Return the entries that are values; directories are skipped, and bad names are skipped with a complaint."""
+def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) -> Directory:
+    """Return the entries that are values; directories are skipped, and bad names are skipped with a complaint.
+
+    Raises
+    ------
+    ArchiveError
+        If the name of one that is skipped, or that is there twice, is another in the file.
+    """
     entries: dict[str, Entry] = {}
-    for entry in listed:
-        if entry.name.endswith("/"):
+    skipped: list[str] = []
+    if found.intact is False:
+        complaints.append("its directory has a wrong checksum; its names are compared with those in the file")
+    for entry in found.entries:
+        key = entry.name
+        if key.endswith("/") and not entry.size:
             continue
-        if entry.is_link:
-            complaints.append(f"entry {entry.name!r} is a symbolic link")
-            continue
-        try:
-            check_key(entry.name)
-        except PathError as error:
-            complaints.append(f"entry {entry.name!r}: {error.reason}")
-            continue
-        entries[entry.name] = replace(entry, offset=entry.offset + before) if before else entry
-    return entries
+        reason = _reason(key)
+        if not found.intact and (reason is not None or key in entries):
+            # One flipped bit can make such a name, and would hide the entry that has the right one.
+            check_entry(read_at, entry, name)
+            if reason is None:
+                check_entry(read_at, entries[key], name)
+        if reason is None:
+            entries[key] = entry
+        else:
+            skipped.append(f"entry {key!r}: {reason}")
+    return Directory(entries, (*complaints, *skipped), not skipped, found.intact, found.end.stop)
+
+
+def _reason(key: str) -> str | None:
+    """Return why this is no name of a value."""
+    try:
+        check_key(key)
+    except PathError as error:
+        return error.reason
+    return None
+
+
+def _damaged(error: ValueError, name: str) -> ArchiveError:
+    reason = f"the directory of the zip file is damaged: {error}"
+    return ArchiveError(f"{reason}; nothing is read or written, so that no entry is taken for missing", store=name)

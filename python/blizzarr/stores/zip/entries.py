@@ -9,18 +9,27 @@ from blizzarr.errors import ArchiveError, LimitError
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.ranges import resolve_range, slice_ranges
 from blizzarr.stores.zip.file import AppendFile
-from blizzarr.stores.zip.records import DEFLATED, LOCAL, STORED, Entry
+from blizzarr.stores.zip.names import check_entry
+from blizzarr.stores.zip.records import DEFLATED, STORED, Entry
 
 __all__ = ["read_entry", "read_entry_ranges"]
 
 
 def read_entry(file: AppendFile, entry: Entry, limit: int) -> bytes:
     """Return the value of an entry; a compressed one must not be larger than `limit` bytes."""
+    if entry.method != STORED and entry.size > limit:
+        raise LimitError(
+            f"it says it decompresses to {entry.size:,} bytes, more than the limit of {limit:,}; "
+            "open the store with a higher 'limit' if that is right",
+            key=entry.name,
+            store=str(file.path),
+            direction="read",
+        )
     start = _start(file, entry)
     stored = file.read_at(start, entry.stored_size)
     if len(stored) != entry.stored_size:
         raise _damaged(file, entry, f"the file ended after {len(stored):,} of {entry.stored_size:,} bytes")
-    value = stored if entry.method == STORED else _inflate(file, entry, stored, limit)
+    value = stored if entry.method == STORED else _inflate(file, entry, stored)
     if len(value) != entry.size:
         raise _damaged(file, entry, f"expected {entry.size:,} bytes as its directory says, found {len(value):,}")
     if zlib.crc32(value) != entry.crc:
@@ -57,24 +66,12 @@ def _start(file: AppendFile, entry: Entry) -> int:
         raise _damaged(file, entry, f"compression method {entry.method} is not supported, only stored and deflated")
     if entry.method == STORED and entry.stored_size != entry.size:
         raise _damaged(file, entry, f"it is stored, but said to be {entry.stored_size:,} and {entry.size:,} bytes")
-    head = file.read_at(entry.offset, LOCAL.size + len(entry.raw_name))
-    if len(head) < LOCAL.size or not head.startswith(b"PK\3\4"):
-        raise _damaged(file, entry, f"expected its local record at byte {entry.offset:,}, found none")
-    if head[LOCAL.size :] != entry.raw_name:
-        raise _damaged(file, entry, f"the record at byte {entry.offset:,} is that of another entry")
-    *_, name_length, extra_length = LOCAL.unpack_from(head)
-    return entry.offset + LOCAL.size + int(name_length) + int(extra_length)
+    if entry.is_link:
+        raise _damaged(file, entry, "it is a symbolic link, which is not followed")
+    return check_entry(file.read_at, entry, str(file.path))
 
 
-def _inflate(file: AppendFile, entry: Entry, stored: bytes, limit: int) -> bytes:
-    if entry.size > limit:
-        raise LimitError(
-            f"it says it decompresses to {entry.size:,} bytes, more than the limit of {limit:,}; "
-            "open the store with a higher 'limit' if that is right",
-            key=entry.name,
-            store=str(file.path),
-            direction="read",
-        )
+def _inflate(file: AppendFile, entry: Entry, stored: bytes) -> bytes:
     stream = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
         # One byte more than the directory says is enough to find out that it is wrong.

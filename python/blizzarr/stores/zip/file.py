@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 from blizzarr.errors import ConflictError, StoreError
+from blizzarr.stores.regular import open_regular
 
 try:
     import fcntl
@@ -25,32 +26,41 @@ class AppendFile:
         If another writer has it open.
     """
 
-    def __init__(self, path: Path, flags: int) -> None:
+    def __init__(self, path: Path, descriptor: int, *, writes: bool) -> None:
         self.path = path
         self._seek = threading.Lock()
-        self._descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0), 0o666)
-        if flags & os.O_RDWR and fcntl is not None:
+        self._descriptor = descriptor
+        if writes and fcntl is not None:
             try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 self.close()
                 raise ConflictError("another writer has this zip file open; close it first", store=str(path)) from error
             except OSError:
                 pass  # a file system without locks: one writer at a time is then up to the user, as the docs say
-        self.size = os.fstat(self._descriptor).st_size
+        status = os.fstat(descriptor)
+        self.size = status.st_size
+        self._modified = None if writes else status.st_mtime_ns
+
+    @classmethod
+    def open(cls, path: Path, *, writes: bool = False) -> AppendFile:
+        """Open a file that is there."""
+        return cls(path, open_regular(path, os.O_RDWR if writes else os.O_RDONLY), writes=writes)
 
     @property
     def is_open(self) -> bool:
         """True until it is closed."""
         return self._descriptor >= 0
 
-    def is_same(self, other: AppendFile) -> bool:
-        """Return whether both are the same file, not only files with the same name."""
-        return os.path.sameopenfile(self._descriptor, other._descriptor)
-
-    def is_at(self, found: os.stat_result) -> bool:
-        """Return whether this is the file with this status, and nobody else has appended to it."""
-        return self.is_open and os.path.samestat(os.fstat(self._descriptor), found) and found.st_size == self.size
+    def is_unchanged(self) -> bool:
+        """Return whether the file at the path is this one, and nobody else has written to it."""
+        status = os.stat(self.path)
+        return (
+            self.is_open
+            and os.path.samestat(os.fstat(self._descriptor), status)
+            and status.st_size == self.size
+            and self._modified in (None, status.st_mtime_ns)
+        )
 
     def read_at(self, offset: int, length: int) -> bytes:
         """Read up to `length` bytes from `offset` on; fewer at the end of the file.
@@ -93,6 +103,11 @@ class AppendFile:
                 os.ftruncate(self._descriptor, end)
                 raise
             self.size += sum(len(part) for part in parts)
+
+    def cut(self, size: int) -> None:
+        """Remove what is behind the first `size` bytes."""
+        os.ftruncate(self._descriptor, size)
+        self.size = size
 
     def sync(self) -> None:
         """Wait until everything that was appended would survive a power cut."""

@@ -3,44 +3,48 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import zlib
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple, TypeAlias
+
+from blizzarr.stores.zip.end import MAX16, MAX32, pack_end
 
 __all__ = [
+    "CENTRAL",
     "DEFLATED",
-    "END",
-    "END64_SIZE",
+    "ENCRYPTED",
     "LOCAL",
+    "SIZES_FOLLOW",
     "STORED",
-    "End",
+    "UTF8",
     "Entry",
+    "ReadAt",
+    "decoded",
     "new_entry",
     "pack_directory",
     "pack_local",
-    "unpack_end",
-    "unpack_entries",
+    "unpack_directory",
+    "wide",
 ]
 
-LOCAL = struct.Struct("<4s5H3I2H")
-_CENTRAL = struct.Struct("<4s6H3I5H2I")
-END = struct.Struct("<4s4H2IH")
-_LOCATOR = struct.Struct("<4sIQI")
-_END64 = struct.Struct("<4sQ2H2I4Q")
-END64_SIZE = _END64.size + _LOCATOR.size
-"""The bytes before the end record that the 64-bit records take up."""
+LOCAL: Final = struct.Struct("<4s5H3I2H")
+CENTRAL: Final = struct.Struct("<4s6H3I5H2I")
 
 STORED, DEFLATED = 0, 8
-_ENCRYPTED, _UTF8 = 0x0001, 0x0800
-_MAX16, _MAX32 = 0xFFFF, 0xFFFFFFFF
+ENCRYPTED, SIZES_FOLLOW, UTF8 = 0x0001, 0x0008, 0x0800
 _ZIP64 = 0x0001
 _EPOCH = 0x21
 """1 January 1980, the earliest date; a constant, so that equal values make equal files."""
 _UNIX, _REGULAR = 3 << 8, 0o100644 << 16
 _KIND_MASK, _SYMLINK = 0o170000, 0o120000
+_BLOCK: Final = 1 << 20
+_LONGEST: Final = CENTRAL.size + 3 * MAX16
+
+ReadAt: TypeAlias = Callable[[int, int], bytes]
+"""Reads up to so many bytes from an offset on; fewer at the end of the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One value in the file, as the directory describes it."""
 
     name: str
@@ -57,75 +61,79 @@ class Entry:
     @property
     def encrypted(self) -> bool:
         """True if its bytes cannot be read without a password."""
-        return bool(self.flags & _ENCRYPTED)
+        return bool(self.flags & ENCRYPTED)
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """The end record, which describes the directory."""
-
-    count: int
-    size: int
-    offset: int
-    trailer: int
-    """The bytes between the end of the directory and the end record (the 64-bit records)."""
-
-
-def unpack_end(data: bytes, at: int) -> End:
-    """Return the end record at this place; `data` must include the bytes before it, for the 64-bit form."""
-    _, _, _, _, count, size, offset, _ = END.unpack_from(data, at)
-    start64 = at - END64_SIZE
-    if (count == _MAX16 or _MAX32 in (size, offset)) and start64 >= 0 and data[start64 : start64 + 4] == b"PK\6\6":
-        *_, count, size, offset = _END64.unpack_from(data, start64)
-        return End(count, size, offset, END64_SIZE)
-    return End(count, size, offset, 0)
-
-
-def unpack_entries(data: bytes, count: int) -> Iterator[Entry]:
-    """Iterate over the entries of a directory.
+def unpack_directory(read_at: ReadAt, start: int, size: int, count: int, shift: int) -> tuple[list[Entry], int]:
+    """Return the entries of a directory, with `shift` added to their offsets, and the checksum of its bytes.
 
     Raises
     ------
     ValueError
-        If an entry is cut or damaged.
+        If an entry is cut or damaged, or the entries do not fill the directory.
     """
-    at = 0
+    entries: list[Entry] = []
+    data, at, stop, checksum = b"", 0, start + size, 0
+    unpack, link = CENTRAL.unpack_from, _SYMLINK << 16
     for number in range(count):
-        if len(data) - at < _CENTRAL.size or data[at : at + 4] != b"PK\1\2":
-            raise ValueError(f"entry {number} of {count} is cut or damaged")
-        (_, made_by, _, flags, method, _, _, crc, stored_size, size, name_length, extra_length, comment_length, _, _,
-         attributes, offset) = _CENTRAL.unpack_from(data, at)  # fmt: skip
-        at += _CENTRAL.size
-        raw_name = data[at : at + name_length]
-        extra = data[at + name_length : at + name_length + extra_length]
-        at += name_length + extra_length + comment_length
+        if len(data) - at < _LONGEST and start < stop:
+            # Block by block, so that a size that lies takes no memory.
+            block = read_at(start, min(_BLOCK, stop - start))
+            start += _BLOCK
+            checksum = zlib.crc32(block, checksum)
+            data, at = data[at:] + block, 0
+        if len(data) - at < CENTRAL.size or data[at : at + 4] != b"PK\1\2":
+            raise ValueError(f"entry {number:,} of {count:,} is cut or damaged")
+        (_, made_by, _, flags, method, _, _, crc, stored_size, plain_size, name_length, extra_length, comment_length,
+         _, _, attributes, offset) = unpack(data, at)  # fmt: skip
+        name_end = at + CENTRAL.size + name_length
+        raw_name = data[at + CENTRAL.size : name_end]
+        at = name_end + extra_length + comment_length
         if at > len(data):
-            raise ValueError(f"entry {number} of {count} is cut")
-        size, stored_size, offset = _wide(extra, size, stored_size, offset)
-        is_link = made_by >> 8 == _UNIX >> 8 and attributes >> 16 & _KIND_MASK == _SYMLINK
-        name = raw_name.decode("utf-8" if flags & _UTF8 else "cp437", "surrogateescape")
-        yield Entry(name, raw_name, method, flags, crc, stored_size, size, offset, is_link)
+            raise ValueError(f"entry {number:,} of {count:,} is cut")
+        if MAX32 in (plain_size, stored_size, offset):
+            extra = data[name_end : name_end + extra_length]
+            plain_size, stored_size, offset = wide(extra, plain_size, stored_size, offset)
+        is_link = made_by >> 8 == _UNIX >> 8 and attributes & (_KIND_MASK << 16) == link
+        name = decoded(raw_name, flags)
+        entries.append(Entry(name, raw_name, method, flags, crc, stored_size, plain_size, offset + shift, is_link))
+    if len(data) != at or start < stop:
+        raise ValueError(f"its {size:,} bytes hold more than the {count:,} entries that its end record counts")
+    return entries, checksum
 
 
-def _wide(extra: bytes, *fields: int) -> tuple[int, ...]:
-    """Replace the fields that did not fit by their 64-bit values."""
-    if _MAX32 not in fields:
-        return fields
+def decoded(raw_name: bytes, flags: int) -> str:
+    """Return a name as text."""
+    if raw_name.isascii():
+        return raw_name.decode("ascii")
+    return raw_name.decode("utf-8" if flags & UTF8 else "cp437", "surrogateescape")
+
+
+def wide(extra: bytes, *fields: int) -> tuple[int, ...]:
+    """Replace the fields that did not fit by their 64-bit values.
+
+    Raises
+    ------
+    ValueError
+        If there is no such value.
+    """
     at = 0
     while at + 4 <= len(extra):
         kind, length = struct.unpack_from("<2H", extra, at)
         if kind == _ZIP64:
-            wide = iter(struct.unpack_from(f"<{length // 8}Q", extra, at + 4) if at + 4 + length <= len(extra) else ())
-            return tuple(next(wide, field) if field == _MAX32 else field for field in fields)
+            if at + 4 + length > len(extra) or length < 8 * fields.count(MAX32):
+                break
+            values = iter(struct.unpack_from(f"<{length // 8}Q", extra, at + 4))
+            return tuple(next(values) if field == MAX32 else field for field in fields)
         at += 4 + length
-    return fields
+    raise ValueError("a size or an offset of more than 32 bits is not there")
 
 
 def pack_local(entry: Entry) -> bytes:
     """Return the local record, which precedes the bytes of an entry."""
     sizes, extra = _narrow(entry.stored_size, entry.size)
     if extra:  # here, unlike in the directory, both must be given, the plain size first
-        sizes, extra = (_MAX32, _MAX32), struct.pack("<2H2Q", _ZIP64, 16, entry.size, entry.stored_size)
+        sizes, extra = (MAX32, MAX32), struct.pack("<2H2Q", _ZIP64, 16, entry.size, entry.stored_size)
     return (
         LOCAL.pack(b"PK\3\4", 45 if extra else 20, entry.flags, entry.method, 0, _EPOCH, entry.crc, *sizes,
                    len(entry.raw_name), len(extra))
@@ -140,30 +148,27 @@ def pack_directory(entries: Iterable[Entry], offset: int) -> bytes:
     for entry in entries:
         (size, stored_size, where), extra = _narrow(entry.size, entry.stored_size, entry.offset)
         parts += (
-            _CENTRAL.pack(b"PK\1\2", _UNIX | 45, 45 if extra else 20, entry.flags, entry.method, 0, _EPOCH, entry.crc,
+            CENTRAL.pack(b"PK\1\2", _UNIX | 45, 45 if extra else 20, entry.flags, entry.method, 0, _EPOCH, entry.crc,
                           stored_size, size, len(entry.raw_name), len(extra), 0, 0, 0, _REGULAR, where),
             entry.raw_name,
             extra,
         )  # fmt: skip
     directory = b"".join(parts)
     count, size = len(parts) // 3, len(directory)
-    if count >= _MAX16 or size >= _MAX32 or offset >= _MAX32:
-        end64 = offset + size
-        directory += _END64.pack(b"PK\6\6", _END64.size - 12, _UNIX | 45, 45, 0, 0, count, count, size, offset)
-        directory += _LOCATOR.pack(b"PK\6\7", 0, end64, 1)
-        count, size, offset = min(count, _MAX16), min(size, _MAX32), min(offset, _MAX32)
-    return directory + END.pack(b"PK\5\6", 0, 0, count, count, size, offset, 0)
+    return directory + pack_end(count, size, offset, zlib.crc32(directory))
 
 
 def _narrow(*fields: int) -> tuple[tuple[int, ...], bytes]:
     """Return the fields in 32 bits, and the extra block for those that do not fit."""
-    wide = [field for field in fields if field >= _MAX32]
-    if not wide:
+    large = [field for field in fields if field >= MAX32]
+    if not large:
         return fields, b""
-    return tuple(min(field, _MAX32) for field in fields), struct.pack(f"<2H{len(wide)}Q", _ZIP64, 8 * len(wide), *wide)
+    return tuple(min(field, MAX32) for field in fields), struct.pack(
+        f"<2H{len(large)}Q", _ZIP64, 8 * len(large), *large
+    )
 
 
 def new_entry(name: str, *, method: int, crc: int, stored_size: int, size: int, offset: int) -> Entry:
     """Return the entry of a value that is about to be appended."""
-    flags = 0 if name.isascii() else _UTF8
+    flags = 0 if name.isascii() else UTF8
     return Entry(name, name.encode(), method, flags, crc, stored_size, size, offset)

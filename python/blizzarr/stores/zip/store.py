@@ -37,9 +37,11 @@ class ZipStore(BaseStore):
       setting a key again appends the new value, which counts from then on; the old one keeps its space in the file.
     - Others see new values after `flush` or `close`, which write the directory at the end of the file. If a writer is
       killed, the file has what the last `flush` listed; opening it again warns that there was more.
-    - With mode ``"w"`` an existing file is replaced by the first `flush` or `close`, not before.
-    - Entries that could lead out of the store (``../x``, ``/x``, links, backslashes) are skipped, with a warning.
-      Entries that cannot be read (encrypted, another compression, wrong size or checksum) are an error, never missing.
+    - A new file gets its name with the first `flush` or `close`, not before; with mode ``"w"`` it then replaces an
+      existing one.
+    - Entries that could lead out of the store (``../x``, ``/x``, backslashes) are skipped, with a warning.
+      Entries that cannot be read (links, encrypted, another compression, wrong size or checksum) are an error, never
+      missing. So is a directory that does not agree with the file, to which nothing is written.
     - Reading a range of an uncompressed entry reads only that range, and so cannot verify the checksum of the entry.
 
     Parameters
@@ -107,7 +109,7 @@ class ZipStore(BaseStore):
             warn(f"{self.path}: {shown}")
         _open.add(self)
         # Also when the program ends, so that forgetting `close` loses nothing.
-        self._finish = weakref.finalize(self, self._archive.close)
+        self._finish = weakref.finalize(self, self._archive.finish)
 
     @property
     def is_current(self) -> bool:
@@ -134,12 +136,12 @@ class ZipStore(BaseStore):
 
     def size(self, key: str) -> int | None:
         """Return the length of the value in bytes, without reading it; None if there is no value."""
-        entry = self._archive.entries.get(check_key(key))
+        entry = self._archive.find(check_key(key))
         return None if entry is None else entry.size
 
     def version(self, key: str) -> str | None:
         """Return a text that differs between two versions of the value; None if there is no value."""
-        entry = self._archive.entries.get(check_key(key))
+        entry = self._archive.find(check_key(key))
         return None if entry is None else f"{self._number} {entry.offset}"
 
     def set(self, key: str, value: Value) -> None:
@@ -173,7 +175,7 @@ class ZipStore(BaseStore):
             If there is such a key.
         """
         self._check_writable(check_key(key))
-        if key not in self._archive.entries:
+        if self._archive.find(key) is None:
             return False
         raise UnsupportedOperationError(
             "a zip file cannot delete; copy what you want to keep into a new file", key=key, store=str(self)
@@ -181,10 +183,12 @@ class ZipStore(BaseStore):
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """Return all keys under the prefix, sorted."""
+        self._archive.check_listing(all_keys=True)
         return builtins.list(list_sorted(self._keys(), check_prefix(prefix)))
 
     def list_dir(self, prefix: str = "") -> Listing:
         """Return the keys and prefixes directly under the prefix."""
+        self._archive.check_listing(all_keys=False)
         return list_sorted_dir(self._keys(), check_prefix(prefix))
 
     def flush(self) -> None:

@@ -1,0 +1,49 @@
+"""Opening files that users or stores name: something else there may block, or be changed by being opened."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from blizzarr.errors import StoreError
+
+__all__ = ["kind_of", "open_regular"]
+
+
+def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> int:
+    """Return a descriptor of a regular file; nothing else is opened or waited for.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    StoreError
+        If something else is there; the text says what.
+    """
+    _refuse(path, os.stat(path).st_mode)
+    # What is there may have been replaced since then, by a FIFO.
+    more = sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"))
+    descriptor = os.open(path, flags | more)
+    try:
+        _refuse(path, os.fstat(descriptor).st_mode)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _refuse(path: str | os.PathLike[str], mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        raise StoreError(f"expected a file, found {kind_of(mode)}", store=os.fsdecode(path))
+
+
+def kind_of(mode: int) -> str:
+    """Describe what has this mode and is no regular file.
+
+    Examples
+    --------
+    >>> kind_of(stat.S_IFIFO), kind_of(stat.S_IFCHR)
+    ('a FIFO', 'a device')
+    """
+    kinds = {stat.S_ISDIR: "a directory", stat.S_ISFIFO: "a FIFO", stat.S_ISSOCK: "a socket"}
+    return next((name for matches, name in kinds.items() if matches(mode)), "a device")

@@ -1,0 +1,181 @@
+"""Comparing the directory of a zip file with its local records, which repeat what it says about each entry.
+
+A name that is damaged in the directory must not make its chunk a missing one, which would read as fill values. But to
+read all local records takes too long for each opening, so they are compared where names matter:
+
+- the local record of an entry when its value is read,
+- all names before they are listed, and everything before anything is written,
+- when a key is missing, the names that differ from it in one bit; all names, if there are few, or if the checksum of
+  the directory is wrong.
+
+Only a checksum that is right makes this unnecessary; blizzarr writes one, most programs do not.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Final
+
+from blizzarr.errors import ArchiveError
+from blizzarr.stores.zip.end import MAX32
+from blizzarr.stores.zip.records import ENCRYPTED, LOCAL, SIZES_FOLLOW, Entry, ReadAt, decoded
+
+__all__ = ["Names", "check_entry", "difference"]
+
+
+_FEW: Final = 128
+"""As many entries are compared as fast as the names are made that differ from a key in one bit."""
+
+
+class Names:
+    """The names in a directory that has no checksum, or another one than it should."""
+
+    def __init__(self, read_at: ReadAt, entries: Iterable[Entry], store: str, *, damaged: bool) -> None:
+        self._read_at = read_at
+        self._entries = entries
+        self._store = store
+        self._damaged = damaged
+        self._hidden: dict[str, Entry] = {}
+
+    @cached_property
+    def _open(self) -> dict[bytes, Entry]:
+        """The entries that were not compared yet, by the names in the directory."""
+        return {entry.raw_name: entry for entry in self._entries}
+
+    def check_missing(self, key: str) -> None:
+        """Make sure that this key is missing in the file, too.
+
+        Raises
+        ------
+        ArchiveError
+            If the directory has it under another name.
+        """
+        if self._damaged or len(self._open) < _FEW:
+            self._compare_all()
+        else:
+            for raw_name in _near(key):
+                entry = self._open.get(raw_name)
+                if entry is not None:
+                    self._compare(entry)
+        if key in self._hidden:
+            raise self._misnamed(key)
+
+    def check_listing(self, *, all_keys: bool) -> None:
+        """Make sure that the names are those in the file; a part of a good directory is listed without that.
+
+        Raises
+        ------
+        ArchiveError
+            If one is not.
+        """
+        if all_keys or self._damaged:
+            self._compare_all()
+        for key in self._hidden:
+            raise self._misnamed(key)
+
+    def check_entries(self) -> None:
+        """Make sure that the directory agrees with the file in everything.
+
+        Raises
+        ------
+        ArchiveError
+            If it does not.
+        """
+        for entry in self._entries:
+            start = check_entry(self._read_at, entry, self._store)
+            if entry.is_link:
+                reason = "nothing can be added to a zip file with symbolic links: they would be lost"
+                raise ArchiveError(reason, key=entry.name, store=self._store, direction="write")
+            if entry.flags & SIZES_FOLLOW:
+                self._check_behind(entry, start + entry.stored_size)
+
+    def _check_behind(self, entry: Entry, at: int) -> None:
+        """Compare the record behind a value, which has its checksum and sizes if the local record has not."""
+        found = self._read_at(at, 24).removeprefix(b"PK\7\10")
+        sizes = entry.stored_size, entry.size
+        narrow = struct.pack("<3I", entry.crc, *(min(size, MAX32) for size in sizes))
+        if not found.startswith((narrow, struct.pack("<I2Q", entry.crc, *sizes))):
+            reason = "its directory and the record behind it disagree about its size or checksum"
+            raise ArchiveError(reason, key=entry.name, store=self._store, direction="write")
+
+    def _compare_all(self) -> None:
+        for entry in sorted(self._open.values(), key=lambda entry: entry.offset):
+            self._compare(entry)
+
+    def _compare(self, entry: Entry) -> None:
+        local = self._read_at(entry.offset, LOCAL.size + len(entry.raw_name))
+        name = _name(local)
+        if name not in (None, entry.name):
+            self._hidden[str(name)] = entry
+        self._open.pop(entry.raw_name, None)
+
+    def _misnamed(self, key: str) -> ArchiveError:
+        entry = self._hidden[key]
+        reason = (
+            f"the directory of the zip file is damaged: it lists the entry at byte {entry.offset:,} as {entry.name!r}"
+        )
+        return ArchiveError(reason, key=key, store=self._store, direction="read")
+
+
+def check_entry(read_at: ReadAt, entry: Entry, store: str) -> int:
+    """Return the offset of the bytes of an entry, after its local record, which must agree with the directory.
+
+    Raises
+    ------
+    ArchiveError
+        If it does not.
+    """
+    head = read_at(entry.offset, LOCAL.size + len(entry.raw_name))
+    found = difference(entry, head)
+    if found is not None:
+        reason = f"its directory and the record at byte {entry.offset:,} disagree: there is {found}"
+        raise ArchiveError(reason, key=entry.name, store=store, direction="read")
+    *_, name_length, extra_length = LOCAL.unpack_from(head)
+    return entry.offset + LOCAL.size + int(name_length) + int(extra_length)
+
+
+def difference(entry: Entry, local: bytes) -> str | None:
+    """Return what a local record says otherwise than the directory; None if they agree.
+
+    Examples
+    --------
+    >>> from blizzarr.stores.zip.records import new_entry, pack_local
+    >>> entry = new_entry("a", method=0, crc=1, stored_size=2, size=2, offset=0)
+    >>> difference(entry, pack_local(entry)), difference(entry._replace(crc=5), pack_local(entry))
+    (None, 'the checksum 00000001')
+    """
+    name = _name(local)
+    if name is None:
+        return "none"
+    if name != entry.name:
+        return f"another entry, {name!r}"
+    _, _, flags, method, _, _, crc, stored_size, size, _, _ = LOCAL.unpack_from(local)
+    if (flags ^ entry.flags) & ENCRYPTED:
+        return "a value that is encrypted" if flags & ENCRYPTED else "a value that is not encrypted"
+    if method != entry.method:
+        return f"compression method {method}"
+    if not flags & SIZES_FOLLOW:  # otherwise they were not known yet when the record was written
+        if crc != entry.crc:
+            return f"the checksum {crc:08x}"
+        if stored_size not in (entry.stored_size, MAX32) or size not in (entry.size, MAX32):
+            return f"a value of {size:,} bytes, stored in {stored_size:,}"
+    return None
+
+
+def _name(local: bytes) -> str | None:
+    """Return the name in a local record, which may be cut after the name; None if it is no such record."""
+    if len(local) < LOCAL.size or not local.startswith(b"PK\3\4"):
+        return None
+    _, _, flags, _, _, _, _, _, _, length, _ = LOCAL.unpack_from(local)
+    return decoded(local[LOCAL.size : LOCAL.size + length], flags)
+
+
+def _near(key: str) -> Iterator[bytes]:
+    """Iterate over the names that become this key with another coding, or by flipping one bit."""
+    for raw_name in {key.encode("utf-8", "surrogateescape"), key.encode("cp437", "replace")}:
+        yield raw_name
+        number, length = int.from_bytes(raw_name, "big"), len(raw_name)
+        for bit in range(8 * length):
+            yield (number ^ 1 << bit).to_bytes(length, "big")

@@ -1,0 +1,341 @@
+"""Faults: zip files that are damaged (row 122), no files (row 74), or whose writer is killed (row 82).
+
+The directory of a zip file has no checksum, but nothing in it may hide an entry: chunks that are not listed would read
+as fill values. What a damaged value does is in `test_faulty_stores.py`.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import socket
+import subprocess
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.errors import ArchiveError, BlizzarrError, ConflictError, StoreError
+from blizzarr.stores import ZipStore
+from blizzarr.stores.zip.directory import read_directory
+from support.child import Child
+
+DATA = np.arange(1, 13, dtype="uint8")
+
+
+def described(**options: object) -> dict[str, bytes]:
+    """The keys and values of a small array without an element that is the fill value."""
+    memory: dict[str, bytes] = {}
+    array = blizzarr.create_array(memory, data=DATA, chunks=6, compressors=None, **options)
+    assert array.nchunks_initialized == 2
+    return {key: bytes(value) for key, value in memory.items()}
+
+
+def ours(path: Path) -> None:
+    with ZipStore(path, "w") as store:
+        for key, value in described().items():
+            store.set(key, value)
+
+
+def ours_in_two_parts(path: Path) -> None:
+    """The directory of the first part stays in the file, and lists less."""
+    with ZipStore(path, "w") as store:
+        for number, (key, value) in enumerate(described().items()):
+            store.set(key, value)
+            if number == 1:
+                store.flush()
+
+
+def ours_added_to_a_file_of_another(path: Path) -> None:
+    python(path, comment=b"of another program", part=slice(2))
+    with ZipStore(path, "a") as store:
+        for key, value in [*described().items()][2:]:
+            store.set(key, value)
+
+
+def python(
+    path: Path, method: int = zipfile.ZIP_STORED, comment: bytes = b"", part: slice = slice(None), front: bytes = b""
+) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for key, value in [*described().items()][part]:
+            archive.writestr(zipfile.ZipInfo(key), value, method)
+        archive.comment = comment
+    path.write_bytes(front + file.getvalue())
+
+
+def python_with_data_descriptors(path: Path) -> None:
+    """As it is written to a pipe: sizes and checksums follow the values."""
+
+    class Pipe(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+        def tell(self) -> int:
+            raise OSError
+
+        def seek(self, *_: int) -> int:
+            raise OSError
+
+    file = Pipe()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for key, value in described().items():
+            archive.writestr(key, value)
+    path.write_bytes(file.getvalue())
+
+
+def wide(path: Path) -> None:
+    """With the 64-bit records that only archives of more than 65,535 entries, or 4 GiB, need."""
+    python(path)
+    data = path.read_bytes()
+    at = len(data) - 22
+    count, size, start = (int.from_bytes(data[at + a : at + b], "little") for a, b in ((10, 12), (12, 16), (16, 20)))
+    words = [b"PK\6\6", (44).to_bytes(8, "little"), b"\x2d\3\x2d\0", bytes(8)]
+    words += [number.to_bytes(8, "little") for number in (count, count, size, start)]
+    words += [b"PK\6\7", bytes(4), at.to_bytes(8, "little"), b"\1\0\0\0"]
+    words += [b"PK\5\6", bytes(4), b"\xff" * 12, bytes(2)]
+    path.write_bytes(data[:at] + b"".join(words))
+
+
+def info_zip(path: Path) -> None:
+    if shutil.which("zip") is None:
+        pytest.skip("Info-ZIP is not installed")
+    folder = path.with_suffix(".folder")
+    for key, value in described().items():
+        (folder / key).parent.mkdir(parents=True, exist_ok=True)
+        (folder / key).write_bytes(value)
+    subprocess.run(["zip", "-q", "-r", str(path), "."], cwd=folder, check=True)
+
+
+def zarr_python(path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    store = zarr.storage.ZipStore(path, mode="w")
+    array = zarr.create_array(store, shape=12, chunks=6, dtype="uint8", compressors=None)
+    array[:] = DATA
+    store.close()
+
+
+WRITERS: dict[str, Callable[[Path], None]] = {
+    "ours": ours,
+    "ours, in two parts": ours_in_two_parts,
+    "ours, added to one of another program": ours_added_to_a_file_of_another,
+    "Python": python,
+    "Python, deflated": lambda path: python(path, zipfile.ZIP_DEFLATED),
+    "Python, with a comment": lambda path: python(path, comment=b"a comment"),
+    "Python, after a program": lambda path: python(path, front=b"#!/bin/sh\n" * 7),
+    "Python, to a pipe": python_with_data_descriptors,
+    "64-bit records": wide,
+    "Info-ZIP": info_zip,
+    "zarr-python": zarr_python,
+}
+
+
+def outcome(path: Path) -> list[int] | None:
+    """All elements, or None if there was an error."""
+    try:
+        return blizzarr.open_array(path, mode="r")[...].tolist()
+    except BlizzarrError:
+        return None
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("writer", WRITERS)
+def test_row_122_every_bit_of_the_directory(tmp_path: Path, writer: str) -> None:
+    """Whichever is flipped: an error, or all elements. What is written after that never makes it worse."""
+    path, changed = tmp_path / "x.zip", tmp_path / "changed.zip"
+    WRITERS[writer](path)
+    whole = path.read_bytes()
+    assert outcome(path) == DATA.tolist()
+    with zipfile.ZipFile(path) as archive:
+        begin = archive.start_dir
+    refused = 0
+    for bit in range(8 * begin, 8 * len(whole)):
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        changed.write_bytes(data)
+        found = outcome(changed)
+        assert found in (None, DATA.tolist()), bit
+        if found is not None and bit % 7:
+            continue
+        try:
+            with ZipStore(changed, "a") as store:
+                store.set("note", b"added")
+        except BlizzarrError:
+            assert changed.read_bytes() == data, bit
+            refused += 1
+        else:
+            assert found is not None, bit
+            assert outcome(changed) == DATA.tolist(), bit
+    assert refused > 0
+
+
+@pytest.mark.parametrize("mode", ["r", "a"])
+def test_row_122_the_count_of_entries(tmp_path: Path, mode: str) -> None:
+    """One bit less in it would hide the last entry; the error says what was found, and the file stays as it is."""
+    path = tmp_path / "x.zip"
+    python(path)
+    data = bytearray(path.read_bytes())
+    assert data[-12] == data[-14] == 3
+    data[-12] = data[-14] = 2  # both copies of the count
+    path.write_bytes(data)
+    with pytest.raises(
+        ArchiveError, match=r"x\.zip: the directory .* is damaged: its .* bytes hold more than the 2 ent"
+    ):
+        blizzarr.open(path, mode=mode)
+    with pytest.raises(ArchiveError):
+        blizzarr.check(path)
+    assert path.read_bytes() == data
+
+
+@pytest.mark.filterwarnings("ignore:.*the last writer added was never listed")
+@pytest.mark.parametrize("length", [0, 1, 40, 200])
+def test_row_082_what_an_interrupted_writer_left_is_cut_off(tmp_path: Path, length: int) -> None:
+    """Otherwise what a second interrupted writer leaves behind it could not be told from damage."""
+    path = tmp_path / "x.zip"
+    ours(path)
+    listed = path.stat().st_size
+    store = ZipStore(path, "a")
+    store.set("lost", bytes(100))
+    path.with_suffix(".kept").write_bytes(path.read_bytes()[: listed + length])
+    store.close()
+    path.with_suffix(".kept").replace(path)
+    with ZipStore(path, "a") as store:
+        store.set("note", b"1")
+        assert path.read_bytes()[listed:].startswith(b"PK\3\4")
+        copied = path.read_bytes()
+    assert sorted(ZipStore(path).list()) == ["c/0", "c/1", "note", "zarr.json"]
+    path.write_bytes(copied)
+    assert sorted(ZipStore(path).list()) == ["c/0", "c/1", "zarr.json"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_row_122_names_of_another_program_when_a_key_is_missing(tmp_path: Path) -> None:
+    """Among more entries than are compared at once; a listing compares all, and so does a writer."""
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(1000):
+            archive.writestr(f"c/{number}", b"1")
+    data = path.read_bytes()
+    at = data.rindex(b"c/777")
+    data = data[:at] + b"c/77w" + data[at + 5 :]  # one bit from "c/777"
+    path.write_bytes(data)
+    store = ZipStore(path, "a")
+    assert store.get("c/1000") is None
+    for use in (lambda: store.get("c/777"), store.list, lambda: store.set("a", b"")):
+        with pytest.raises(ArchiveError, match="c/777"):
+            use()
+    assert path.read_bytes() == data
+
+
+def test_row_122_other_programs_keep_our_comment(tmp_path: Path) -> None:
+    """It has the checksum of a directory that is another one by then."""
+    path = tmp_path / "x.zip"
+    ours(path)
+    with zipfile.ZipFile(path, "a") as archive:
+        assert archive.comment.startswith(b"directory at ")
+        archive.writestr("note", b"added")
+        comment = archive.comment
+    assert zipfile.ZipFile(path).comment == comment
+    assert ZipStore(path).get("note") == b"added"
+    assert outcome(path) == DATA.tolist()
+
+
+@pytest.mark.parametrize("mode", ["r", "a"])
+def test_row_074_what_is_no_file(tmp_path: Path, mode: str) -> None:
+    """It is not waited for, and the error says what it is."""
+    os.mkfifo(tmp_path / "x.zip")
+    (tmp_path / "device.zip").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "s.zip"))
+        for name, kind in {"x.zip": "a FIFO", "device.zip": "a device", "s.zip": "a socket"}.items():
+            with pytest.raises(StoreError, match=f"{name}: expected a file, found {kind}$"):
+                blizzarr.open(tmp_path / name, mode=mode)
+    with pytest.raises(StoreError, match="found a FIFO"):
+        blizzarr.copy(DATA, tmp_path / "x.zip")
+
+
+@pytest.mark.parametrize("begins", [b"", b"PK\3\4" + bytes(26), b"PK\5\6" + bytes(18)])
+def test_row_122_a_sparse_file_is_not_searched(tmp_path: Path, begins: bytes) -> None:
+    """A tebibyte of zeros without an end record: only the ends are read."""
+    path = tmp_path / "x.zip"
+    path.write_bytes(begins)
+    os.truncate(path, 1 << 40)
+    read: list[int] = []
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+
+        def read_at(offset: int, length: int) -> bytes:
+            read.append(length)
+            return os.pread(descriptor, length, offset)
+
+        if begins.startswith(b"PK\5\6"):
+            assert read_directory(read_at, 1 << 40, "x").entries == {}  # of an interrupted writer
+        else:
+            with pytest.raises(ArchiveError, match="expected a zip file"):
+                read_directory(read_at, 1 << 40, "x")
+    finally:
+        os.close(descriptor)
+    assert sum(read) < 1 << 18
+
+
+def test_row_122_a_directory_that_is_said_to_be_huge(tmp_path: Path) -> None:
+    """Of a tebibyte, in a sparse file: it is read in parts, and no further than its entries make sense."""
+    path = tmp_path / "x.zip"
+    words = [b"PK\6\6", (44).to_bytes(8, "little"), b"\x2d\3\x2d\0", bytes(8)]
+    words += [number.to_bytes(8, "little") for number in (1 << 34, 1 << 34, 1 << 40, 0)]
+    words += [b"PK\6\7", bytes(4), (1 << 40).to_bytes(8, "little"), b"\1\0\0\0"]
+    words += [b"PK\5\6", bytes(4), b"\xff" * 12, bytes(2)]
+    with path.open("wb") as file:
+        file.write(b"PK\1\2" + bytes(42))
+        file.seek(1 << 40)
+        file.write(b"".join(words))
+    with pytest.raises(ArchiveError, match="damaged"):
+        ZipStore(path)
+
+
+def test_row_082_a_writer_that_is_killed_leaves_no_new_file(tmp_path: Path) -> None:
+    program = """
+        import zipfile
+        store = blizzarr.stores.ZipStore(ARGUMENTS["path"], "a")
+        array = blizzarr.create_array(store, data=np.arange(100), chunks=10)
+        assert array[...].tolist() == list(range(100))
+        tell(ready=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    with Child(program, path=str(tmp_path / "x.zip")) as child:
+        assert child.hear() == {"ready": True}
+        child.process.wait()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("broken", [b"PK\3\4" + bytes(40), b"", b"<html>"])
+def test_row_082_a_broken_file_is_replaced(tmp_path: Path, broken: bytes) -> None:
+    path = tmp_path / "x.zip"
+    for make in (
+        lambda: blizzarr.copy(DATA, path, overwrite=True),
+        lambda: blizzarr.create_array(path, data=DATA, overwrite=True),
+        lambda: blizzarr.open(path, mode="w", data=DATA),
+        lambda: blizzarr.save(path, DATA),
+    ):
+        path.write_bytes(broken)
+        made = make()
+        if made is not None:
+            made.store.close()
+        assert outcome(path) == DATA.tolist()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the last attempt, at the end
+def test_row_082_two_writers_of_one_new_file(tmp_path: Path) -> None:
+    """The second one to finish is refused, and what the first one wrote stays."""
+    one, other = ZipStore(tmp_path / "x.zip", "a"), ZipStore(tmp_path / "x.zip", "a")
+    one.set("a", b"1")
+    other.set("a", b"2")
+    one.close()
+    with pytest.raises(ConflictError, match="in the meantime"):
+        other.close()
+    assert ZipStore(tmp_path / "x.zip").get("a") == b"1"
+    assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
