@@ -7,6 +7,7 @@ opened, listed and created over.
 from __future__ import annotations
 
 import json
+import re
 import time
 import warnings
 from collections.abc import Callable
@@ -156,6 +157,36 @@ def test_row_048_a_huge_document() -> None:
     assert "at most 268,435,456 bytes" in facts["text"]
     assert facts["mebibytes"] < 300
     assert facts["seconds"] < 2
+
+
+@pytest.mark.parametrize("element", ["{}", "[]", '{"a":[1]}'])
+def test_row_048_a_document_of_many_small_objects(element: str) -> None:
+    """Three bytes of text take 72 bytes of memory: such a document is not parsed."""
+    facts = answer(
+        """
+        element = ARGUMENTS["element"]
+        store = {"zarr.json": b'{"zarr_format":3,"node_type":"group","attributes":{"a":[%s]}}'
+                              % ",".join([element] * 20_000_000)[:60_000_000].encode()}
+        before = peak()
+        try:
+            blizzarr.open(store)
+        except MetadataError as error:
+            tell(text=str(error), mebibytes=peak() - before)
+        """,
+        element=element,
+    )
+    assert re.search(r"at most 2,923,577 objects and lists in 60,000,\d+ bytes, found more", facts["text"])
+    assert facts["mebibytes"] < 80
+
+
+def test_row_048_brackets_in_text_do_not_count() -> None:
+    """Nor do quotation marks that are escaped end a text."""
+    text = '[{"\\' * 1_000_000
+    group = blizzarr.create_group({}, attributes={"a": text, "b": [[]] * 1_000_000})
+    assert dict(blizzarr.open_group(group.store, mode="r").attrs)["a"] == text
+    with pytest.raises(MetadataError, match="objects and lists"):
+        group.attrs["c"] = [[]] * 2_000_000
+    assert dict(blizzarr.open_group(group.store, mode="r").attrs).keys() == {"a", "b"}
 
 
 def test_row_050_numbers_in_attributes_survive() -> None:

@@ -152,6 +152,43 @@ def test_row_025_a_bomb_in_bounded_memory(tmp_path: Path) -> None:
     assert facts["seconds"] < 1
 
 
+@pytest.mark.parametrize("shards", [None, 64])
+def test_row_025_a_chunk_that_expands_beyond_its_size(tmp_path: Path, shards: int | None) -> None:
+    """1 MB for 1 GiB, honestly announced: no more is decompressed than a chunk of this array can need."""
+    path = tmp_path / "bomb.zip"
+    options = {"shape": 64, "chunks": 16 if shards else 64, "shards": shards, "dtype": "uint8", "compressors": None}
+    blizzarr.create_array(path, **options).store.close()
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as made, made.open("c/0", "w") as entry:
+        for _ in range(1024):
+            entry.write(bytes(1 << 20))
+    facts = answer(
+        """
+        array = blizzarr.open(ARGUMENTS["path"], mode="r")
+        before, texts = peak(), []
+        for read in (lambda: array[...], lambda: blizzarr.check(array).findings[0].message):
+            try:
+                texts.append(str(read()))
+            except CodecError as error:
+                texts.append(str(error))
+        tell(texts=texts, mebibytes=peak() - before)
+        """,
+        path=str(path),
+    )
+    assert "is longer than the" in facts["texts"][1]
+    assert "is longer than the" in facts["texts"][0] or shards
+    assert facts["mebibytes"] < 16
+
+
+def test_row_025_a_document_that_expands(tmp_path: Path) -> None:
+    """200 KB for 300 MB: no more of it is decompressed than a document may have."""
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made, made.open("zarr.json", "w") as entry:
+        for _ in range(300):
+            entry.write(b" " * (1 << 20))
+    with pytest.raises(BlizzarrError, match="at most 268,435,456 bytes, found 268,435,457"):
+        blizzarr.open(path, mode="r")
+
+
 def test_row_076_entries_that_lead_out(archive: Path, tmp_path: Path) -> None:
     """They are passed over with a warning that names them; the rest is readable; nothing outside is touched."""
     with zipfile.ZipFile(archive, "a") as made:

@@ -27,7 +27,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from blizzarr.errors import ConflictError
+from blizzarr.formats.document import load
 from blizzarr.hierarchy.belongings import PROGRESS
+from blizzarr.problems import Problems
 from blizzarr.stores import Store
 
 __all__ = ["Record", "fingerprint"]
@@ -61,12 +63,7 @@ class Record:
         raw = self.store.get(self.key)
         if raw is None:
             return None
-        try:
-            found = json.loads(bytes(raw))
-        except (ValueError, RecursionError):
-            found = {}
-        if not isinstance(found, dict):
-            found = {}
+        found = load(bytes(raw), Problems()) or {}
         return None if found.get("complete") is True else found
 
     def done(self, mark: str, state: str | None, count: int) -> int:

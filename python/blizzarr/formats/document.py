@@ -12,6 +12,7 @@ several equal names, and any depth that the stack allows.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
@@ -25,6 +26,9 @@ __all__ = ["MAX_BYTES", "MAX_DEPTH", "dump", "is_deeper", "load", "stored_value"
 
 MAX_BYTES: Final = 2**28
 """The largest document that is read: 256 MiB."""
+_CONTAINERS: Final = 2**20
+_SHARE: Final = 32
+"""A document may have so many objects and lists, and one more for every so many bytes: each takes 64 bytes or more."""
 MAX_DEPTH: Final = 128
 """The deepest nesting of values in one member of a document."""
 
@@ -42,6 +46,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _STRICT: Final = json.JSONDecoder(object_pairs_hook=_unique)
 _LENIENT: Final = json.JSONDecoder()
 
@@ -59,6 +64,10 @@ def load(raw: bytes, problems: Problems, *, attributes: bool = False, marked: bo
     if len(raw) > MAX_BYTES:
         problems.items.append(Problem("", f"at most {MAX_BYTES:,} bytes", f"{len(raw):,}"))
         return None
+    most = _CONTAINERS + len(raw) // _SHARE
+    if len(raw) > most and _holds_more(raw, most):
+        problems.items.append(Problem("", f"at most {most:,} objects and lists in {len(raw):,} bytes", "more"))
+        return None
     try:
         text = raw.decode("utf-8-sig" if marked else "utf-8")
     except UnicodeDecodeError as error:
@@ -75,6 +84,21 @@ def load(raw: bytes, problems: Problems, *, attributes: bool = False, marked: bo
     if value is not MISSING:
         problems.add("", "an object", value)
     return None
+
+
+def _holds_more(raw: bytes, most: int) -> bool:
+    """Return whether a JSON text has more than `most` objects and lists."""
+    if raw.count(b"{") + raw.count(b"[") <= most:
+        return False
+    # Those within strings do not count.
+    at = count = 0
+    for string in _STRING.finditer(raw):
+        start = string.start()
+        count += raw.count(b"{", at, start) + raw.count(b"[", at, start)
+        at = string.end()
+        if count > most:
+            return True
+    return count + raw.count(b"{", at) + raw.count(b"[", at) > most
 
 
 def _parse(text: str, decoder: json.JSONDecoder, problems: Problems) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, LimitError, NodeNotFoundError, PathError, StoreError
 from blizzarr.formats import draft, v2_separator
+from blizzarr.formats.document import MAX_BYTES
 from blizzarr.formats.format import Child, Format, Found, Node, Store
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import what_is_there, what_was_sought
@@ -46,7 +47,11 @@ _SEARCHES: Final = (draft.search,)
 def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
     """Return the values under many keys, `None` for missing ones, in one request if the store has `get_many`."""
     at_once = getattr(store, "get_many", None) if len(keys) > 1 else None
+    up_to = getattr(store, "get_up_to", None)
     try:
+        if up_to is not None:
+            # A store that expands what is stored stops where a document is too large.
+            return [up_to(key, MAX_BYTES) for key in keys]
         return each(store, store.get, keys) if at_once is None else list(at_once(keys))
     except PathError:
         if len(keys) == 1:

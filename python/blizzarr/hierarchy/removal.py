@@ -17,8 +17,10 @@ from typing import Any, Final, NamedTuple
 
 from blizzarr.errors import StoreError
 from blizzarr.formats import FORMATS, Format, chunk_prefix
+from blizzarr.formats.document import load
 from blizzarr.model import ArrayMeta, ChunkKeys
 from blizzarr.model.chunk_keys import INDEX
+from blizzarr.problems import Problems
 from blizzarr.stores import Store
 
 __all__ = ["REMOVAL", "Chunks", "Removed", "chunks_of", "read", "record", "removal_key", "usual"]
@@ -125,12 +127,12 @@ def read(store: Store, path: str, keys: Iterable[str]) -> Removed:
 
 def _understood(raw: bytes, above: str) -> Removed | None:
     try:
-        value = json.loads(raw)
+        value: Any = load(raw, Problems())
         if value["blizzarr_removal"] != 1:
             return None
         forms = tuple(FORMATS[name] for name in value["formats"])
         return Removed(forms, tuple(Chunks(above + one[0], *one[1:]) for one in value["chunks"] if _is_chunks(one)))
-    except (ValueError, RecursionError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         # Records are written atomically, so this is a file of another program.
         return None
 

@@ -6,6 +6,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,7 @@ from typing import Final
 from blizzarr.errors import MetadataError, PathError, Problem, StoreError
 from blizzarr.recording.manifest import Manifest
 from blizzarr.stores import LocalStore
+from blizzarr.stores.regular import open_regular
 
 __all__ = ["read_manifest", "write_manifest"]
 
@@ -37,13 +39,17 @@ def read_manifest(file: str | os.PathLike[str]) -> Manifest:
             return Manifest.read(_lines(stream), str(path))
     except (gzip.BadGzipFile, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise MetadataError(key=str(path), problems=[Problem("", expected, str(error))]) from error
+    except StoreError:
+        raise
     except OSError as error:
         reason = f"expected a manifest, found none that can be read: {error.strerror}"
         raise StoreError(reason, key=str(path), errno=error.errno) from error
 
 
-def _opened(path: Path) -> gzip.GzipFile | BufferedReader:
-    return gzip.open(path) if _compressed(path) else path.open("rb")
+@contextmanager
+def _opened(path: Path) -> Iterator[gzip.GzipFile | BufferedReader]:
+    with open(open_regular(path), "rb") as file:
+        yield gzip.GzipFile(fileobj=file) if _compressed(path) else file
 
 
 def _lines(stream: gzip.GzipFile | BufferedReader) -> Iterator[str]:

@@ -54,6 +54,8 @@ class Store(Protocol):
     - ``deletes_at_once``: True if others see `delete_prefix` as one step,
     - ``native``: the handle that the engine should use instead of calling back into Python,
     - ``get_many(keys)``: many values in one request, None for each that is missing,
+    - ``get_up_to(key, limit)``: the value, or the first ``limit + 1`` bytes of a longer one; for stores that expand
+      what is stored, so that they stop where chunks and documents of that length are refused,
     - ``replace(key, expected, value)``: set the value only if it is still `expected`, and return whether it was; None
       if it was refused, but may have been set by an earlier request, whose answer was lost,
     - ``discard(key, expected)``: delete the value only if it is still `expected`, and return whether it was,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Any, Final, Self
 
+from blizzarr.formats.document import load
+from blizzarr.problems import Problems
 from blizzarr.stores import Store
 
 __all__ = ["KEY", "Record"]
@@ -29,9 +31,9 @@ class Record:
         if raw is None:
             return None
         try:
-            value = json.loads(bytes(raw))
+            value: Any = load(bytes(raw), Problems())
             return cls(str(value["old"]), str(value["new"]), value["switching"] is True)
-        except (ValueError, RecursionError, KeyError, TypeError):
+        except (KeyError, TypeError):
             # Records are stored atomically, so this is not one.
             return None
 

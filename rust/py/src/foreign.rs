@@ -31,6 +31,8 @@ pub struct PythonStore {
     conditional: bool,
     /// Whether it has `get_ranges_of_version`.
     of_versions: bool,
+    /// Whether it has `get_up_to`: it expands what is stored, and stops when that is more than is asked for.
+    up_to: bool,
 }
 
 /// What a value of a store written in Python is called in the whole process.
@@ -48,7 +50,8 @@ impl PythonStore {
         let has = |name: &str| object.getattr(name).is_ok_and(|method| method.is_callable());
         let conditional = has("get_with_version") && has("set_if_version");
         let of_versions = has("get_ranges_of_version");
-        PythonStore { object: object.clone().unbind(), place, locks, remote, conditional, of_versions }
+        let up_to = has("get_up_to");
+        PythonStore { object: object.clone().unbind(), place, locks, remote, conditional, of_versions, up_to }
     }
 
     /// Tells caches that the value may be another one.
@@ -301,15 +304,22 @@ impl Reader for PythonReader<'_> {
                 let parts = self.of_version(py, vec![(0, None)])?;
                 parts.map(|parts| parts.get_item(0)).transpose()
             } else {
-                let found = call_method(self.store.object.bind(py), "get", (self.key,));
+                let object = self.store.object.bind(py);
+                let found = match self.store.up_to {
+                    true => call_method(object, "get_up_to", (self.key, limit)),
+                    false => call_method(object, "get", (self.key,)),
+                };
                 found.map(|found| Some(found).filter(|found| !found.is_none()))
             };
             let Some(found) = found.map_err(fail)? else { return Ok(false) };
             let value = Buffer::reading(&found).map_err(fail)?;
             let bytes = value.bytes().map_err(fail)?;
             if bytes.len() as u64 > limit {
-                let reason =
-                    format!("a stored value of {} bytes is longer than the {limit} a chunk can need", bytes.len());
+                let least = if self.store.up_to { "at least " } else { "" };
+                let reason = format!(
+                    "a stored value of {least}{} bytes is longer than the {limit} a chunk can need",
+                    bytes.len()
+                );
                 return Err(Error::decode("bytes", reason).at_key(self.key));
             }
             ranges::reserve(buffer, bytes.len() as u64).map_err(|error| error.at_key(self.key))?;

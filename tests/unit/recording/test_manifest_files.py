@@ -158,3 +158,11 @@ def test_row_018_a_manifest_that_is_a_bomb(stored: Path, tmp_path: Path) -> None
             assert tracemalloc.get_traced_memory()[1] < 32 << 20
         finally:
             tracemalloc.stop()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs on this system")
+@pytest.mark.parametrize("name", ["sums", "sums.gz"])
+def test_a_fifo_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(StoreError, match="expected a file, found a FIFO"):
+        read_manifest(tmp_path / name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from blizzarr.errors import SpecError
+from blizzarr.formats.document import load
 from blizzarr.model import ArrayMeta
+from blizzarr.problems import Problems
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
@@ -101,10 +102,9 @@ class N5Constraints(WholeElements):
     @staticmethod
     def refuse(raw: bytes) -> None:
         """Raise what is wrong with a document that is not that of an array, such as that of a group."""
-        try:
-            document = json.loads(raw)
-        except ValueError as error:
-            raise SpecError("Invalid JSON") from error
+        document = load(raw, Problems(), attributes=True)
+        if document is None:
+            raise SpecError("Invalid JSON")
         stored_from_json(document)
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from blizzarr.errors import ArchiveError, ConflictError, StoreError
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.zip.directory import read_directory
-from blizzarr.stores.zip.entries import read_entry, read_entry_ranges
+from blizzarr.stores.zip.entries import read_beginning, read_entry, read_entry_ranges
 from blizzarr.stores.zip.file import AppendFile, sync_directory
 from blizzarr.stores.zip.names import Names
 from blizzarr.stores.zip.new_file import NewFile
@@ -96,6 +96,15 @@ class Archive:
         """Return the value of a key; None if there is none."""
         entry = self.find(key)
         return None if entry is None else read_entry(self._opened(), entry, limit)
+
+    def read_up_to(self, key: str, wanted: int, limit: int) -> bytes | None:
+        """Return the value of a key, or its first ``wanted + 1`` bytes if it is longer; None if there is none."""
+        entry = self.find(key)
+        if entry is None:
+            return None
+        file = self._opened()
+        whole = entry.size <= wanted or entry.exceeds(limit)
+        return read_entry(file, entry, limit) if whole else read_beginning(file, entry, wanted + 1)
 
     def read_ranges(self, key: str, ranges: Sequence[ByteRange], limit: int) -> list[Value] | None:
         """Return parts of the value of a key; None if there is none."""

@@ -3,38 +3,47 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from blizzarr.errors import ArchiveError, LimitError
 from blizzarr.stores.protocol import ByteRange, Value
-from blizzarr.stores.ranges import resolve_range, slice_ranges
+from blizzarr.stores.ranges import resolve_range
 from blizzarr.stores.zip.file import AppendFile
-from blizzarr.stores.zip.names import check_entry
-from blizzarr.stores.zip.records import DEFLATED, STORED, Entry
+from blizzarr.stores.zip.names import check_entry, start_of
+from blizzarr.stores.zip.records import DEFLATED, LOCAL, STORED, Entry
 
-__all__ = ["read_entry", "read_entry_ranges"]
+__all__ = ["read_beginning", "read_entry", "read_entry_ranges"]
+
+
+_BLOCK: Final = 1 << 20
 
 
 def read_entry(file: AppendFile, entry: Entry, limit: int) -> bytes:
     """Return the value of an entry; a compressed one must not be larger than `limit` bytes."""
-    if entry.method != STORED and entry.size > limit:
-        raise LimitError(
-            f"it says it decompresses to {entry.size:,} bytes, more than the limit of {limit:,}; "
-            "open the store with a higher 'limit' if that is right",
-            key=entry.name,
-            store=str(file.path),
-            direction="read",
-        )
-    start = _start(file, entry)
-    stored = file.read_at(start, entry.stored_size)
-    if len(stored) != entry.stored_size:
-        raise _damaged(file, entry, f"the file ended after {len(stored):,} of {entry.stored_size:,} bytes")
-    value = stored if entry.method == STORED else _inflate(file, entry, stored)
-    if len(value) != entry.size:
-        raise _damaged(file, entry, f"expected {entry.size:,} bytes as its directory says, found {len(value):,}")
-    if zlib.crc32(value) != entry.crc:
-        raise _damaged(file, entry, f"checksum mismatch: expected {entry.crc:08x}, found {zlib.crc32(value):08x}")
+    _refuse_beyond(file, entry, limit)
+    if max(entry.stored_size, entry.size) > _BLOCK:
+        return b"".join(_checked(file, entry))
+    _refuse_unreadable(file, entry)
+    # Most often one call of the system is enough: few programs put something between the local record and the bytes.
+    beginning = file.read_at(entry.offset, LOCAL.size + len(entry.raw_name) + entry.stored_size)
+    start = start_of(entry, beginning, str(file.path))
+    value = beginning[start - entry.offset :]
+    if len(value) != entry.stored_size:
+        value = file.read_at(start, entry.stored_size)
+    if entry.method != STORED:
+        try:
+            # One byte more than the directory says is enough to find out that it is wrong.
+            value = zlib.decompressobj(-zlib.MAX_WBITS).decompress(value, entry.size + 1)
+        except zlib.error as error:
+            raise _undecodable(file, entry, error) from error
+    _check(file, entry, len(value), zlib.crc32(value))
     return value
+
+
+def read_beginning(file: AppendFile, entry: Entry, length: int) -> bytes:
+    """Return the first `length` bytes of the value of an entry; no more than these are decompressed."""
+    return b"".join(_plain(file, entry, length))[:length]
 
 
 def read_entry_ranges(file: AppendFile, entry: Entry, ranges: Sequence[ByteRange], limit: int) -> list[Value]:
@@ -45,12 +54,13 @@ def read_entry_ranges(file: AppendFile, entry: Entry, ranges: Sequence[ByteRange
     ArchiveError
         If the entry is damaged.
     """
+    spans = [resolve_range(start, length, entry.size) for start, length in ranges]
     if entry.method != STORED:
-        return slice_ranges(read_entry(file, entry, limit), ranges)
+        _refuse_beyond(file, entry, limit)
+        return _cut(_checked(file, entry), spans)
     begin = _start(file, entry)
     parts: list[Value] = []
-    for start, length in ranges:
-        low, high = resolve_range(start, length, entry.size)
+    for low, high in spans:
         part = file.read_at(begin + low, high - low)
         if len(part) != high - low:
             raise _damaged(file, entry, f"the file ended after {low + len(part):,} of {entry.size:,} bytes")
@@ -58,8 +68,52 @@ def read_entry_ranges(file: AppendFile, entry: Entry, ranges: Sequence[ByteRange
     return parts
 
 
+def _refuse_beyond(file: AppendFile, entry: Entry, limit: int) -> None:
+    if entry.exceeds(limit):
+        raise LimitError(
+            f"it says it decompresses to {entry.size:,} bytes, more than the limit of {limit:,}; "
+            "open the store with a higher 'limit' if that is right",
+            key=entry.name,
+            store=str(file.path),
+            direction="read",
+        )
+
+
+def _checked(file: AppendFile, entry: Entry) -> Iterator[bytes]:
+    """Iterate over the parts of a value; after the last one, size and checksum are compared with the directory."""
+    size = crc = 0
+    for part in _plain(file, entry, entry.size):
+        size += len(part)
+        crc = zlib.crc32(part, crc)
+        yield part
+    _check(file, entry, size, crc)
+
+
+def _check(file: AppendFile, entry: Entry, size: int, crc: int) -> None:
+    if size != entry.size:
+        raise _damaged(file, entry, f"expected {entry.size:,} bytes as its directory says, found {size:,}")
+    if crc != entry.crc:
+        raise _damaged(file, entry, f"checksum mismatch: expected {entry.crc:08x}, found {crc:08x}")
+
+
+def _cut(parts: Iterator[bytes], spans: Sequence[tuple[int, int]]) -> list[Value]:
+    """Return the spans of a value that is given in parts."""
+    cut = [bytearray() for _ in spans]
+    at = 0
+    for part in parts:
+        for piece, (low, high) in zip(cut, spans, strict=True):
+            piece += part[max(0, low - at) : max(0, high - at)]
+        at += len(part)
+    return list(cut)
+
+
 def _start(file: AppendFile, entry: Entry) -> int:
     """Return the offset of the bytes, after the local record, which must be that of this entry."""
+    _refuse_unreadable(file, entry)
+    return check_entry(file.read_at, entry, str(file.path))
+
+
+def _refuse_unreadable(file: AppendFile, entry: Entry) -> None:
     if entry.encrypted:
         raise _damaged(file, entry, "it is encrypted, which is not supported")
     if entry.method not in (STORED, DEFLATED):
@@ -68,19 +122,38 @@ def _start(file: AppendFile, entry: Entry) -> int:
         raise _damaged(file, entry, f"it is stored, but said to be {entry.stored_size:,} and {entry.size:,} bytes")
     if entry.is_link:
         raise _damaged(file, entry, "it is a symbolic link, which is not followed")
-    return check_entry(file.read_at, entry, str(file.path))
 
 
-def _inflate(file: AppendFile, entry: Entry, stored: bytes) -> bytes:
+def _plain(file: AppendFile, entry: Entry, wanted: int) -> Iterator[bytes]:
+    """Iterate over the parts of a value, up to `wanted` bytes, or one more, which shows that the directory is wrong."""
+    start = _start(file, entry)
+    if start + entry.stored_size > file.size:
+        there = max(0, file.size - start)
+        raise _damaged(file, entry, f"the file ended after {there:,} of {entry.stored_size:,} bytes")
+    if entry.method == STORED:
+        yield file.read_at(start, min(wanted, entry.stored_size))
+        return
     stream = zlib.decompressobj(-zlib.MAX_WBITS)
+    stop, left, data = start + entry.stored_size, wanted + 1, b""
     try:
-        # One byte more than the directory says is enough to find out that it is wrong.
-        value = stream.decompress(stored, entry.size + 1)
+        while left > 0 and not stream.eof:
+            if not data:
+                data = file.read_at(start, min(_BLOCK, stop - start))
+                start += len(data)
+            part = stream.decompress(data, min(left, _BLOCK))
+            if not part and not data:
+                break
+            data = stream.unconsumed_tail
+            left -= len(part)
+            yield part
     except zlib.error as error:
-        raise _damaged(file, entry, f"its deflated bytes are damaged: {error}") from error
-    if len(value) > entry.size:
+        raise _undecodable(file, entry, error) from error
+    if left <= 0 and wanted == entry.size:
         raise _damaged(file, entry, f"it decompresses to more than the {entry.size:,} bytes that its directory says")
-    return value
+
+
+def _undecodable(file: AppendFile, entry: Entry, error: zlib.error) -> ArchiveError:
+    return _damaged(file, entry, f"its deflated bytes are damaged: {error}")
 
 
 def _damaged(file: AppendFile, entry: Entry, reason: str) -> ArchiveError:

@@ -16,17 +16,18 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Final
 
 from blizzarr.errors import ArchiveError
 from blizzarr.stores.zip.end import MAX32
-from blizzarr.stores.zip.records import ENCRYPTED, LOCAL, SIZES_FOLLOW, Entry, ReadAt, decoded
+from blizzarr.stores.zip.records import ENCRYPTED, LOCAL, SIZES_FOLLOW, UTF8, Entry, ReadAt, decoded
 
-__all__ = ["Names", "check_entry", "difference"]
+__all__ = ["Names", "check_entry", "difference", "start_of"]
 
 
-_FEW: Final = 128
-"""As many entries are compared as fast as the names are made that differ from a key in one bit."""
+_LENGTHS = struct.Struct("<2H")
+_FEW, _MANY = 128, 4
+"""So many entries, and so many for each key that was missing, are compared about as fast as the names are made that
+differ from a key in one bit."""
 
 
 class Names:
@@ -38,6 +39,7 @@ class Names:
         self._store = store
         self._damaged = damaged
         self._hidden: dict[str, Entry] = {}
+        self._missed = 0
 
     @cached_property
     def _open(self) -> dict[bytes, Entry]:
@@ -52,7 +54,10 @@ class Names:
         ArchiveError
             If the directory has it under another name.
         """
-        if self._damaged or len(self._open) < _FEW:
+        if not self._open and not self._hidden:
+            return
+        self._missed += 1
+        if self._damaged or len(self._open) < _FEW + _MANY * self._missed:
             self._compare_all()
         else:
             for raw_name in _near(key):
@@ -127,12 +132,22 @@ def check_entry(read_at: ReadAt, entry: Entry, store: str) -> int:
     ArchiveError
         If it does not.
     """
-    head = read_at(entry.offset, LOCAL.size + len(entry.raw_name))
-    found = difference(entry, head)
+    return start_of(entry, read_at(entry.offset, LOCAL.size + len(entry.raw_name)), store)
+
+
+def start_of(entry: Entry, local: bytes, store: str) -> int:
+    """Return the offset of the bytes of an entry with this local record, which must agree with the directory.
+
+    Raises
+    ------
+    ArchiveError
+        If it does not.
+    """
+    found = difference(entry, local)
     if found is not None:
         reason = f"its directory and the record at byte {entry.offset:,} disagree: there is {found}"
         raise ArchiveError(reason, key=entry.name, store=store, direction="read")
-    *_, name_length, extra_length = LOCAL.unpack_from(head)
+    name_length, extra_length = _LENGTHS.unpack_from(local, LOCAL.size - _LENGTHS.size)
     return entry.offset + LOCAL.size + int(name_length) + int(extra_length)
 
 
@@ -146,12 +161,15 @@ def difference(entry: Entry, local: bytes) -> str | None:
     >>> difference(entry, pack_local(entry)), difference(entry._replace(crc=5), pack_local(entry))
     (None, 'the checksum 00000001')
     """
-    name = _name(local)
-    if name is None:
+    if len(local) < LOCAL.size or not local.startswith(b"PK\3\4"):
         return "none"
-    if name != entry.name:
+    _, _, flags, method, _, _, crc, stored_size, size, length, _ = LOCAL.unpack_from(local)
+    if (
+        length != len(entry.raw_name)
+        or not local.startswith(entry.raw_name, LOCAL.size)
+        or (flags ^ entry.flags) & UTF8
+    ) and (name := _name(local)) != entry.name:
         return f"another entry, {name!r}"
-    _, _, flags, method, _, _, crc, stored_size, size, _, _ = LOCAL.unpack_from(local)
     if (flags ^ entry.flags) & ENCRYPTED:
         return "a value that is encrypted" if flags & ENCRYPTED else "a value that is not encrypted"
     if method != entry.method:

@@ -63,6 +63,10 @@ class Entry(NamedTuple):
         """True if its bytes cannot be read without a password."""
         return bool(self.flags & ENCRYPTED)
 
+    def exceeds(self, limit: int) -> bool:
+        """Return whether it is compressed, and longer than this when it is not."""
+        return self.method != STORED and self.size > limit
+
 
 def unpack_directory(read_at: ReadAt, start: int, size: int, count: int, shift: int) -> tuple[list[Entry], int]:
     """Return the entries of a directory, with `shift` added to their offsets, and the checksum of its bytes.

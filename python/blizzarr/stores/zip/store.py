@@ -128,6 +128,15 @@ class ZipStore(BaseStore):
         with failures("read", key, self):
             return self._archive.read(key, self.limit)
 
+    def get_up_to(self, key: str, limit: int) -> Value | None:
+        """Return the value, or the first ``limit + 1`` bytes of one that is longer than `limit`; None if there is none.
+
+        No more than these are decompressed, and the checksum of a longer value is not verified.
+        """
+        check_key(key)
+        with failures("read", key, self):
+            return self._archive.read_up_to(key, limit, self.limit)
+
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         """Return parts of the value; None if there is no value."""
         check_key(key)
