@@ -32,7 +32,7 @@ pub mod region;
 pub mod results;
 pub mod salvage;
 mod salvage_index;
-mod scratch;
+pub mod scratch;
 mod source;
 pub mod split;
 mod square;

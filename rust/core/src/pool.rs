@@ -27,6 +27,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fork::{self, PerProcess};
 use crate::interrupt::{self, ending, never, Interrupt, Patience, LAST_PATIENCE, TICK};
 use crate::panics;
+use crate::scratch;
 use crate::store::durability::{self, Choice};
 
 #[cfg(test)]
@@ -90,7 +91,16 @@ where
 {
     let seats = if threads == 0 { self::threads() } else { threads }.min(count);
     if seats <= 1 || ending() {
-        let alone = || (0..count).try_for_each(|index| interrupt().and_then(|()| body(index, 0)));
+        let alone = || {
+            (0..count).try_for_each(|index| {
+                // Not for a few: it would be a part of what they take.
+                if index % LONGEST_BLOCK == LONGEST_BLOCK - 1 {
+                    scratch::spare()?;
+                }
+                interrupt()?;
+                body(index, 0)
+            })
+        };
         return panics::catch(alone).unwrap_or_else(Err);
     }
 
@@ -246,6 +256,7 @@ impl Loop {
         let draw = || {
             // Helpers draw no more in the end; the caller does the rest.
             while let Some(block) = if seat > 0 && ending() { None } else { self.draw_block() } {
+                scratch::spare()?;
                 for index in block {
                     if self.failed.load(Ordering::Relaxed) {
                         return Ok(());

@@ -45,7 +45,7 @@ pub fn read_asked(
     if region.is_empty() {
         return Ok(());
     }
-    let split = Split::new(region, &array.chain.shape);
+    let split = Split::new(region, &array.chain.shape)?;
     let threads = options.requesters_for(split.count, array.chain.length);
     let inside = options.inside(split.count, threads);
     let cached = array
@@ -204,7 +204,7 @@ fn keep_wanted(chain: &Chain, region: &Region, cell: &mut [u8]) -> Result<()> {
     if wanted > cell.len() / FEW {
         return Ok(());
     }
-    let packed = region.packed(itemsize);
+    let packed = region.packed(itemsize)?;
     scratch::with_bytes(wanted, |elements| {
         Target::of(elements).scatter(&packed, cell, 0, &chain.strides, itemsize)?;
         codec.keep(elements, cell)?;

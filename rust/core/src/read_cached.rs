@@ -177,7 +177,7 @@ impl Inner<'_> {
     /// `reader` is the one that the index came through, if it was read just now.
     fn read(&self, reader: Option<&dyn Reader>) -> Result<Progress> {
         let (pool, options) = (self.chunk.pool(), self.chunk.options);
-        let split = Split::new(self.region, &self.shard.inner.shape);
+        let split = Split::new(self.region, &self.shard.inner.shape)?;
         let (mut place, mut part) = (Vec::new(), Region::default());
         let (mut known, mut missing) = (Vec::new(), Vec::new());
         for cell in 0..split.count {
@@ -209,8 +209,9 @@ impl Inner<'_> {
         let pool = self.chunk.pool();
         let (mut mine, mut landings, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
         let mut missing = missing;
-        missing.sort_by_key(|job| job.bytes.start);
+        missing.sort_unstable_by_key(|job| job.bytes.start);
         for job in missing {
+            scratch::spare()?;
             match pool.claim(self.id(job.entry)) {
                 Claim::Mine(landing) => match pool.get(self.id(job.entry), 0) {
                     // It was fetched between the look and the claim.

@@ -49,10 +49,10 @@ pub fn read_shard(
         return read_lazily(shard, reader, region, target, options);
     }
     let Some(index) = Index::read(shard, reader)? else { return Ok(false) };
-    let split = Split::new(region, &shard.inner.shape);
+    let split = Split::new(region, &shard.inner.shape)?;
     let mut jobs = jobs(shard, &index, &split, target)?;
     if !in_place(shard, reader) {
-        jobs.sort_by_key(|job| job.bytes.start);
+        jobs.sort_unstable_by_key(|job| job.bytes.start);
     }
     let each = |job: usize, inner: &dyn Reader| read_inner(shard, &split, jobs[job].cell, inner, target, options);
     fetch(shard, reader, &jobs, &each, options)?;
@@ -120,7 +120,7 @@ fn read_lazily(
     target: &Target<'_>,
     options: &Options<'_>,
 ) -> Result<bool> {
-    let split = Split::new(region, &shard.inner.shape);
+    let split = Split::new(region, &shard.inner.shape)?;
     let all_of_little = split.count == shard.count() && shard.count().saturating_mul(shard.inner.length) <= AT_ONCE;
     if options.requests > 0 && all_of_little {
         let found = scratch::with_vec(|whole| match reader.read_all(whole, shard.max_len()? as u64) {
@@ -138,7 +138,7 @@ fn read_lazily(
     for _ in 0..ATTEMPTS {
         let Some((index, encoded)) = Index::read_encoded(shard, reader)? else { return Ok(false) };
         let mut jobs = jobs(shard, &index, &split, target)?;
-        jobs.sort_by_key(|job| job.bytes.start);
+        jobs.sort_unstable_by_key(|job| job.bytes.start);
         let each = |job: usize, inner: &dyn Reader| read_inner(shard, &split, jobs[job].cell, inner, target, options);
         match fetch_lazily(shard, reader, (&index, &encoded), &jobs, &each, options) {
             Ok(Answer::Read) => return Ok(true),

@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::memory::Target;
 use crate::pool;
 use crate::region::{Axis, Region};
+use crate::scratch;
 
 mod element;
 mod fold;
@@ -108,18 +109,19 @@ impl<'a> Blocks<'a> {
         let columns = self.edges[last].len() - 1;
         let count: usize = self.edges[..last].iter().map(|list| list.len() - 1).product();
         let per_task = (count * TASK / self.elements.len().max(1)).clamp(1, count);
-        let runs = runs(&self.edges[last]);
+        let runs = runs(&self.edges[last])?;
         let threads = if self.elements.len() <= TASK { 1 } else { options.threads };
         pool::run(threads, count.div_ceil(per_task), options.interrupted, |task, _| {
             let rows = task * per_task..count.min((task + 1) * per_task);
-            let mut made: Vec<T> = Vec::with_capacity(rows.len() * columns);
+            let mut made: Vec<T> = scratch::list(rows.len() * columns)?;
             let mut inputs = Vec::new();
             let mut room = fold::Room::new();
             for row in rows.clone() {
-                self.inputs(row, &mut inputs);
-                fold::row(method, &inputs, &runs, columns, &mut made, &mut room);
+                self.inputs(row, &mut inputs)?;
+                fold::row(method, &inputs, &runs, columns, &mut made, &mut room)?;
             }
-            let bytes: Vec<u8> = made.iter().flat_map(|element| element.bytes()).collect();
+            let mut bytes: Vec<u8> = scratch::list(made.len() * T::SIZE)?;
+            bytes.extend(made.iter().flat_map(|element| element.bytes()));
             let axis = Axis::Strided { start: 0, step: 1, count: bytes.len(), stride: 1 };
             let base = (rows.start * columns * T::SIZE) as isize;
             out.scatter(&Region { base, axes: vec![axis], groups: Vec::new() }, &bytes, 0, &[1], 1)
@@ -127,7 +129,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// The rows of elements that a row of blocks is made of, in C order.
-    fn inputs(&self, row: usize, found: &mut Vec<&'a [u8]>) {
+    fn inputs(&self, row: usize, found: &mut Vec<&'a [u8]>) -> Result<()> {
         found.clear();
         let last = self.edges.len() - 1;
         let width = self.shape[last] * self.itemsize;
@@ -148,19 +150,20 @@ impl<'a> Blocks<'a> {
                 rest /= end - first;
                 rows *= length;
             }
-            found.push(&self.elements[place * width..(place + 1) * width]);
+            scratch::push(found, &self.elements[place * width..(place + 1) * width])?;
         }
+        Ok(())
     }
 }
 
-fn runs(edges: &[usize]) -> Vec<Run> {
+fn runs(edges: &[usize]) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     for (block, pair) in edges.windows(2).enumerate() {
         let length = pair[1] - pair[0];
         match runs.last_mut() {
             Some(run) if run.length == length => run.count += 1,
-            _ => runs.push(Run { block, count: 1, length, start: pair[0] }),
+            _ => scratch::push(&mut runs, Run { block, count: 1, length, start: pair[0] })?,
         }
     }
-    runs
+    Ok(runs)
 }

@@ -11,6 +11,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::error::Result;
+use crate::scratch;
+
 /// What is wanted along one axis of a cell.
 #[derive(Clone, Debug)]
 pub enum Axis {
@@ -31,6 +34,13 @@ pub struct Points {
     pub range: Range<usize>,
     /// Per member axis, where this cell begins: subtract it from `coords`.
     pub origin: Vec<i64>,
+}
+
+impl Points {
+    /// Other lists in place of those of this cell's positions, one for each member axis.
+    pub fn listed(&self, make: impl Fn(&[i64]) -> Result<Vec<i64>>) -> Result<Arc<[Vec<i64>]>> {
+        self.coords.iter().map(|list| make(&list[self.range.clone()])).collect()
+    }
 }
 
 /// The wanted elements of one cell and their places in memory.
@@ -102,15 +112,15 @@ impl Region {
     }
 
     /// The same elements, one after the other in memory.
-    pub fn packed(&self, itemsize: usize) -> Self {
+    pub fn packed(&self, itemsize: usize) -> Result<Self> {
         let mut stride = itemsize as isize;
         let mut groups = Vec::with_capacity(self.groups.len());
         for points in &self.groups {
             // Only the points of this cell: there may be many more of others.
             let count = points.range.len();
             groups.push(Points {
-                coords: points.coords.iter().map(|list| list[points.range.clone()].to_vec()).collect(),
-                offsets: Arc::new((0..count as isize).map(|point| point * stride).collect()),
+                coords: points.listed(|list| scratch::listed(list.iter().copied()))?,
+                offsets: Arc::new(scratch::listed((0..count).map(|point| point as isize * stride))?),
                 range: 0..count,
                 origin: points.origin.clone(),
             });
@@ -124,7 +134,7 @@ impl Region {
             }
             Axis::Listed { group, member } => Axis::Listed { group, member },
         });
-        Region { base: 0, axes: axes.collect(), groups }
+        Ok(Region { base: 0, axes: axes.collect(), groups })
     }
 
     /// First and past-the-last byte of the wanted elements in a cell whose elements lie `strides` bytes apart.

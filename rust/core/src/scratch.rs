@@ -46,18 +46,43 @@ pub fn push<T>(list: &mut Vec<T>, item: T) -> Result<()> {
     Ok(())
 }
 
-/// An empty list with room for `count` items, which stored numbers want.
+/// An empty list with room for `count` items, which stored numbers or a request want.
 pub fn list<T>(count: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     list.try_reserve_exact(count).map_err(|_| out_of_memory(size_of::<T>().saturating_mul(count)))?;
     Ok(list)
 }
 
-/// Makes room for `more` bytes behind what a buffer holds.
-pub fn reserve(buffer: &mut Vec<u8>, more: usize) -> Result<()> {
-    buffer.try_reserve(more).map_err(|_| out_of_memory(more))
+/// So many copies of an item.
+pub fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
+    let mut found = list(count)?;
+    found.resize(count, item);
+    Ok(found)
+}
+
+/// All items of an iterator that knows how many they are.
+pub fn listed<T>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+    let mut found = list(items.len())?;
+    found.extend(items);
+    Ok(found)
+}
+
+/// Makes room for `more` items behind those of a list.
+pub fn reserve<T>(list: &mut Vec<T>, more: usize) -> Result<()> {
+    list.try_reserve(more).map_err(|_| out_of_memory(size_of::<T>().saturating_mul(more)))
+}
+
+/// What [`spare`] asks for.
+const SPARE: usize = 64 << 10;
+
+/// Makes sure that there is some memory left, for what is too small to be asked for by itself: where nothing is left for
+/// such an allocation, Rust ends the process.
+pub fn spare() -> Result<()> {
+    // Without the black box the compiler would see that nobody uses the memory, and not ask for it.
+    std::hint::black_box(list::<u8>(SPARE)?);
+    Ok(())
 }
 
 pub fn out_of_memory(length: usize) -> Error {
-    Error::new(Kind::Limit, format!("cannot allocate {length} bytes for a chunk"))
+    Error::new(Kind::Limit, format!("cannot allocate {length} bytes"))
 }

@@ -8,7 +8,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::error::Result;
 use crate::region::{Axis, Points, Region};
+use crate::scratch;
 
 /// The cells of a regular grid that a region touches.
 pub struct Split {
@@ -54,7 +56,7 @@ struct ListedFactor {
 
 impl Split {
     /// Splits `region` along the grid of cells of `shape` that begins at the region's cell's first element.
-    pub fn new(region: &Region, shape: &[usize]) -> Self {
+    pub fn new(region: &Region, shape: &[usize]) -> Result<Self> {
         let mut factors = Vec::with_capacity(shape.len());
         for (axis, wanted) in region.axes.iter().enumerate() {
             if let Axis::Strided { start, step, count, stride } = *wanted {
@@ -62,10 +64,10 @@ impl Split {
             }
         }
         for (group, points) in region.groups.iter().enumerate() {
-            factors.push(Factor::Listed(listed_factor(region, group, points, shape)));
+            factors.push(Factor::Listed(listed_factor(region, group, points, shape)?));
         }
         let count = factors.iter().map(Factor::len).product();
-        Split { factors, base: region.base, rank: shape.len(), count }
+        Ok(Split { factors, base: region.base, rank: shape.len(), count })
     }
 
     /// Cell number `index`: its place in the grid goes to `place`, what is wanted of it to `region`.
@@ -175,7 +177,7 @@ impl ListedFactor {
     }
 }
 
-fn listed_factor(region: &Region, group: usize, points: &Points, shape: &[usize]) -> ListedFactor {
+fn listed_factor(region: &Region, group: usize, points: &Points, shape: &[usize]) -> Result<ListedFactor> {
     let members = points.coords.len();
     let mut axes = vec![0usize; members];
     for (axis, wanted) in region.axes.iter().enumerate() {
@@ -195,14 +197,14 @@ fn listed_factor(region: &Region, group: usize, points: &Points, shape: &[usize]
         origin: points.origin.clone(),
     };
     // Small numbers take half the memory.
-    match cells_of::<u32>(points, &factor.sizes).ok_or(()) {
-        Ok(cells) => factor.divide(points, cells),
-        Err(()) => match cells_of::<u64>(points, &factor.sizes) {
-            Some(cells) => factor.divide(points, cells),
-            None => factor.divide(points, ranks(points, &factor.sizes)),
+    match cells_of::<u32>(points, &factor.sizes)? {
+        Some(cells) => factor.divide(points, cells)?,
+        None => match cells_of::<u64>(points, &factor.sizes)? {
+            Some(cells) => factor.divide(points, cells)?,
+            None => factor.divide(points, ranks(points, &factor.sizes)?)?,
         },
     }
-    factor
+    Ok(factor)
 }
 
 /// A number that a cell has, or a place in a list.
@@ -239,46 +241,46 @@ impl Number for u64 {
 impl ListedFactor {
     /// Puts the points of one cell next to each other, as they were: of two writes to one element the later stays the
     /// later. `cells` has the number of each point's cell.
-    fn divide<T: Number>(&mut self, points: &Points, mut cells: Vec<T>) {
+    fn divide<T: Number>(&mut self, points: &Points, mut cells: Vec<T>) -> Result<()> {
         let range = points.range.clone();
         if cells.is_sorted() {
             let mut first = 0;
             for point in 0..cells.len() {
                 if cells.get(point + 1) != cells.get(point) {
-                    self.add(range.start + first..range.start + point + 1);
+                    self.add(range.start + first..range.start + point + 1)?;
                     first = point + 1;
                 }
             }
-            return;
+            return Ok(());
         }
         // Where each point goes takes the place of its cell's number.
-        let bounds = places(&mut cells);
-        let moved = |list: &[i64]| {
-            let mut found = vec![0; cells.len()];
+        let bounds = places(&mut cells)?;
+        self.coords = points.listed(|list| {
+            let mut found = scratch::filled(0, cells.len())?;
             for (&place, &one) in cells.iter().zip(list) {
                 found[place.get() as usize] = one;
             }
-            found
-        };
-        self.coords = points.coords.iter().map(|list| moved(&list[range.clone()])).collect();
-        let mut offsets = vec![0; cells.len()];
+            Ok(found)
+        })?;
+        let mut offsets = scratch::filled(0, cells.len())?;
         for (&place, &offset) in cells.iter().zip(&points.offsets[range]) {
             offsets[place.get() as usize] = offset;
         }
         self.offsets = Arc::new(offsets);
         let mut first = 0;
         for end in bounds {
-            self.add(first..end);
+            self.add(first..end)?;
             first = end;
         }
+        Ok(())
     }
 
     /// One more cell: that of these points.
-    fn add(&mut self, points: Range<usize>) {
+    fn add(&mut self, points: Range<usize>) -> Result<()> {
         for (member, &size) in self.sizes.iter().enumerate() {
-            self.cells.push((self.coords[member][points.start] - self.origin[member]) / size);
+            scratch::push(&mut self.cells, (self.coords[member][points.start] - self.origin[member]) / size)?;
         }
-        self.rows.push(points);
+        scratch::push(&mut self.rows, points)
     }
 }
 
@@ -307,20 +309,9 @@ impl Divisor {
 }
 
 /// One number per point, the same for points of one cell and ordered like the cells; `None` if that takes larger numbers.
-fn cells_of<T: Number>(points: &Points, sizes: &[i64]) -> Option<Vec<T>> {
-    let mut bounds = Vec::with_capacity(sizes.len());
-    let mut all = 1u64;
-    for (member, &size) in sizes.iter().enumerate() {
-        let list = &points.coords[member][points.range.clone()];
-        let origin = points.origin[member];
-        let (least, most) = (list.iter().min()? - origin, list.iter().max()? - origin);
-        // Cells of one axis are counted from the first that is touched.
-        let first = least / size;
-        let count = (most / size - first) as u64 + 1;
-        all = all.checked_mul(count).filter(|&all| all.max(list.len() as u64) <= T::MOST)?;
-        bounds.push((first as u64, count, Divisor::new(size, most)));
-    }
-    let mut cells = vec![T::of(0); points.range.len()];
+fn cells_of<T: Number>(points: &Points, sizes: &[i64]) -> Result<Option<Vec<T>>> {
+    let Some(bounds) = bounds(points, sizes, T::MOST) else { return Ok(None) };
+    let mut cells = scratch::filled(T::of(0), points.range.len())?;
     for (member, (first, count, size)) in bounds.iter().enumerate() {
         let origin = points.origin[member];
         let list = &points.coords[member][points.range.clone()];
@@ -328,47 +319,69 @@ fn cells_of<T: Number>(points: &Points, sizes: &[i64]) -> Option<Vec<T>> {
             *cell = T::of(cell.get() * count + (size.divide(position - origin) - first));
         }
     }
-    Some(cells)
+    Ok(Some(cells))
+}
+
+/// Of each member axis the first cell that is touched, how many are from there to the last, and how to find the cell of a
+/// position; `None` if there are more cells, or more points, than numbers up to `limit`.
+fn bounds(points: &Points, sizes: &[i64], limit: u64) -> Option<Vec<(u64, u64, Divisor)>> {
+    let mut bounds = Vec::with_capacity(sizes.len());
+    let mut all = 1u64;
+    for (member, &size) in sizes.iter().enumerate() {
+        let list = &points.coords[member][points.range.clone()];
+        let origin = points.origin[member];
+        let (least, most) = (list.iter().min()? - origin, list.iter().max()? - origin);
+        let first = least / size;
+        let count = (most / size - first) as u64 + 1;
+        all = all.checked_mul(count).filter(|&all| all.max(list.len() as u64) <= limit)?;
+        bounds.push((first as u64, count, Divisor::new(size, most)));
+    }
+    Some(bounds)
 }
 
 /// The same where there are more cells than can be numbered.
-fn ranks(points: &Points, sizes: &[i64]) -> Vec<u64> {
+fn ranks(points: &Points, sizes: &[i64]) -> Result<Vec<u64>> {
     let cell = |member: usize, point: usize| (points.coords[member][point] - points.origin[member]) / sizes[member];
     let place = |point: usize| (0..sizes.len()).map(move |member| cell(member, points.range.start + point));
-    let mut cells = vec![0u64; points.range.len()];
-    let mut order: Vec<usize> = (0..cells.len()).collect();
-    order.sort_by(|&a, &b| place(a).cmp(place(b)));
+    let mut cells = scratch::filled(0u64, points.range.len())?;
+    let mut order: Vec<usize> = scratch::listed(0..cells.len())?;
+    order.sort_unstable_by(|&a, &b| place(a).cmp(place(b)));
     let mut rank = 0;
     for (position, &point) in order.iter().enumerate() {
         rank += u64::from(position > 0 && place(order[position - 1]).ne(place(point)));
         cells[point] = rank;
     }
-    cells
+    Ok(cells)
 }
 
 /// Replaces the number of each point's cell by the place that the point has when they are sorted, equal ones as they were;
 /// gives where each cell ends. There are no more points than numbers.
-fn places<T: Number>(cells: &mut [T]) -> Vec<usize> {
+fn places<T: Number>(cells: &mut [T]) -> Result<Vec<usize>> {
     let most = cells.iter().copied().max().map_or(0, T::get);
     if most >= (4 * cells.len()).max(1 << 12) as u64 {
-        let mut order: Vec<usize> = (0..cells.len()).collect();
-        order.sort_by_key(|&point| cells[point]);
-        let ends = (1..=order.len()).filter(|&end| end == order.len() || cells[order[end]] != cells[order[end - 1]]);
-        let ends = ends.collect();
+        let mut order: Vec<usize> = scratch::listed(0..cells.len())?;
+        // Sorting that keeps the order of equal ones would take memory that it cannot do without.
+        order.sort_unstable_by_key(|&point| (cells[point], point));
+        let mut ends = Vec::new();
+        for end in 1..=order.len() {
+            if end == order.len() || cells[order[end]] != cells[order[end - 1]] {
+                scratch::push(&mut ends, end)?;
+            }
+        }
         for (place, point) in order.into_iter().enumerate() {
             cells[point] = T::of(place as u64);
         }
-        return ends;
+        return Ok(ends);
     }
     // Few cells: counted, then each point goes where its cell's points begin.
-    let mut starts = vec![0usize; most as usize + 2];
+    let mut starts = scratch::filled(0usize, most as usize + 2)?;
     for &cell in cells.iter() {
         starts[cell.get() as usize + 1] += 1;
     }
     for cell in 1..starts.len() {
         starts[cell] += starts[cell - 1];
     }
-    let mut ends: Vec<usize> = starts[1..].to_vec();
+    let mut ends: Vec<usize> = scratch::listed(starts[1..].iter().copied())?;
     ends.dedup();
     ends.retain(|&end| end > 0);
     for cell in cells.iter_mut() {
@@ -376,5 +389,5 @@ fn places<T: Number>(cells: &mut [T]) -> Vec<usize> {
         *cell = T::of(*place as u64);
         *place += 1;
     }
-    ends
+    Ok(ends)
 }

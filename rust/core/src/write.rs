@@ -56,7 +56,7 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
     if let Some(shards) = &array.shards {
         return write_gathered(array, shards, &[(region, origin)], options);
     }
-    let split = Split::new(region, &array.chain.shape);
+    let split = Split::new(region, &array.chain.shape)?;
     let threads = options.writers_for(split.count, array.chain.length, array.store.as_ref());
     let inside = options.inside(split.count, threads);
     let comparing = Comparing::new(array, Some(region));

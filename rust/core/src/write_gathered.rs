@@ -12,6 +12,7 @@ use crate::memory::Origin;
 use crate::panics;
 use crate::pool;
 use crate::region::Region;
+use crate::scratch;
 use crate::source::Slice;
 use crate::split::Split;
 use crate::store::uint64_sharded::{ShardedStore, Whole};
@@ -27,14 +28,16 @@ pub fn write_gathered(
     parts: &[(&Region, &Origin<'_>)],
     options: &Options<'_>,
 ) -> Result<()> {
-    let splits: Vec<Split> = parts.iter().map(|(region, _)| Split::new(region, &array.chain.shape)).collect();
+    let split = |(region, _): &(&Region, &Origin<'_>)| Split::new(region, &array.chain.shape);
+    let splits: Vec<Split> = parts.iter().map(split).collect::<Result<_>>()?;
     let mut shards: BTreeMap<u64, Vec<Job>> = BTreeMap::new();
     let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
     for (part, split) in splits.iter().enumerate() {
         for cell in 0..split.count {
             split.cell(cell, &mut place, &mut region);
             array.keys.write(&place, &mut key);
-            shards.entry(store.shard_number(&key)?.0).or_default().push(Job { part, cell });
+            let jobs = shards.entry(store.shard_number(&key)?.0).or_default();
+            scratch::push(jobs, Job { part, cell })?;
         }
     }
     let shards: Vec<(u64, Vec<Job>)> = shards.into_iter().collect();
@@ -77,7 +80,8 @@ impl Shard<'_> {
             return self.store.store_whole(shard, &changes);
         };
         persistently(conditional, &self.store.shard_key(number), self.options.interrupted, |found, version| {
-            let shard = self.store.taken_apart(number, found.unwrap_or_default().to_vec())?;
+            let found = scratch::listed(found.unwrap_or_default().iter().copied())?;
+            let shard = self.store.taken_apart(number, found)?;
             let changes = self.changes(&shard, jobs)?;
             self.store.store_whole_if(conditional, shard, &changes, version)
         })
@@ -117,7 +121,7 @@ impl Shard<'_> {
         Ok(match encode_cell(chain, &update, &mut out)? {
             Encoded::Fill => None,
             Encoded::Appended => Some(out),
-            Encoded::Verbatim(bytes) => Some(bytes.to_vec()),
+            Encoded::Verbatim(bytes) => Some(scratch::listed(bytes.iter().copied())?),
         })
     }
 }

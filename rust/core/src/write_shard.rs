@@ -60,7 +60,7 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
         Some(index) => index,
         None => Index::empty(shard)?,
     };
-    let split = Split::new(update.region, &shard.inner.shape);
+    let split = Split::new(update.region, &shard.inner.shape)?;
     let (mut place, mut region) = (Vec::new(), Region::default());
     let mut touched: HashMap<usize, usize> = HashMap::new();
     touched.try_reserve(split.count).map_err(|_| scratch::out_of_memory(split.count.saturating_mul(16)))?;

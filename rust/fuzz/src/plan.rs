@@ -20,7 +20,7 @@ pub fn plan(data: &[u8]) {
     let mut expected: Vec<u64> = elements(&region).iter().map(|(place, offset)| numbered(place, *offset)).collect();
     assert_eq!(region.len(), expected.len());
     assert_eq!(region.is_empty(), expected.is_empty());
-    let split = Split::new(&region, &cell);
+    let split = Split::new(&region, &cell).unwrap();
     let (mut place, mut part) = (Vec::new(), Region::default());
     let mut found = Vec::new();
     let mut places = Vec::new();
@@ -31,7 +31,7 @@ pub fn plan(data: &[u8]) {
         assert_eq!(part.len(), inside.len());
         let covered = inside.len() == cell.iter().product::<usize>();
         assert!(!part.covers(&cell) || covered, "covers, but lacks elements");
-        let mut packed: Vec<_> = elements(&part.packed(8)).into_iter().map(|(_, offset)| offset).collect();
+        let mut packed: Vec<_> = elements(&part.packed(8).unwrap()).into_iter().map(|(_, offset)| offset).collect();
         packed.sort_unstable();
         assert!(packed.iter().enumerate().all(|(number, &offset)| offset == 8 * number as isize));
         for (position, offset) in inside {
@@ -72,7 +72,7 @@ fn far(input: &mut Input<'_>) {
     let first = (input.u64() as i64).rem_euclid(size - reach);
     let (start, step) = if input.flag() { (first + reach, -step) } else { (first, step) };
     let axis = Axis::Strided { start, step, count: count as usize, stride: 0 };
-    let split = Split::new(&Region { base: 0, axes: vec![axis], groups: Vec::new() }, &[cell]);
+    let split = Split::new(&Region { base: 0, axes: vec![axis], groups: Vec::new() }, &[cell]).unwrap();
     let bounds = |number: usize| {
         let (mut place, mut part) = (Vec::new(), Region::default());
         split.cell(number, &mut place, &mut part);

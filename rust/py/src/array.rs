@@ -20,7 +20,7 @@ use crate::chain::PyChain;
 use crate::document::PyDocument;
 use crate::ending::{self, call};
 use crate::errors::{entry, foreign, raise, Place};
-use crate::request::region;
+use crate::request::{self, region};
 use crate::signals::watching_signals;
 use crate::stores::store_of;
 
@@ -320,7 +320,7 @@ impl ArrayHandle {
             let reason = format!("expected elements of {itemsize} bytes, found {}", buffer.itemsize);
             return Err(PyValueError::new_err(reason));
         }
-        region(axes, &self.array.shape, &buffer.shape, &buffer.strides)
+        region(axes, &self.array.shape, buffer, &self.place)
     }
 }
 
@@ -342,6 +342,5 @@ pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     if buffer.itemsize != 8 {
         return Err(PyValueError::new_err("expected 64-bit numbers"));
     }
-    let bytes = buffer.bytes()?;
-    Ok(bytes.chunks_exact(8).map(|number| i64::from_ne_bytes(number.try_into().unwrap_or([0; 8]))).collect())
+    request::numbers(buffer.bytes()?).map_err(|error| raise(object.py(), error, None))
 }

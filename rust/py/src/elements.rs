@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::buffer::{Buffer, Slots};
-use crate::errors::{entry, raise};
+use crate::errors::{entry, handed, raise};
 
 /// What the tokens of one operation stand for.
 #[pyclass(module = "blizzarr._native", frozen)]
@@ -67,7 +67,7 @@ impl ElementTable {
                     if self.text {
                         PyString::from_bytes(py, element)?.into_any().unbind()
                     } else {
-                        PyBytes::new(py, element).into_any().unbind()
+                        handed(py, element)?.into_any().unbind()
                     }
                 };
                 slots.set(index, element)?;

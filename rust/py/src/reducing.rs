@@ -38,6 +38,7 @@ pub fn reduce(
 }
 
 fn positions(edges: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    // Numbers of the same size: the list is used again.
     let listed = numbers(edges)?.into_iter().map(usize::try_from).collect::<Result<_, _>>();
     listed.map_err(|_| PyValueError::new_err("expected edges that are not negative"))
 }

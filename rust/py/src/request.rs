@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
+use blizzarr_core::error::Result;
 use blizzarr_core::region::{Axis, Points, Region};
+use blizzarr_core::scratch;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 
 use crate::buffer::Buffer;
+use crate::errors::{raise, Place};
 
 /// Lowers `axes` (see `blizzarr.indexing.selection`) to a region of an array of `shape`, whose elements lie in a
-/// buffer of shape `domain` and strides `strides`.
-pub fn region(axes: &Bound<'_, PyTuple>, shape: &[usize], domain: &[usize], strides: &[isize]) -> PyResult<Region> {
+/// buffer. `place` is that of the array.
+pub fn region(axes: &Bound<'_, PyTuple>, shape: &[usize], buffer: &Buffer, place: &Place) -> PyResult<Region> {
+    let (domain, strides) = (&buffer.shape[..], &buffer.strides[..]);
     if axes.len() != shape.len() {
         return Err(mismatch(format!("expected {} axes, found {}", shape.len(), axes.len())));
     }
@@ -42,7 +46,7 @@ pub fn region(axes: &Bound<'_, PyTuple>, shape: &[usize], domain: &[usize], stri
             continue;
         }
         let dims: Vec<usize> = entry.get_item(0)?.extract()?;
-        let coords = listed(&entry.get_item(1)?, &dims, domain)?;
+        let coords = listed(&entry.get_item(1)?, &dims, domain, place)?;
         if let Some(outside) = coords.iter().copied().find(|&index| index < 0 || index >= size as i64) {
             check(outside, number, size)?;
         }
@@ -59,7 +63,8 @@ pub fn region(axes: &Bound<'_, PyTuple>, shape: &[usize], domain: &[usize], stri
     if let Some(dim) = (0..domain.len()).find(|&dim| !used[dim] && domain[dim] != 1) {
         return Err(mismatch(format!("dimension {dim} of length {} selects nothing", domain[dim])));
     }
-    Ok(ordered(Region { base: 0, axes: wanted, groups: Vec::new() }, groups, domain, strides))
+    let region = Region { base: 0, axes: wanted, groups: Vec::new() };
+    ordered(region, groups, domain, strides).map_err(|error| raise(axes.py(), error, Some(place)))
 }
 
 /// Puts the groups in the order of their dimensions, so that of repeated positions the last in C order is last.
@@ -68,7 +73,7 @@ fn ordered(
     groups: Vec<(Vec<usize>, Vec<Vec<i64>>)>,
     domain: &[usize],
     strides: &[isize],
-) -> Region {
+) -> Result<Region> {
     let mut numbers: Vec<usize> = (0..groups.len()).collect();
     numbers.sort_by_key(|&group| groups[group].0.first().copied());
     for axis in &mut region.axes {
@@ -79,35 +84,42 @@ fn ordered(
     let mut groups: Vec<Option<_>> = groups.into_iter().map(Some).collect();
     for number in numbers {
         let Some((dims, coords)) = groups[number].take() else { continue };
-        let offsets = Arc::new(offsets(&dims, domain, strides));
+        let offsets = Arc::new(offsets(&dims, domain, strides)?);
         let origin = vec![0; coords.len()];
         region.groups.push(Points { coords: coords.into(), range: 0..offsets.len(), offsets, origin });
     }
-    region
+    Ok(region)
 }
 
 /// Memory offsets of a group's points, in C order of its dimensions.
-fn offsets(dims: &[usize], domain: &[usize], strides: &[isize]) -> Vec<isize> {
+fn offsets(dims: &[usize], domain: &[usize], strides: &[isize]) -> Result<Vec<isize>> {
     if let [dim] = *dims {
-        return (0..domain[dim] as isize).map(|step| step * strides[dim]).collect();
+        return scratch::listed((0..domain[dim]).map(|step| step as isize * strides[dim]));
     }
     let mut offsets = vec![0isize];
     for &dim in dims {
         let steps = 0..domain[dim] as isize;
-        offsets =
-            offsets.iter().flat_map(|&offset| steps.clone().map(move |step| offset + step * strides[dim])).collect();
+        let mut further = scratch::list(offsets.len() * domain[dim])?;
+        for &offset in &offsets {
+            further.extend(steps.clone().map(|step| offset + step * strides[dim]));
+        }
+        offsets = further;
     }
-    offsets
+    Ok(offsets)
 }
 
-fn listed(array: &Bound<'_, PyAny>, dims: &[usize], domain: &[usize]) -> PyResult<Vec<i64>> {
+fn listed(array: &Bound<'_, PyAny>, dims: &[usize], domain: &[usize], place: &Place) -> PyResult<Vec<i64>> {
     let buffer = Buffer::reading(array)?;
     let expected: Vec<usize> = dims.iter().map(|&dim| domain.get(dim).copied().unwrap_or(0)).collect();
     if buffer.shape != expected || buffer.itemsize != 8 {
         return Err(mismatch(format!("expected 64-bit indices of shape {expected:?}, found {:?}", buffer.shape)));
     }
-    let bytes = buffer.bytes()?;
-    Ok(bytes.chunks_exact(8).map(|chunk| i64::from_ne_bytes(chunk.try_into().unwrap_or_default())).collect())
+    numbers(buffer.bytes()?).map_err(|error| raise(array.py(), error, Some(place)))
+}
+
+/// 64-bit numbers that lie one behind the other.
+pub fn numbers(bytes: &[u8]) -> Result<Vec<i64>> {
+    scratch::listed(bytes.chunks_exact(8).map(|number| i64::from_ne_bytes(number.try_into().unwrap_or_default())))
 }
 
 fn claim(used: &mut [bool], dim: usize) -> PyResult<()> {

@@ -104,9 +104,13 @@ impl Entries {
         self.nodes[slot as usize].as_mut().map(|node| &mut node.entry)
     }
 
-    /// Adds an entry; gives the one that had its number.
+    /// Adds an entry; gives the one that had its number, or the entry itself if there is no memory for one more.
     pub fn insert(&mut self, id: Id, entry: Entry, now: u64) -> Option<Entry> {
         let before = self.remove(id);
+        let list = &mut self.nodes;
+        if before.is_none() && (list.try_reserve(1).is_err() || self.by_id.try_reserve(1).is_err()) {
+            return Some(entry);
+        }
         let node = Some(Node { id, entry, used: now, older: NONE, newer: NONE });
         let slot = match self.free.pop() {
             Some(slot) => {

@@ -231,7 +231,10 @@ impl CachePool {
         let other = self.with(id, |entries| match entries.flights.get(&id).filter(|flight| flight.is_here()) {
             Some(other) => Some(Arc::clone(other)),
             None => {
-                entries.flights.insert(id, Arc::clone(&flight));
+                // Without memory for it, others fetch the same for themselves.
+                if entries.flights.try_reserve(1).is_ok() {
+                    entries.flights.insert(id, Arc::clone(&flight));
+                }
                 None
             }
         });

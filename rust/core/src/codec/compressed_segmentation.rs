@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use super::{report, room, BytesToBytes};
 use crate::error::{Direction, Error, Result};
+use crate::scratch;
 
 const NAME: &str = "compressed_segmentation";
 const WORD: usize = 4;
@@ -190,7 +191,7 @@ impl CompressedSegmentation {
                 for element in elements[row * SIZE..(row + part.shape[2]) * SIZE].chunks_exact(SIZE) {
                     let label = number_of(element);
                     if labels.last() != Some(&label) {
-                        labels.push(label);
+                        scratch::push(&mut labels, label)?;
                     }
                 }
             }
@@ -228,7 +229,7 @@ impl CompressedSegmentation {
                     for label in &labels {
                         dst.extend_from_slice(&label.to_le_bytes()[..SIZE]);
                     }
-                    tables.insert(labels.clone(), table);
+                    tables.insert(scratch::listed(labels.iter().copied())?, table);
                     table
                 }
             };

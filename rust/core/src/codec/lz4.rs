@@ -93,7 +93,9 @@ impl BytesToBytes for Lz4 {
         if src.len() > MAX_DECODED {
             return Err(report::too_large(NAME, Direction::Encode, src.len(), MAX_DECODED));
         }
-        dst.extend_from_slice(&(src.len() as u32).to_le_bytes());
+        let size = (src.len() as u32).to_le_bytes();
+        room::reserve(NAME, Direction::Encode, dst, size.len())?;
+        dst.extend_from_slice(&size);
         let length = src.len() as c_int;
         // SAFETY: it has no memory to look at.
         let bound = unsafe { lz4::LZ4_compressBound(length) } as usize;

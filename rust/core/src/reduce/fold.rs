@@ -3,6 +3,8 @@
 use super::element::{Element, Sum};
 use super::sorted::{commonest, middle, middles, most_common};
 use super::{Method, Run};
+use crate::error::Result;
+use crate::scratch;
 
 /// Memory that is used again for the next row.
 pub struct Room<T: Element> {
@@ -17,7 +19,7 @@ impl<T: Element> Room<T> {
     }
 }
 
-/// Appends the elements of a row of blocks to `made`.
+/// Appends the elements of a row of blocks to `made`, which has room for them.
 pub fn row<T: Element>(
     method: Method,
     inputs: &[&[u8]],
@@ -25,15 +27,15 @@ pub fn row<T: Element>(
     columns: usize,
     made: &mut Vec<T>,
     room: &mut Room<T>,
-) {
+) -> Result<()> {
     let first = made.len();
     match method {
         Method::Mean => {
             let most = runs.iter().map(|run| run.length).max().unwrap_or(0) * inputs.len();
             if most <= T::FEW {
-                means(inputs, runs, columns, made, &mut room.sums);
+                means(inputs, runs, columns, made, &mut room.sums)?;
             } else {
-                means(inputs, runs, columns, made, &mut room.long_sums);
+                means(inputs, runs, columns, made, &mut room.long_sums)?;
             }
         }
         Method::Min => {
@@ -46,18 +48,27 @@ pub fn row<T: Element>(
             let greatest = |found: T, element: T| if element > found { element } else { found };
             fold(inputs, runs, &mut made[first..], greatest);
         }
-        Method::Median => each_block(inputs, runs, made, &mut room.block, middle, middles),
-        Method::Mode => each_block(inputs, runs, made, &mut room.block, commonest, most_common),
+        Method::Median => each_block(inputs, runs, made, &mut room.block, middle, middles)?,
+        Method::Mode => each_block(inputs, runs, made, &mut room.block, commonest, most_common)?,
     }
+    Ok(())
 }
 
-fn means<T: Element, S: Sum<T>>(inputs: &[&[u8]], runs: &[Run], columns: usize, made: &mut Vec<T>, sums: &mut Vec<S>) {
+fn means<T: Element, S: Sum<T>>(
+    inputs: &[&[u8]],
+    runs: &[Run],
+    columns: usize,
+    made: &mut Vec<T>,
+    sums: &mut Vec<S>,
+) -> Result<()> {
     sums.clear();
+    scratch::reserve(sums, columns)?;
     sums.resize(columns, S::default());
     fold(inputs, runs, sums, S::plus);
     for run in runs {
         S::means(&sums[run.block..run.block + run.count], run.length * inputs.len(), made);
     }
+    Ok(())
 }
 
 /// Takes all elements of each block, in order, into what was found of it.
@@ -104,7 +115,7 @@ fn each_block<T: Element>(
     room: &mut Vec<T>,
     one: impl Fn(&mut [T]) -> T,
     many: impl Fn(&mut [T], usize, &mut Vec<T>),
-) {
+) -> Result<()> {
     for run in runs {
         let size = run.length * inputs.len();
         let at_once = if size <= SMALL { AT_ONCE } else { 1 };
@@ -113,6 +124,7 @@ fn each_block<T: Element>(
             let count = at_once.min(run.count - done);
             let start = (run.start + done * run.length) * T::SIZE;
             room.clear();
+            scratch::reserve(room, count * size)?;
             for input in inputs {
                 let elements = &input[start..start + count * run.length * T::SIZE];
                 if at_once == 1 {
@@ -133,4 +145,5 @@ fn each_block<T: Element>(
             done += count;
         }
     }
+    Ok(())
 }

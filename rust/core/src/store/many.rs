@@ -6,6 +6,7 @@ use super::Store;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::pool;
+use crate::scratch;
 
 /// Fewer than this are left to the calling thread.
 const FEW: usize = 32;
@@ -32,12 +33,12 @@ fn busy(count: usize) -> usize {
 
 /// [`Store::get`] of each.
 pub fn get(store: &dyn Store, keys: &[String], interrupt: Interrupt<'_>) -> Result<Vec<Option<Vec<u8>>>> {
-    let slots: Vec<Mutex<Option<Vec<u8>>>> = keys.iter().map(|_| Mutex::new(None)).collect();
+    let slots: Vec<Mutex<Option<Vec<u8>>>> = scratch::listed(keys.iter().map(|_| Mutex::new(None)))?;
     pool::run(busy(keys.len()), keys.len(), interrupt, |number, _| {
         *slots[number].lock().unwrap_or_else(PoisonError::into_inner) = store.get(&keys[number])?;
         Ok(())
     })?;
-    Ok(slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
+    scratch::listed(slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// [`Store::set`] of each. After a failure some are set and some are not.

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use crate::scratch;
 use ranges::ByteRange;
 use version::{Status, Version};
 
@@ -68,7 +69,7 @@ pub trait Store: Send + Sync {
             None if reader.read_all(&mut whole, u64::MAX)? => whole.len() as u64,
             None => return Ok(None),
         };
-        let mut found = Vec::with_capacity(wanted.len());
+        let mut found = scratch::list(wanted.len())?;
         for range in wanted {
             let (offset, length) = ranges::resolve(size, *range);
             let mut bytes = ranges::with_room(length).map_err(|error| error.at_key(key))?;

@@ -20,7 +20,7 @@ fn a_split_keeps_every_element_and_its_place() {
         let cell: Vec<usize> = (0..rank).map(|_| random.range(1, 5)).collect();
         let (region, _) = random.region(&shape, 2);
         let mut expected = elements(&region);
-        let split = Split::new(&region, &cell);
+        let split = Split::new(&region, &cell).unwrap();
         let (mut place, mut part) = (Vec::new(), Region::default());
         let mut found = Vec::new();
         for number in 0..split.count {
@@ -48,11 +48,11 @@ fn a_packed_region_has_the_same_elements() {
         let shape: Vec<usize> = (0..rank).map(|_| random.range(0, 9)).collect();
         let cell: Vec<usize> = (0..rank).map(|_| random.range(1, 5)).collect();
         let (region, _) = random.region(&shape, 2);
-        let split = Split::new(&region, &cell);
+        let split = Split::new(&region, &cell).unwrap();
         let (mut place, mut part) = (Vec::new(), Region::default());
         for number in 0..split.count {
             split.cell(number, &mut place, &mut part);
-            let (mut expected, mut found) = (elements(&part), elements(&part.packed(8)));
+            let (mut expected, mut found) = (elements(&part), elements(&part.packed(8).unwrap()));
             let mut offsets: Vec<_> = found.iter().map(|(_, offset)| *offset).collect();
             offsets.sort();
             assert!(
@@ -76,7 +76,7 @@ fn a_split_of_very_many_cells_is_no_table() {
         [(0, 1, size, 1), (size - 1, -1, size, 1), (3, 1, size - 3, 7), (1, 3, size / 3, 2)]
     {
         let axis = Axis::Strided { start, step, count: count as usize, stride: 0 };
-        let split = Split::new(&Region { base: 0, axes: vec![axis], groups: Vec::new() }, &[cell]);
+        let split = Split::new(&Region { base: 0, axes: vec![axis], groups: Vec::new() }, &[cell]).unwrap();
         let bounds = |number: usize| {
             let (mut place, mut part) = (Vec::new(), Region::default());
             split.cell(number, &mut place, &mut part);
@@ -202,7 +202,7 @@ fn points_far_apart_are_split() {
             origin: vec![0; 3],
         }],
     };
-    let split = Split::new(&region, &[1, 1, 1]);
+    let split = Split::new(&region, &[1, 1, 1]).unwrap();
     let (mut place, mut part) = (Vec::new(), Region::default());
     let mut found = Vec::new();
     for number in 0..split.count {
@@ -259,7 +259,7 @@ fn many_points_are_in_the_cells_that_they_are_in() {
             let place = vec![(pair.0 - origin[0]) / size, (pair.1 - origin[1]) / size];
             expected.entry(place).or_default().push(point as isize);
         }
-        let split = Split::new(&region, &[size as usize; 2]);
+        let split = Split::new(&region, &[size as usize; 2]).unwrap();
         let (mut place, mut part) = (Vec::new(), Region::default());
         let mut found = Vec::new();
         for number in 0..split.count {

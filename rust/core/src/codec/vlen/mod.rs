@@ -14,7 +14,7 @@ use table::{append, read};
 pub use table::{Blocks, Element, Source, Table, TOKEN};
 
 use super::{report, room, BytesToBytes};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Direction, Error, Kind, Result};
 
 /// Bytes of a length, and of the number of elements.
 const PREFIX: usize = 4;
@@ -113,6 +113,7 @@ impl BytesToBytes for Vlen {
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         let before = dst.len();
         let count = u32::try_from(src.len() / TOKEN).map_err(|_| too_long(self.table.name, src.len()))?;
+        room::reserve(self.table.name, Direction::Encode, dst, PREFIX)?;
         dst.extend_from_slice(&count.to_le_bytes());
         let blocks = self.table.blocks();
         for token in src.chunks_exact(TOKEN) {

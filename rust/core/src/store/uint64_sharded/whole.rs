@@ -88,7 +88,9 @@ impl ShardedStore {
                 }
             }
         }
-        let distinct: BTreeSet<_> = chunks.values().map(|range| (range.start, range.end)).collect();
+        let mut distinct = scratch::listed(chunks.values().map(|range| (range.start, range.end)))?;
+        distinct.sort_unstable();
+        distinct.dedup();
         let length = distinct.into_iter().fold(0, |sum: usize, (start, end)| sum.saturating_add(end - start));
         if length > bytes.len() {
             return Err(damaged(format!("chunks overlap: {length} bytes of a shard of {}", bytes.len())));
@@ -144,8 +146,9 @@ impl ShardedStore {
         changes: &BTreeMap<u64, Option<Vec<u8>>>,
         key: &str,
     ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
-        let mut chunks: BTreeMap<(u64, u64), Chunk<'_>> =
-            shard.chunks.iter().map(|(&place, range)| (place, Chunk::Kept(range))).collect();
+        // Not collected, which would make a list of all first.
+        let mut chunks: BTreeMap<(u64, u64), Chunk<'_>> = BTreeMap::new();
+        chunks.extend(shard.chunks.iter().map(|(&place, range)| (place, Chunk::Kept(range))));
         for (&chunk, value) in changes {
             let place = (self.sharding.place(chunk).1, chunk);
             match value {
@@ -185,6 +188,8 @@ impl ShardedStore {
                 Chunk::New(bytes) => (next, bytes),
             };
             if start == next {
+                // Indices of minishards take some of the room, too.
+                scratch::reserve(&mut body, bytes.len())?;
                 body.extend_from_slice(bytes);
             }
             scratch::push(&mut entries, Entry { chunk, start, end: start + bytes.len() as u64 })?;
