@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from copy import deepcopy
 from typing import Any, Protocol
 
+from blizzarr.array.document import check_same
 from blizzarr.creation.json_values import check_attributes
 from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.hierarchy.documents import Node, revise
@@ -210,10 +211,11 @@ class Attributes(MutableMapping[str, Any]):
         node = self._node
 
         def changed(stored: Node) -> Any:
-            if type(stored) is not type(node.metadata):
-                expected, found = ("a group", "an array") if isinstance(stored, ArrayMeta) else ("an array", "a group")
+            if isinstance(node.metadata, ArrayMeta):
+                check_same(node.store, node.path, node.metadata, stored)
+            elif isinstance(stored, ArrayMeta):
                 raise NodeTypeError(
-                    f"expected {expected}, found {found}: the node was replaced since it was opened; open it again",
+                    "expected a group, found an array: the node was replaced since it was opened; open it again",
                     array=f"/{node.path}",
                     store=str(node.store),
                 )

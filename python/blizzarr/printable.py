@@ -9,6 +9,9 @@ from __future__ import annotations
 
 __all__ = ["printable", "printable_lines"]
 
+_HARMLESS = "\u200c\u200d\u00a0\u3000"
+"""Joiners within words of Persian and within emoji, and spaces of French and Japanese."""
+
 
 def printable(text: str) -> str:
     """Return the text on one line, with escapes for control characters and others that a terminal would not show.
@@ -21,7 +24,10 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+        character
+        if character.isprintable() or character in _HARMLESS
+        else character.encode("unicode_escape").decode()
+        for character in text
     )
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import blizzarr.tensorstore as ours
 from blizzarr.errors import BlizzarrError
+from blizzarr.printable import printable
 
 theirs = pytest.importorskip("tensorstore")
 
@@ -83,7 +84,8 @@ def test_documents(block: int, tmp_path: Path) -> None:
                     history.append(answer(lambda: store.write(new).result(), place))  # noqa: B023
                 history.append(file.read_bytes() if file.exists() else None)
             told.append(history)
-        assert told[0] == told[1], (seed, text, steps)
+        # Our texts show no control characters.
+        assert told[0] == [(*step[:-1], printable(step[-1])) if type(step) is tuple else step for step in told[1]], seed
         gave.update(step[1][:14] if isinstance(step, tuple) else "value" for step in told[0])
     assert len(gave) >= 4
 

@@ -119,6 +119,10 @@ def copy(
         groups: dict[str, GroupMeta] = {}
     else:
         jobs, groups = _plan_group(what, found, place, form, options)
+        for job in jobs:
+            # Members may be links to other places.
+            if isinstance(job.source, Array):
+                _refuse_overlap(job.source, found, place)
     meter = _Meter(progress, sum(size_of(job.source) for job in jobs))
     if groups:
         if not (resume or overwrite):

@@ -6,16 +6,14 @@ layout of the old array then, and what is read in it is an error; `rust/core/src
 
 from __future__ import annotations
 
-from functools import partial
-
 from blizzarr import _native
 from blizzarr.errors import BlizzarrError, ConflictError
-from blizzarr.formats import Found, find_again, find_many, format_of, stored_document
-from blizzarr.model import ArrayMeta
+from blizzarr.formats import Found, find_again, find_many, forms_again, stored_document
+from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of
 
-__all__ = ["find_same", "same_chunks", "watched"]
+__all__ = ["check_same", "find_same", "same_chunks", "watched"]
 
 
 def watched(store: Store, path: str, metadata: ArrayMeta, key: str) -> _native.Document | None:
@@ -26,7 +24,8 @@ def watched(store: Store, path: str, metadata: ArrayMeta, key: str) -> _native.D
     if not getattr(behind, "has_documents", True):
         return None
     native = getattr(store, "native", None)
-    known, decode = stored_document(metadata, key), partial(_decode, store, path, metadata)
+    known = stored_document(metadata, key)
+    decode = _Decode(store, path, metadata, known is not None)
     if native is not None:
         return _native.Document(native, key, known, metadata.shape, decode, True)
     near = getattr(behind, "near", False) is True
@@ -34,11 +33,24 @@ def watched(store: Store, path: str, metadata: ArrayMeta, key: str) -> _native.D
     return _native.Document(store, key, known, metadata.shape, decode, near, place_of(store), locks)
 
 
-def _decode(store: Store, path: str, metadata: ArrayMeta, key: str) -> tuple[bytes, tuple[int, ...]]:
-    """Return the stored document of an array and the shape in it."""
-    known = find_same(store, path, metadata)
-    assert isinstance(known.meta, ArrayMeta)
-    return known.documents[key], known.meta.shape
+class _Decode:
+    """Reads and decodes the document of an array; the engine calls it when the bytes are not those that it knows."""
+
+    __slots__ = ("_has_document", "_metadata", "_path", "_store")
+
+    def __init__(self, store: Store, path: str, metadata: ArrayMeta, has_document: bool) -> None:
+        self._store, self._path, self._metadata = store, path, metadata
+        self._has_document = has_document
+
+    def __call__(self, key: str) -> tuple[bytes, tuple[int, ...]]:
+        """Return the stored document and the shape in it."""
+        if not self._has_document and find_again(self._store, self._path) is None:
+            # Consolidated metadata may list an array that has no document of its own.
+            return b"", self._metadata.shape
+        known = find_same(self._store, self._path, self._metadata)
+        assert isinstance(known.meta, ArrayMeta)
+        self._has_document = True
+        return known.documents[key], known.meta.shape
 
 
 def find_same(store: Store, path: str, metadata: ArrayMeta) -> Found:
@@ -49,17 +61,32 @@ def find_same(store: Store, path: str, metadata: ArrayMeta) -> Found:
     ConflictError
         If it was removed, or replaced by a group or by an array with other chunks, codecs or another data type.
     """
-    known = find_many(store, [path], [format_of(metadata)])[0] or find_again(store, path)
+    forms = forms_again(metadata)
+    # Of documents in several formats the newest counts, as for whoever opens the array.
+    known = find_again(store, path) if forms is None else find_many(store, [path], forms)[0]
     if isinstance(known, BlizzarrError):
         raise known
-    if known is None:
+    check_same(store, path, metadata, None if known is None else known.meta)
+    assert known is not None
+    return known
+
+
+def check_same(store: Store, path: str, metadata: ArrayMeta, stored: ArrayMeta | GroupMeta | None) -> None:
+    """Check that the array with this metadata is still what is stored; its shape and attributes may differ.
+
+    Raises
+    ------
+    ConflictError
+        If it was removed, or replaced by a group or by an array with other chunks, codecs or another data type.
+    """
+    if stored is None:
         opened, now = _text(metadata), "nothing: somebody has removed the array"
-    elif not isinstance(known.meta, ArrayMeta):
+    elif not isinstance(stored, ArrayMeta):
         opened, now = _text(metadata), "a group: somebody has replaced the array"
-    elif not same_chunks(known.meta, metadata):
-        opened, now = _text(metadata, known.meta), f"({_text(known.meta, metadata)}): somebody has replaced the array"
+    elif not same_chunks(stored, metadata):
+        opened, now = _text(metadata, stored), f"({_text(stored, metadata)}): somebody has replaced the array"
     else:
-        return known
+        return
     raise ConflictError(
         f"expected the array that was opened ({opened}), found {now}; open it again", array="/" + path, store=str(store)
     )
@@ -86,6 +113,7 @@ def _facts(metadata: ArrayMeta) -> dict[str, str]:
         "codecs": ", ".join(map(repr, metadata.codecs.all)),
         "fill value": repr(metadata.fill_value),
         "chunk keys": repr(metadata.chunk_keys),
+        "storage transformers": repr(metadata.storage_transformers),
     }
 
 

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.array.document import find_same
+from blizzarr.array.document import check_same, find_same
 from blizzarr.array.erase import erase_outside
 from blizzarr.array.exclusive import exclusive
 from blizzarr.array.stored_alike import stored_alike, written_in_part
@@ -107,7 +107,7 @@ def reshape(
             return stored
         if not metadata_only and any(size > before for size, before in zip(new, old, strict=True)):
             erase_outside(store, path, metadata, binding, old, new)
-        published = _publish(store, path, old, new, found)
+        published = _publish(store, path, metadata, old, new, found)
         adopt(published)
         if not metadata_only and any(size < before for size, before in zip(new, old, strict=True)):
             # What stays is erased when the array grows.
@@ -167,7 +167,7 @@ def append(
             region = tuple((dim, old[axis] if dim == axis else 0, 1) for dim in range(rank))
             if grows_first:
                 try:
-                    published = _publish(store, path, old, new, found)
+                    published = _publish(store, path, metadata, old, new, found)
                 except UnknownOutcomeError:
                     # If it was made longer, to do so again would leave a gap.
                     raise
@@ -178,7 +178,7 @@ def append(
                 write(binding.resized(new), (added.shape, region, False), added)
                 return published
             write(binding.resized(new).beyond(), (added.shape, region, False), added)
-            published = _publish(store, path, old, new, found)
+            published = _publish(store, path, metadata, old, new, found)
             adopt(published)
             return published
 
@@ -251,8 +251,12 @@ def _stored(store: Store, path: str, metadata: ArrayMeta) -> tuple[ArrayMeta, Fo
     return as_array_meta(found.meta, path), found
 
 
-def _publish(store: Store, path: str, old: tuple[int, ...], new: tuple[int, ...], known: Found) -> ArrayMeta:
+def _publish(
+    store: Store, path: str, metadata: ArrayMeta, old: tuple[int, ...], new: tuple[int, ...], known: Found
+) -> ArrayMeta:
     def change(found: ArrayMeta) -> ArrayMeta:
+        # Somebody may have replaced the array since it was looked at.
+        check_same(store, path, metadata, found)
         return _with_shape(as_array_meta(found, path), old, new, store, path)
 
     return revise(store, path, change, known)

@@ -84,3 +84,6 @@ def copy_elements(
         del part
         if after is not None:
             after(number + 1, came)
+    if isinstance(source, Array):
+        # Where nothing is stored, nothing was read.
+        (source._binding or source._bind()).compare()

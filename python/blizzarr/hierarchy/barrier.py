@@ -99,7 +99,8 @@ def _opened(store: LocalStore, top: str) -> int | None:
         return None
     try:
         if store.links == "within-root":
-            return open_directory(store, os.path.relpath(top, str(store)).removeprefix("."))
+            relative = os.path.relpath(top, str(store))
+            return open_directory(store, "" if relative == "." else relative)
         return os.open(top, os.O_RDONLY)
     except OSError:
         # It does not exist, or may be entered but not read.

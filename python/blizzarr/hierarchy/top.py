@@ -25,9 +25,9 @@ def top_directory(store: LocalStore, path: str) -> str:
         place = above
         if any(os.path.exists(os.path.join(place, name)) for name in _DOCUMENTS):
             top = place
-        elif top is not None or len(place) < len(root):
+        elif len(place) < len(root):
             break
-    return root if top is None else top
+    return root if top is None or len(top) > len(root) else top
 
 
 def from_top(store: Store, behind: LocalStore, path: str) -> tuple[Store, str, str]:

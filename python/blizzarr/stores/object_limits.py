@@ -17,7 +17,7 @@ _RETRY_TIMEOUT: Final = timedelta(seconds=180)
 _BACKOFF: Final = {"init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=15), "base": 2.0}
 _SLACK: Final = 0.25
 """Seconds: where obstore gives up by itself, its message says more than ours."""
-_PART: Final = re.compile(r"(\d+)\s*([a-zµ]+)")
+_PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]+)")
 _FRACTIONS: Final = {"ns": 1e-9, "nano": 1e-9, "us": 1e-6, "µs": 1e-6, "micro": 1e-6, "ms": 1e-3, "milli": 1e-3}
 _UNITS: Final = _FRACTIONS | {"s": 1.0, "mo": 2630016.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 """Seconds by what the names of units begin with; the first that fits counts."""
@@ -95,7 +95,7 @@ def _seconds(text: str | None) -> float:
     """
     found = [] if text is None else _PART.findall(text)
     units = [
-        (int(number), next((_UNITS[name] for name in _UNITS if unit.startswith(name)), None)) for number, unit in found
+        (float(number), next((_UNITS[name] for name in _UNITS if unit.startswith(name)), None)) for number, unit in found
     ]
     if not units or any(unit is None for _, unit in units):
         return _TIMEOUT

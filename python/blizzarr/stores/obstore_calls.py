@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock, current_thread, get_ident, main_thread
 from typing import Any, Final
 
@@ -153,8 +154,10 @@ class _Answer:
 
     def leave(self) -> None:
         """Let the thread that waits go on, without an answer."""
-        self._error = StoreError(_ENDING)
-        self._came.release()
+        if not self.is_over:
+            self._error = StoreError(_ENDING)
+            with suppress(RuntimeError):  # the answer came at this moment
+                self._came.release()
 
     def comes_within(self, seconds: float) -> bool:
         return self._came.acquire(timeout=max(0.0, seconds))

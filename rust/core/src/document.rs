@@ -97,12 +97,12 @@ impl Document {
         self.near
     }
 
-    /// The shape that is stored now. `seen` is the document's version, where the caller has looked at it.
-    pub fn shape(&self, seen: Option<Version>) -> Result<Arc<[usize]>> {
+    /// The shape that is stored now. `now` is the document's version, where the caller has looked at it.
+    pub fn shape(&self, now: Option<Version>) -> Result<Arc<[usize]>> {
         let (version, bytes, shape) =
             self.change(|known| (known.version, known.bytes.clone(), Arc::clone(&known.shape)));
         if let Some(version) = version {
-            let now = seen.map_or_else(|| self.store.status(&self.key), |now| Ok(Status::Is(now)))?;
+            let now = now.map_or_else(|| self.store.status(&self.key), |now| Ok(Status::Is(now)))?;
             if matches!(now, Status::Is(now) if version.still(&now)) {
                 return Ok(shape);
             }
@@ -148,8 +148,8 @@ impl Document {
     }
 
     /// Compares, and refuses a region that reaches beyond the shape that is stored now.
-    fn compare(&self, array: &Array, region: Option<&Region>, seen: Option<Version>) -> Result<()> {
-        let shape = self.shape(seen)?;
+    fn compare(&self, array: &Array, region: Option<&Region>, now: Option<Version>) -> Result<()> {
+        let shape = self.shape(now)?;
         // Bytes of elements are an axis that the document does not have.
         let is_shorter = shape.iter().zip(&array.shape).any(|(now, known)| now < known);
         let Some(region) = region.filter(|_| is_shorter && !array.beyond) else { return Ok(()) };
@@ -203,7 +203,7 @@ impl Document {
 
     /// The error of a lock on the document: if there is no such document any more, what is there instead.
     pub fn explain(&self, error: Error) -> Error {
-        let is_gone = matches!(self.store.has(&self.key), Ok(false));
+        let is_gone = error.errno == Some(libc::ENOENT) || matches!(self.store.has(&self.key), Ok(false));
         if is_gone {
             (self.decode)().map_or_else(|replaced| replaced, |_| error)
         } else {
@@ -223,7 +223,8 @@ impl Document {
 pub struct Comparing<'a> {
     array: &'a Array,
     region: Option<&'a Region>,
-    /// The version that was compared, of a document that cannot get that version again as long as this write has it open.
+    /// The version that was compared last. A document that this write has open keeps its inode, so that no other can get
+    /// this version meanwhile; with [`super::store::local::Locking::Threads`] two replacements within a tick of the clock could.
     compared: Mutex<Option<Version>>,
 }
 

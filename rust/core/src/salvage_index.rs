@@ -8,7 +8,7 @@
 //! 2. All, if they tile the shard, and the checksum is one bit from being right: that bit is what is damaged. (Two
 //!    entries that changed places tile the shard, too. Their checksum is as close once in 2^27.)
 //! 3. Those that follow one another in C order, from the first on or up to the last, without a gap and with none missing,
-//!    if they are [`SURE`] together. This library lays shards down so, and what is damaged interrupts such a row. A few
+//!    if they are [`SURE`] together, and if there are bytes left for the others. This library lays shards down so, and what is damaged interrupts such a row. A few
 //!    in C order prove nothing: the Morton order of 2 x 2 is C order with two of them exchanged.
 //!
 //! Where the checksum is right, or there is none, entries that overlap are doubtful unless the codecs of inner chunks
@@ -151,41 +151,27 @@ fn breaks(named: &[Named], body: &Range<u64>, without: Option<usize>) -> Vec<Bre
 /// Marks all entries as wrong but those of the rows in C order at both ends of the shard; whether these are enough.
 fn keep_rows(shard: &Shard, index: &mut Index, body: &Range<u64>) -> bool {
     let (mut first, mut last) = (0, shard.count());
+    if (first..last).any(|entry| matches!(index.get(entry), Ok(None))) {
+        // One that is missing may have stood before a row, whose inner chunks are then those of other places.
+        return false;
+    }
     let mut left = body.clone();
-    while first < last {
-        match index.get(first) {
-            Ok(Some(bytes)) if bytes.start == left.start => left.start = bytes.end,
-            // The last of the row may have changed places with the one that is missing now.
-            Ok(None) if first > 0 => {
-                first -= 1;
-                left.start -= index.pair(first)[1];
-                break;
-            }
-            _ => break,
+    while let (true, Ok(Some(bytes))) = (first < last, index.get(first)) {
+        if bytes.start != left.start {
+            break;
         }
-        first += 1;
+        (left.start, first) = (bytes.end, first + 1);
     }
-    while first < last {
-        match index.get(last - 1) {
-            Ok(Some(bytes)) if bytes.end == left.end => left.end = bytes.start,
-            Ok(None) if last < shard.count() => {
-                left.end += index.pair(last)[1];
-                last += 1;
-                break;
-            }
-            _ => break,
+    while let (true, Ok(Some(bytes))) = (first < last, index.get(last.saturating_sub(1))) {
+        if bytes.end != left.end {
+            break;
         }
-        last -= 1;
+        (left.end, last) = (bytes.start, last - 1);
     }
-    for entry in first..last {
-        if left.is_empty() {
-            // No bytes are there that it could name.
-            index.set(entry, None);
-        } else {
-            index.set_wrong(entry);
-        }
-    }
-    left.start <= left.end && first + (shard.count() - last) >= SURE
+    (first..last).for_each(|entry| index.set_wrong(entry));
+    // Without bytes that the others could name, inner chunks are missing, too.
+    let is_room = left.start < left.end || (first == last && left.start == left.end);
+    is_room && first + (shard.count() - last) >= SURE
 }
 
 /// What entries name, sorted, and the first two of those that can name nothing.

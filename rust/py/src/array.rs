@@ -271,9 +271,11 @@ impl ArrayHandle {
 
     /// The same array, whose elements may lie beyond the stored shape.
     fn beyond(&self, py: Python<'_>) -> PyResult<Self> {
-        let mut handle = self.resized(py, self.array.shape.clone())?;
-        handle.array.beyond = true;
-        Ok(handle)
+        entry(py, "look beyond the shape of an array", Some(&self.place), || {
+            let mut handle = self.resized(py, self.array.shape.clone())?;
+            handle.array.beyond = true;
+            Ok(handle)
+        })
     }
 
     /// The same array with another shape, sharing everything else.

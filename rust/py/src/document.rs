@@ -1,4 +1,4 @@
-//! `_native.Document`: the metadata document of an array, compared before the array's chunks are written.
+//! `_native.Document`: the metadata document of an array, compared before the array's chunks are written, and after they are read.
 
 use std::sync::Arc;
 
@@ -55,7 +55,10 @@ impl PyDocument {
     }
 
     /// Takes over a document that was just read or stored.
-    fn learn(&self, known: &Bound<'_, PyBytes>, shape: Vec<usize>) {
-        self.document.learn(known.as_bytes(), &shape);
+    fn learn(&self, known: &Bound<'_, PyBytes>, shape: Vec<usize>) -> PyResult<()> {
+        entry(known.py(), "learn a document", None, || {
+            self.document.learn(known.as_bytes(), &shape);
+            Ok(())
+        })
     }
 }

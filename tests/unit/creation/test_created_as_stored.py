@@ -15,7 +15,7 @@ import pytest
 import blizzarr
 from blizzarr import tensorstore as ts
 from blizzarr.array import Array
-from blizzarr.array.binding import same_chunks
+from blizzarr.array.document import same_chunks
 from blizzarr.codecs import CATALOGUE, BloscCodec, Codec, GzipCodec, Stage
 from blizzarr.codecs.numcodecs import LZMACodec
 from blizzarr.errors import BlizzarrError

@@ -91,7 +91,7 @@ def test_a_handle_of_an_array_that_was_replaced(store: Store) -> None:
     make(store, storage_transformers=HashedTransformer(1, 1), overwrite=True)
     before = sorted(store.list())
     for change in (lambda: z.append(DATA[:1]), lambda: z.resize(2, 14)):
-        with pytest.raises(ConflictError, match="another writer replaced it"):
+        with pytest.raises(ConflictError, match="somebody has replaced the array"):
             change()
     assert sorted(store.list()) == before
     assert (z.refresh()[...] == DATA).all()

@@ -71,6 +71,7 @@ def test_both_write_the_same_shards(case: int, encoding: str, dtype: str) -> Non
         data[: shape[0] // 3] = 0
     plain, engine, ours = MemoryStore(), MemoryStore(), MemoryStore()
     for inner in (plain, engine):
+        inner.has_documents = False
         inner.set(f"{PATH}/zarr.json", b"{}")  # what writers lock
     array(plain, shape, dtype, chunks, codecs, keys)[...] = data
     array(engine, shape, dtype, *folded(chunks, counts, codecs), keys)[...] = data
@@ -96,6 +97,7 @@ def test_changes_by_either_are_seen_by_the_other(name: str, tmp_path: Any) -> No
     """D-155, D-156: parts of shards, written by turns as elements and as keys."""
     inner = STORES[name](tmp_path)
     keys = KEYS["draft"]
+    inner.has_documents = False
     inner.set(f"{PATH}/zarr.json", b"{}")
     z = array(inner, (12, 12), "int32", *folded((2, 2), [(3, 2)], ["bytes"]), keys)
     store = ShardingTransformer((3, 2)).wrap(inner, ArrayKeys.of(PATH + "/", keys, 2))
