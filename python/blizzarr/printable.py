@@ -24,9 +24,7 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        character
-        if character.isprintable() or character in _HARMLESS
-        else character.encode("unicode_escape").decode()
+        character if character.isprintable() or character in _HARMLESS else character.encode("unicode_escape").decode()
         for character in text
     )
 

@@ -166,7 +166,7 @@ def test_row_048_a_document_of_many_small_objects(element: str) -> None:
         """
         element = ARGUMENTS["element"]
         store = {"zarr.json": b'{"zarr_format":3,"node_type":"group","attributes":{"a":[%s]}}'
-                              % ",".join([element] * 20_000_000)[:60_000_000].encode()}
+                              % ",".join([element] * 4_000_000)[:12_000_000].encode()}
         before = peak()
         try:
             blizzarr.open(store)
@@ -175,18 +175,19 @@ def test_row_048_a_document_of_many_small_objects(element: str) -> None:
         """,
         element=element,
     )
-    assert re.search(r"at most 2,923,577 objects and lists in 60,000,\d+ bytes, found more", facts["text"])
-    assert facts["mebibytes"] < 80
+    assert re.search(r"at most 1,423,577 objects and lists in 12,000,\d+ bytes, found more", facts["text"])
+    assert facts["mebibytes"] < 40
 
 
-def test_row_048_brackets_in_text_do_not_count() -> None:
-    """Nor do quotation marks that are escaped end a text."""
-    text = '[{"\\' * 1_000_000
-    group = blizzarr.create_group({}, attributes={"a": text, "b": [[]] * 1_000_000})
-    assert dict(blizzarr.open_group(group.store, mode="r").attrs)["a"] == text
+def test_row_048_brackets_in_text_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor do quotation marks that are escaped end a text; and what could not be read is not written."""
+    monkeypatch.setattr("blizzarr.formats.document._CONTAINERS", 1000)
+    text = '[{"\\' * 10_000
+    group = blizzarr.create_group({}, attributes={"a": text, "b": [[]] * 500})
+    assert blizzarr.open_group(group.store, mode="r").attrs["a"] == text
     with pytest.raises(MetadataError, match="objects and lists"):
-        group.attrs["c"] = [[]] * 2_000_000
-    assert dict(blizzarr.open_group(group.store, mode="r").attrs).keys() == {"a", "b"}
+        group.attrs["c"] = [[]] * 10_000
+    assert blizzarr.open_group(group.store, mode="r").attrs.keys() == {"a", "b"}
 
 
 def test_row_050_numbers_in_attributes_survive() -> None:

@@ -212,6 +212,20 @@ def test_row_082_what_an_interrupted_writer_left_is_cut_off(tmp_path: Path, leng
     assert sorted(ZipStore(path).list()) == ["c/0", "c/1", "zarr.json"]
 
 
+def test_row_122_a_record_in_the_place_of_another(tmp_path: Path) -> None:
+    """No name is wrong then, but one is missing: the checksum tells."""
+    path = tmp_path / "x.zip"
+    ours(path)
+    data = path.read_bytes()
+    ends = data.rindex(b"PK\5\6")
+    last = data.rindex(b"PK\1\2")
+    before = data.rindex(b"PK\1\2", 0, last)
+    assert last - before == ends - last
+    path.write_bytes(data[:last] + data[before:last] + data[ends:])
+    with pytest.raises(ArchiveError, match=r"checksum mismatch, and entry 'c/\d' is there twice"):
+        ZipStore(path)
+
+
 @pytest.mark.filterwarnings("error")
 def test_row_122_names_of_another_program_when_a_key_is_missing(tmp_path: Path) -> None:
     """Among more entries than are compared at once; a listing compares all, and so does a writer."""

@@ -71,6 +71,7 @@ def copy_stored(
 
     threads = min(16, 2 * (os.cpu_count() or 1))
     size = prod(old.write_shape) * old.dtype.itemsize
+
     def compare() -> None:
         # The bytes of an array that has taken the place of one of them would have another meaning.
         for array in (source, target):

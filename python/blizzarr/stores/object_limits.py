@@ -95,7 +95,8 @@ def _seconds(text: str | None) -> float:
     """
     found = [] if text is None else _PART.findall(text)
     units = [
-        (float(number), next((_UNITS[name] for name in _UNITS if unit.startswith(name)), None)) for number, unit in found
+        (float(number), next((_UNITS[name] for name in _UNITS if unit.startswith(name)), None))
+        for number, unit in found
     ]
     if not units or any(unit is None for _, unit in units):
         return _TIMEOUT
