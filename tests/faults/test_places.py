@@ -37,6 +37,9 @@ WITHOUT = {
     "formats/table.py": "a format that a caller named",
     "stores/local.py": "the root itself, which the text names",
     "stores/urls.py": "the file that would be the store, which the text names",
+    # Whoever has made the request says of which key.
+    "stores/obstore_calls.py": "any request that the end of the interpreter ends",
+    "stores/threads.py": "any request of an operation that is given up",
 }
 """Where errors without a place may be raised, and why."""
 

@@ -272,3 +272,71 @@ def test_row_129_repair_changes_nothing_of_an_array_that_was_replaced(tmp_path: 
     with pytest.raises(ConflictError):
         old._bind().handle.salvage((0, 0), lambda kept: None)  # type: ignore[attr-defined]
     assert (tmp_path / "a" / "c" / "0" / "0").read_bytes() == stored
+
+
+def test_row_129_attributes_are_not_set_on_the_array_that_replaced_its_own(tmp_path: Path) -> None:
+    old = create(tmp_path)
+    new = create(tmp_path, dtype="float32", attributes={"units": "kg"})
+    for change in (
+        lambda: old.attrs.__setitem__("units", "m"),
+        lambda: old.attrs.clear(),
+        lambda: old.attrs.put({}),
+        lambda: old.update_attributes({"a": 1}),
+    ):
+        with pytest.raises(ConflictError, match="somebody has replaced the array"):
+            change()
+    assert new.refresh().attrs.asdict() == {"units": "kg"}
+    assert old.dtype == "int32"
+
+
+def test_row_129_an_append_makes_no_other_array_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The array is replaced, by one of the same shape, after its new rows are stored and before its document is."""
+    from blizzarr.array import reshape
+
+    old = create(tmp_path)
+    revise = reshape.revise
+    replaced = []
+
+    def late(*args: Any, **named: Any) -> Any:
+        replaced.append(create(tmp_path, dtype="float64"))
+        return revise(*args, **named)
+
+    monkeypatch.setattr(reshape, "revise", late)
+    with pytest.raises(ConflictError, match="somebody has replaced the array"):
+        old.append(DATA[:1])
+    assert blizzarr.open(tmp_path)["a"].shape == (8, 5)
+    np.testing.assert_array_equal(replaced[0][...], DATA)
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": (8, 5)}], ids=["bytes", "elements"])
+def test_row_129_copies_are_of_the_array_that_was_opened(options: dict[str, Any], tmp_path: Path) -> None:
+    group = blizzarr.create_group(tmp_path / "x.zarr")
+    for change in (lambda: create(group.store, dtype="float32"), lambda: group.__delitem__("a")):
+        old = create(group.store)
+        change()
+        with pytest.raises(ConflictError, match=r"somebody has (replaced|removed) the array"):
+            blizzarr.copy(old, tmp_path / "copy.zarr", overwrite=True, **options)
+
+
+def test_row_129_a_newer_document_beside_that_of_the_handle_counts(tmp_path: Path) -> None:
+    """An upgrade was killed before it removed the old document."""
+    old = create(tmp_path, zarr_format=2)
+    document = (tmp_path / "a" / ".zarray").read_bytes()
+    blizzarr.upgrade(tmp_path / "a")
+    (tmp_path / "a" / ".zarray").write_bytes(document)
+    for change in (append_row, cut_off):
+        with pytest.raises(ConflictError, match="somebody has replaced the array"):
+            change(old)
+    with pytest.warns(UserWarning, match="in two formats"):
+        np.testing.assert_array_equal(blizzarr.open(tmp_path / "a")[...], DATA)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_row_064_arrays_that_only_consolidated_metadata_list_are_read(zarr_format: int, tmp_path: Path) -> None:
+    group = blizzarr.create_group(tmp_path, zarr_format=zarr_format)
+    create(tmp_path, zarr_format=zarr_format)
+    blizzarr.consolidate_metadata(tmp_path)
+    (tmp_path / "a" / ("zarr.json" if zarr_format == 3 else ".zarray")).unlink()
+    array = blizzarr.open_group(group.store)["a"]
+    np.testing.assert_array_equal(array[...], DATA)
+    np.testing.assert_array_equal(array[3:, 2], DATA[3:, 2])

@@ -260,7 +260,13 @@ class ForeignStore(BaseStore):
         return self.list_all(prefix)[0]
 
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
-        """Return what `list` does, and the names under the prefix that are no keys of a store."""
+        """Return what `list` does, and the names under the prefix that are no keys of a store.
+
+        Raises
+        ------
+        UnsupportedOperationError
+            If the object cannot list.
+        """
         prefix = check_prefix(prefix)
         if not self._has("list"):
             raise self._lacks("list", prefix)

@@ -24,6 +24,8 @@ _AT_ONCE: Final = 8
 _MISSING: Final = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 _NO_BUCKET: Final = re.compile(r"specified (bucket|container) does not exist", re.IGNORECASE)
 """What s3fs, gcsfs and adlfs say when it is not only the file that is missing."""
+_NO_RANGE: Final = re.compile(r"416|range", re.IGNORECASE)
+"""What errors of file systems say of a range that begins behind the end of a value."""
 
 
 class FsspecStore(BaseStore):
@@ -202,8 +204,8 @@ class FsspecStore(BaseStore):
                 if _NO_BUCKET.search(str(error)):
                     raise
                 return None
-            except Exception:
-                if not span.start:
+            except Exception as error:
+                if not span.start or (span.start > 0 and not _NO_RANGE.search(f"{type(error).__name__}: {error}")):
                     raise
                 # Some fail where a range begins behind the end, or, counted from the end, before the beginning. It may
                 # be there now: others replace values meanwhile.
