@@ -308,6 +308,8 @@ impl Inner<'_> {
 /// All elements of a cell; `None` when a lazy reader finds no value.
 fn decoded(chain: &Chain, reader: &dyn Reader, options: &Options<'_>) -> Result<Option<Content>> {
     let mut bytes = room::zeroed(chain.length).ok_or_else(|| scratch::out_of_memory(chain.length))?;
+    // It stays: the last of the memory must not go into what is kept.
+    scratch::spare()?;
     let region = Region::whole(&chain.shape, &chain.strides);
     let found = read_cell(chain, reader, &region, &Target::of(&mut bytes), options)?;
     Ok(found.then_some(Content::Elements(bytes)))
