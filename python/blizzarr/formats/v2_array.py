@@ -39,6 +39,22 @@ _MEMBERS: Final = frozenset(
 _SEPARATORS: Final = {".": ChunkKeys.v2("."), "/": ChunkKeys.v2("/")}
 
 
+_ORDER_OF_NETCDF: Final = ("zarr_format", "shape", "dtype", "chunks", "fill_value", "order")
+"""How documents of NetCDF-C begin, and those of no other known program."""
+
+
+def _with_shuffles_of_netcdf(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document with the text "0", which means the size of the elements, as `elementsize` of shuffle filters.
+
+    NetCDF-C writes the number, too, with which numcodecs shuffles nothing.
+    """
+    filters = document.get("filters")
+    if type(filters) is not list or tuple(document)[: len(_ORDER_OF_NETCDF)] != _ORDER_OF_NETCDF:
+        return document
+    shuffle = {"id": "shuffle", "elementsize": 0}
+    return {**document, "filters": [{**shuffle, "elementsize": "0"} if one == shuffle else one for one in filters]}
+
+
 def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     """Decode the array of a document, without attributes; `None` if a problem was added."""
     if not check_format(document, problems):
@@ -51,7 +67,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     fill_value = decode_fill(dtype, endian, get("fill_value"), problems)
     rank = None if shape is None else len(shape)
     chunks = chunk_shape(without_zeros(get("chunks", MISSING), shape), "chunks", rank, dtype, problems)
-    codecs = decode_codecs(document, dtype, endian, chunks, problems)
+    codecs = decode_codecs(_with_shuffles_of_netcdf(document), dtype, endian, chunks, problems)
     chunk_keys = _chunk_keys(get("dimension_separator", "."), problems)
     extra = other_members(document, _MEMBERS, problems)
     if dtype is not None and codecs is not None:
