@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
+from blizzarr.stores.credentials import credentials_in, without_secrets
 
-__all__ = ["Url", "as_place", "decoded", "encoded", "split_url"]
+__all__ = ["Url", "as_place", "decoded", "encoded", "in_url", "split_url"]
 
 _PATH = re.compile(r"[\w./~ -]+")
 _PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -117,3 +118,15 @@ def encoded(text: str) -> str:
     from urllib.parse import quote as percent_quote
 
     return percent_quote(text, safe="/:@!$&'()*+,;=-._~", errors="surrogateescape")
+
+
+def in_url(kind: type[SpecError], text: str, error: SpecError) -> SpecError:
+    """Make the error about a URL of one about a part of it; a password in the URL is not shown.
+
+    Examples
+    --------
+    >>> print(in_url(SpecError, "s3://me:secret@b", SpecError("Invalid S3 bucket name")))
+    Parsing spec from url: "s3://b": Invalid S3 bucket name
+    """
+    said, known = f"Parsing spec from url: {quote(text)}: {error.reason}", credentials_in(text)
+    return kind(without_secrets(said, known) if known else said)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from blizzarr.errors import BlizzarrError, StoreError
+from blizzarr.stores.credentials import shown_cause, without_secrets
 
 __all__ = ["failures", "is_of_signal", "mark_as_of_signal"]
 
@@ -17,6 +18,8 @@ _MARK: Final = "_blizzarr_of_signal"
 @contextmanager
 def failures(direction: str, key: str, store: object) -> Iterator[None]:
     """Turn any exception into a `StoreError` that names the key, if there is one, and keeps errno and cause.
+
+    Credentials in its text are left out, and so is a cause that would show them.
 
     Raises
     ------
@@ -35,12 +38,16 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
         yield
     except (BlizzarrError, MemoryError):
         raise
-    except OSError as error:
-        reason = error.strerror or str(error) or type(error).__name__
-        raise StoreError(reason, key=key or None, store=str(store), direction=direction, errno=error.errno) from error
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise StoreError(reason, key=key or None, store=str(store), direction=direction) from error
+        number = error.errno if isinstance(error, OSError) else None
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error) or type(error).__name__
+        else:
+            reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        known = getattr(store, "_credentials", ())
+        place = {"key": key or None, "store": str(store), "direction": direction}
+        reason = without_secrets(str(reason), known)
+        raise StoreError(reason, errno=number, **place) from shown_cause(error, known)
 
 
 def mark_as_of_signal(raised: BaseException) -> None:

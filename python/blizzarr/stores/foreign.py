@@ -11,6 +11,7 @@ from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.conditional import try_replace
+from blizzarr.stores.credentials import without_secrets
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
 from blizzarr.stores.listing import list_sorted_dir
@@ -77,7 +78,7 @@ class ForeignStore(BaseStore):
         self.remote = is_remote(target)
 
     def __repr__(self) -> str:
-        shown = repr(self.target)
+        shown = without_secrets(repr(self.target))
         return f"<ForeignStore over {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '...'}>"
 
     def get(self, key: str) -> Value | None:

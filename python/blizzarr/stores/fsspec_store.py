@@ -11,6 +11,7 @@ from blizzarr.errors import StoreError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.coalescing import Span, parts_of, spans_of
+from blizzarr.stores.credentials import credentials_in, shown_cause, without_secrets
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
 from blizzarr.stores.protocol import ByteRange, Listing, Value
@@ -94,21 +95,31 @@ class FsspecStore(BaseStore):
             from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 
             fs, path = url_to_fs(url, **(storage_options or {}))
-        except (ImportError, ValueError) as error:
+        except (TypeError, MemoryError):
+            # What is wrong is an option.
+            raise
+        except Exception as error:
             # The URL itself is not shown: it may hold credentials.
-            scheme = url.partition(":")[0]
-            raise UnsupportedOperationError(
-                f"cannot open a {scheme}: URL: {error}; for the kinds of URLs that fsspec knows, install fsspec and "
-                "the package that it names"
-            ) from error
-        except OSError as error:
+            scheme, known = url.partition(":")[0], credentials_in(url, storage_options)
+            said, cause = without_secrets(str(error), known), shown_cause(error, known)
+            if isinstance(error, ImportError | ValueError):
+                raise UnsupportedOperationError(
+                    f"cannot open a {scheme}: URL: {said}; for the kinds of URLs that fsspec knows, install fsspec and "
+                    "the package that it names"
+                ) from cause
             # Some file systems connect at once.
-            reason = f"cannot be opened: {type(error).__name__}: {error}"
-            raise StoreError(reason, errno=error.errno, store=f"{url.partition(':')[0]}://...") from error
+            number = error.errno if isinstance(error, OSError) else None
+            reason = f"cannot be opened: {type(error).__name__}: {said}"
+            raise StoreError(reason, errno=number, store=f"{scheme}://...") from cause
         return cls(fs, path, read_only=read_only)
 
     def __repr__(self) -> str:
-        return f"<FsspecStore {type(self.fs).__name__}:{self.path}>"
+        return f"<FsspecStore {type(self.fs).__name__}:{without_secrets(self.path, credentials_in(self.path))}>"
+
+    @property
+    def _credentials(self) -> tuple[str, ...]:
+        """Texts that errors must not show: options of the file system, and parts of the path if that is a URL."""
+        return credentials_in(self.path, getattr(self.fs, "storage_options", None))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self.fs, self.path, self.read_only)

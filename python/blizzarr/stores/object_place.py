@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 from blizzarr.stores.obstore_library import obstore
 
-__all__ = ["place_of_target", "without_secrets"]
+__all__ = ["place_of_target"]
 
 _ENDPOINTS: Final = {"s3": ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"), "az": ("AZURE_ENDPOINT", "AZURE_STORAGE_ENDPOINT")}
 _ACCOUNTS: Final = ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_ACCOUNT_NAME")
-_SECRET = re.compile(r"(?<=://)[^/?#\s@]*@|(?<=\?)[^\s#]+")
-"""In URLs: what is before the host, and what is after the path."""
 
 
 def place_of_target(target: Any) -> str:
@@ -65,17 +62,6 @@ def _config(target: Any) -> Any:
             f"this {type(target).__name__} of obstore cannot tell its configuration: pass options of the HTTP client, "
             "like allow_http and timeout, as client_options={...}"
         ) from None
-
-
-def without_secrets(text: str) -> str:
-    """Return a text without what may be credentials in the URLs in it.
-
-    Examples
-    --------
-    >>> without_secrets("GET https://me:secret@example.org/a?signature=b failed")
-    'GET https://example.org/a?... failed'
-    """
-    return _SECRET.sub(lambda found: "" if found[0].endswith("@") else "...", text)
 
 
 def _place_of_url(url: str) -> str:

@@ -13,11 +13,12 @@ from typing import Any, Final
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.stores.coalescing import Span
+from blizzarr.stores.credentials import shown_cause, without_secrets
 from blizzarr.stores.failures import is_of_signal
 from blizzarr.stores.object_conditions import Written, put, put_on_condition, version_and_marks, version_of
 from blizzarr.stores.object_marks import Marks
 from blizzarr.stores.object_names import names_of
-from blizzarr.stores.object_place import place_of_target, without_secrets
+from blizzarr.stores.object_place import place_of_target
 from blizzarr.stores.obstore_calls import ObstoreCalls
 from blizzarr.stores.obstore_library import is_in_child, obstore
 from blizzarr.stores.protocol import Listing, Value
@@ -325,9 +326,8 @@ class ObjectRequests:
                 number = errno.EACCES
             elif _PLAIN_HTTP.search(reason):
                 reason += "; for an endpoint that begins with http://, pass client_options={'allow_http': True}"
-            # Causes are shown, too.
-            cause = error if without_secrets(str(error)) == str(error) else None
-            raise StoreError(reason, errno=number, key=key or None, store=str(self), direction=direction) from cause
+            place = {"key": key or None, "store": str(self), "direction": direction}
+            raise StoreError(reason, errno=number, **place) from shown_cause(error)
 
 
 def _reason(error: Exception) -> str:

@@ -156,17 +156,17 @@ fn keep_rows(shard: &Shard, index: &mut Index, body: &Range<u64>) -> bool {
         return false;
     }
     let mut left = body.clone();
-    while let (true, Ok(Some(bytes))) = (first < last, index.get(first)) {
-        if bytes.start != left.start {
-            break;
+    while first < last {
+        match index.get(first) {
+            Ok(Some(bytes)) if bytes.start == left.start => (left.start, first) = (bytes.end, first + 1),
+            _ => break,
         }
-        (left.start, first) = (bytes.end, first + 1);
     }
-    while let (true, Ok(Some(bytes))) = (first < last, index.get(last.saturating_sub(1))) {
-        if bytes.end != left.end {
-            break;
+    while first < last {
+        match index.get(last - 1) {
+            Ok(Some(bytes)) if bytes.end == left.end => (left.end, last) = (bytes.start, last - 1),
+            _ => break,
         }
-        (left.end, last) = (bytes.start, last - 1);
     }
     (first..last).for_each(|entry| index.set_wrong(entry));
     // Without bytes that the others could name, inner chunks are missing, too.
