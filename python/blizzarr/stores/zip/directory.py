@@ -130,9 +130,9 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
         if key.endswith("/") and not entry.size:
             continue
         reason = _reason(key)
-        if found.intact is False and key in entries:
-            # We write each name once: this record is in the place of another one.
-            raise _damaged(ValueError(f"checksum mismatch, and entry {key!r} is there twice"), name)
+        if key in entries and (found.intact is False or entries[key].offset == entry.offset):
+            # We write each name once, and others each value: this record is in the place of another one.
+            raise _damaged(ValueError(f"entry {key!r} is there twice"), name)
         if not found.intact and (reason is not None or key in entries):
             # One flipped bit can make such a name, and would hide the entry that has the right one.
             check_entry(read_at, entry, name)
