@@ -220,3 +220,22 @@ def test_row_034_shards_in_shards(level: int) -> None:
         assert repair.lost == ((0, 0, 0, 0),)
         assert (damaged.array[:8] == -1).all()
         assert np.array_equal(damaged.array[8:], data[8:])
+
+
+@pytest.mark.parametrize("at_start", PLACES)
+def test_row_034_a_checksum_of_which_several_bits_are_wrong(at_start: bool) -> None:
+    """All entries lie in C order, so many are certain without it, and few are not."""
+    for count, saved in ((4, 0), (20, 20)):
+        shard = Sharded("zstd", range(count), at_start=at_start)
+        index = shard.index[:-1] + bytes([shard.index[-1] ^ 255])
+        assert shard.repair(index) == {"saved": saved, "lost": count - saved, "as before": 0, "wrong": 0}
+
+
+@pytest.mark.parametrize("at_start", PLACES)
+@pytest.mark.parametrize("missing", [(0,), (0, 1), (0, 23), (11,)])
+@pytest.mark.parametrize("shift", [1, 2, 3])
+def test_row_034_entries_that_have_moved_are_not_certain(shift: int, missing: tuple[int, ...], at_start: bool) -> None:
+    """Behind inner chunks that are missing, those of other places look like an unbroken row from the first on."""
+    shard = Sharded("zstd", range(24), at_start=at_start, missing=missing)
+    moved = shard.with_entries({number: shard.entry((number + shift) % 24) for number in range(24)})
+    assert shard.repair(moved)["wrong"] == 0
