@@ -85,7 +85,10 @@ def test_documents(block: int, tmp_path: Path) -> None:
                 history.append(file.read_bytes() if file.exists() else None)
             told.append(history)
         # Our texts show no control characters.
-        assert told[0] == [(*step[:-1], printable(step[-1])) if type(step) is tuple else step for step in told[1]], seed
+        shown = [
+            [(*one[:-1], printable(one[-1])) if type(one) is tuple else one for one in history] for history in told
+        ]
+        assert shown[0] == shown[1], (seed, text, steps)
         gave.update(step[1][:14] if isinstance(step, tuple) else "value" for step in told[0])
     assert len(gave) >= 4
 
