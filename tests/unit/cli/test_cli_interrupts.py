@@ -79,7 +79,8 @@ def test_an_interrupted_comparison(data: Path, moment: str) -> None:
     [["check"], ["show"], ["cat"], ["ls"], ["tree"], ["info"], ["copy", "c"], ["upgrade"], ["create"], ["rm"]],
     ids=lambda arguments: arguments[0],
 )
-def test_other_verbs_at_their_start_and_end(data: Path, arguments: list[str]) -> None:
+def test_other_verbs_at_their_start_and_end(data: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(data)  # where pictures go
     verb, *more = arguments
     for moment in ("importing the command line", "the end"):
         done = interrupted(moment, verb, data / "a", *(data / name for name in more))
