@@ -50,7 +50,7 @@ def create_array(
     compressors: Any = "auto",
     serializer: Any = "auto",
     codecs: Any = None,
-    fill_value: Any = None,
+    fill_value: Any = ...,
     order: Literal["C", "F"] | None = None,
     chunk_key_encoding: ChunkKeysLike = None,
     dimension_names: Iterable[str | None] | None = None,
@@ -93,7 +93,8 @@ def create_array(
         The whole codec chain, instead of the three above (and of `shards` and `order`); `chunks` is then the shape of
         a stored object.
     fill_value
-        The value of elements that were never written; by default zero.
+        The value of elements that were never written; by default zero (not a time for times). None stands for null in
+        formats that have it (v2): xarray masks every element of such an array that is equal to its fill value.
     order
         ``"F"`` stores the elements of each chunk with the first axis varying fastest (with a ``transpose`` codec).
     chunk_key_encoding

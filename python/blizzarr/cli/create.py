@@ -53,7 +53,7 @@ def run(
     options: dict[str, Any] = {
         "chunks": parse_lengths(chunks, "--chunks"),
         "shards": None if shards == "none" else parse_lengths(shards, "--shards"),
-        "fill_value": None if fill_value is None else _fill_value(fill_value),
+        **({} if fill_value is None else {"fill_value": _fill_value(fill_value)}),
         "dimension_names": None if dimension_names is None else [name or None for name in dimension_names.split(",")],
     }
     options = {name: value for name, value in options.items() if value is not None}

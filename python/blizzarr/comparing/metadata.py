@@ -9,6 +9,7 @@ from typing import Any
 from blizzarr.comparing.comparison import Difference
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.dimension_names import ATTRIBUTE, names_in
+from blizzarr.formats.masked_value import follows_xarray, is_nan, masked_value, masks_fill, without_masked
 from blizzarr.model import ArrayMeta, GroupMeta
 
 __all__ = ["metadata_differences"]
@@ -23,7 +24,7 @@ def metadata_differences(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | Gro
             yield Difference("data-type", path, f"{a.dtype} against {b.dtype}")
         else:
             yield from _fill_values(path, a, b)
-        if a.dimension_names != b.dimension_names:
+        if a.shape and a.dimension_names != b.dimension_names:
             yield Difference("dimension-names", path, f"{_names(a)} against {_names(b)}")
     yield from _attributes(path, a, b)
     if a.format != b.format:
@@ -33,10 +34,25 @@ def metadata_differences(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | Gro
 
 
 def _fill_values(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
-    identities = [None if side.fill_undefined else side.dtype.fill_identity(side.fill_value) for side in (a, b)]
+    """Compare the fill values; if the formats differ in the place of what xarray masks, that instead."""
+    if _same_convention(a, b):
+        values, what = [None if side.fill_undefined else side.fill_value for side in (a, b)], ""
+    elif follows_xarray(a) or follows_xarray(b):
+        values, what = [masked_value(side) for side in (a, b)], "that xarray masks: "
+        values = [None if is_nan(side.dtype, value) else value for value, side in zip(values, (a, b), strict=True)]
+    elif a.fill_undefined or b.fill_undefined:
+        # The other format cannot leave it undefined.
+        return
+    else:
+        values, what = [a.fill_value, b.fill_value], ""
+    identities = [None if value is None else a.dtype.fill_identity(value) for value in values]
     if identities[0] != identities[1]:
-        values = [None if side.fill_undefined else side.fill_value for side in (a, b)]
-        yield Difference("fill-value", path, f"{value_text(values[0])} against {value_text(values[1])}")
+        yield Difference("fill-value", path, f"{what}{value_text(values[0])} against {value_text(values[1])}")
+
+
+def _same_convention(a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -> bool:
+    """Return whether xarray finds the value that it masks in the same place in both."""
+    return masks_fill(a.format) == masks_fill(b.format)
 
 
 def _names(meta: ArrayMeta) -> str:
@@ -46,6 +62,9 @@ def _names(meta: ArrayMeta) -> str:
 
 def _attributes(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -> Iterator[Difference]:
     one, other = _said(a), _said(b)
+    if not _same_convention(a, b) and isinstance(a, ArrayMeta) and follows_xarray(a):
+        # What it says is compared with the fill values.
+        one, other = without_masked(one), without_masked(other)
     both = sorted(one.keys() & other.keys())
     told = {
         "only in A": sorted(one.keys() - other.keys()),
@@ -60,7 +79,7 @@ def _attributes(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -
 
 def _said(meta: ArrayMeta | GroupMeta) -> Mapping[str, Any]:
     """The attributes, without the one that has the names of the dimensions where a format has no other place."""
-    if not isinstance(meta, ArrayMeta) or names_in(meta.attributes, len(meta.shape)) != meta.dimension_names:
+    if not isinstance(meta, ArrayMeta) or names_in(meta.attributes, len(meta.shape)) != (meta.dimension_names or ()):
         return meta.attributes
     return {name: value for name, value in meta.attributes.items() if name != ATTRIBUTE}
 

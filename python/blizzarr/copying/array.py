@@ -20,7 +20,7 @@ from blizzarr.creation.elements import check_convertible
 from blizzarr.creation.like import like
 from blizzarr.dtypes import DataType
 from blizzarr.errors import NodeExistsError, NodeTypeError
-from blizzarr.formats import detect, encode, format_of, made_of, translate
+from blizzarr.formats import detect, encode, format_of, made_of, translate, with_masked_value
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
@@ -60,7 +60,7 @@ class ArrayCopy:
         """
         attributes = options.get("attributes")
         arguments = like(source, {name: value for name, value in options.items() if name != "attributes"})
-        metadata = describe_array(**arguments, attributes=attributes)
+        metadata = describe_array(**arguments | {"attributes": attributes})
         found = source.metadata.dtype if isinstance(source, Array) else DataType.parse(source.dtype)
         check_convertible(found, metadata.dtype)
         if isinstance(source, Array):
@@ -70,12 +70,10 @@ class ArrayCopy:
             old = source.metadata if same else translate(keyed, format_of(metadata))[0]
             assert isinstance(old, ArrayMeta)
             # Attributes are taken as they are stored: they may be such that users could not set them here.
-            metadata = replace(
-                metadata,
-                extra=old.extra,
-                attributes=metadata.attributes if attributes is not None else old.attributes,
-                fill_undefined=old.fill_undefined and options.get("fill_value") is None,
-            )
+            filled = with_masked_value(old, format_of(metadata), metadata.dtype)
+            taken = metadata.attributes if attributes is not None else filled.attributes
+            names = metadata.dimension_names if "dimension_names" in options else old.dimension_names
+            metadata = replace(metadata, extra=old.extra, attributes=taken, dimension_names=names)
         return cls(source, store, path, made_of(encode(metadata, path), metadata, path))
 
     @property

@@ -25,13 +25,15 @@ BATCH = 256
 
 
 def same_layout(source: ArrayMeta, target: ArrayMeta) -> bool:
-    """Return whether stored objects have the same meaning in both arrays."""
+    """Return whether the objects that are stored, and those that are not, have the same meaning in both arrays."""
     return (
         source.shape == target.shape
         and source.dtype == target.dtype
         and source.write_shape == target.write_shape
         and source.codecs.to_json() == target.codecs.to_json()
         and source.dtype.fill_identity(source.fill_value) == target.dtype.fill_identity(target.fill_value)
+        # Where the copy leaves undefined what is not stored, it has to be stored.
+        and target.fill_undefined <= source.fill_undefined
     )
 
 

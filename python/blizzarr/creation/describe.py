@@ -14,6 +14,7 @@ from blizzarr.creation.chunking import ChunksLike, ShardsLike, resolve_chunks, r
 from blizzarr.creation.elements import check_fill, decide_type
 from blizzarr.creation.json_values import check_attributes, is_unicode
 from blizzarr.dtypes import DataType
+from blizzarr.dtypes.fill_user import zero
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats import arranged, format_named
 from blizzarr.keywords import unknown_keywords
@@ -54,7 +55,7 @@ def describe_array(
     serializer: Any = "auto",
     compressors: Any = "auto",
     codecs: Any = None,
-    fill_value: Any = None,
+    fill_value: Any = ...,
     order: Literal["C", "F"] | None = None,
     chunk_key_encoding: ChunkKeysLike = None,
     dimension_names: Iterable[str | None] | None = None,
@@ -103,17 +104,21 @@ def describe_array(
     else:
         chain = CodecChain.from_list(codecs, kind, chunk_shape)
     chain = arranged(chain, kind, len(lengths), form)
+    # In arrays of arbitrary objects, None is a value.
+    undefined = fill_value is None and form.has_null_fill and kind.name != "object"
+    fill = zero(kind) if undefined else kind.fill(None if fill_value is ... else fill_value)
     return ArrayMeta(
         shape=lengths,
         dtype=kind,
         chunk_grid=RegularGrid(shard_shape or chunk_shape),
         chunk_keys=form.chunk_keys(_chunk_keys(chunk_key_encoding)),
-        fill_value=check_fill(kind.fill(fill_value), chain),
+        fill_value=check_fill(fill, chain),
         codecs=chain,
         attributes=check_attributes(attributes),
         dimension_names=_names(dimension_names, len(lengths)),
         storage_transformers=() if storage_transformers is None else _transformers(storage_transformers, len(lengths)),
         format=form.name,
+        fill_undefined=undefined,
     )
 
 

@@ -15,7 +15,7 @@ from blizzarr.creation.chunking import resolve_chunks
 from blizzarr.creation.describe import lengths_of
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.dtypes import DataType, Kind
-from blizzarr.formats import format_named, without_blocks
+from blizzarr.formats import MASKED, format_named, with_masked_value, without_blocks
 from blizzarr.model import ArrayMeta
 
 __all__ = ["like"]
@@ -28,12 +28,14 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
     As in NumPy, a shape or data type of None is that of `data`.
 
-    Of a blizzarr array everything is taken over but the elements and the attributes:
+    Of a blizzarr array everything is taken over but the elements and the attributes, except for the attribute that
+    tells xarray which value to mask:
 
     - with no options about the layout, the layout is the same;
     - with other `chunks` or `shards`, the codecs stay, and shards keep about their size, in whole chunks;
     - with other codecs, chunks and shards stay;
-    - with another data type, chunks and shards stay, and codecs and fill value are chosen anew;
+    - with another data type, chunks and shards stay, and codecs and fill value are chosen anew (the value that xarray
+      masks stays);
     - with another format, all of this stays that the format has, except for chunk keys, storage transformers and the
       codecs of shard indexes.
 
@@ -53,10 +55,12 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     meta = replace(data.metadata, codecs=without_blocks(data.metadata.codecs, data.metadata.dtype))
     if options.get("zarr_format") not in (None, meta.format):
         meta = _with_index(_one_byte_order(meta), format_named(options["zarr_format"]).index_codecs)
+    form = format_named(options.get("zarr_format") or meta.format)
+    filled = with_masked_value(meta, form, DataType.parse(options.get("dtype", meta.dtype)))
     taken: dict[str, Any] = {
         "shape": meta.shape,
         "dtype": meta.dtype,
-        "fill_value": meta.fill_value,
+        "fill_value": None if filled.fill_undefined else filled.fill_value,
         "chunk_key_encoding": meta.chunk_keys,
         "dimension_names": meta.dimension_names,
         "storage_transformers": meta.storage_transformers,
@@ -69,8 +73,8 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         del taken["dimension_names"]
         taken.pop("storage_transformers", None)
         return taken | dict(options)
-    if "dtype" in options:
-        del taken["fill_value"]
+    if MASKED in filled.attributes and filled.dimension_names is not None:
+        options = {**options, "attributes": {MASKED: filled.attributes[MASKED], **(options.get("attributes") or {})}}
     if _LAYOUT.isdisjoint(options):
         return taken | {"chunks": meta.write_shape, "codecs": meta.codecs} | dict(options)
     if "codecs" in options:

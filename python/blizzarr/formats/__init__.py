@@ -21,6 +21,7 @@ from blizzarr.formats.finding import (
 )
 from blizzarr.formats.format import Child, Format, Found
 from blizzarr.formats.implicit import is_implicit
+from blizzarr.formats.masked_value import MASKED, with_masked_value
 from blizzarr.formats.missing import foreign
 from blizzarr.formats.nodes import (
     children,
@@ -41,6 +42,7 @@ from blizzarr.formats.v2_separator import as_documented, settled
 
 __all__ = [
     "FORMATS",
+    "MASKED",
     "Child",
     "Format",
     "Found",
@@ -78,6 +80,7 @@ __all__ = [
     "stored_document",
     "translate",
     "unmarked",
+    "with_masked_value",
     "without_blocks",
     "write_node",
 ]

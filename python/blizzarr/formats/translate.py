@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from blizzarr.formats.dimension_names import ATTRIBUTE
 from blizzarr.formats.format import Format, Node
+from blizzarr.formats.masked_value import MASKED, masked_value, masks_fill, with_masked_value
 from blizzarr.model import ArrayMeta
 
 __all__ = ["translate"]
@@ -39,16 +40,29 @@ def translate(meta: Node, form: Format) -> tuple[Node, list[str]]:
     if names is not None and attributes.get(ATTRIBUTE) == list(names) and form.has_dimension_names:
         attributes = {name: value for name, value in attributes.items() if name != ATTRIBUTE}
         notes.append(f"the attribute {ATTRIBUTE} becomes the names of the dimensions")
-    if meta.fill_undefined and not form.has_null_fill:
-        becomes = json.dumps(meta.dtype.fill_to_json(meta.fill_value))
-        notes.append(f"the fill value, which was null, becomes {becomes}")
-    made = replace(
-        meta,
-        format=form.name,
-        chunk_keys=form.chunk_keys(meta.chunk_keys),
-        attributes=attributes,
-        extra={},
-        source=None,
-        fill_undefined=meta.fill_undefined and form.has_null_fill,
-    )
-    return made, notes
+    if not meta.shape and masks_fill(form.name) > masks_fill(meta.format):
+        # xarray requires the attribute of single elements, too, which have no dimension in v3.
+        names = ()
+    made = with_masked_value(replace(meta, attributes=attributes), form)
+    notes += _fill_notes(meta, made, form)
+    keys = form.chunk_keys(meta.chunk_keys)
+    return replace(made, format=form.name, chunk_keys=keys, dimension_names=names, extra={}, source=None), notes
+
+
+def _fill_notes(meta: ArrayMeta, made: ArrayMeta, form: Format) -> list[str]:
+    """Return what becomes of the fill value, and of the value that xarray masks."""
+    masked, text = masked_value(meta), json.dumps(meta.dtype.fill_to_json(meta.fill_value))
+    notes = []
+    if meta.fill_undefined and not made.fill_undefined:
+        notes.append(f"the fill value, which was null, becomes {text}")
+    if made.fill_undefined and not meta.fill_undefined:
+        notes.append(f"the fill value {text} becomes null, since xarray would mask it")
+    if masked is None or masks_fill(form.name) == masks_fill(meta.format):
+        return notes
+    if masks_fill(form.name):
+        notes.append(f"the attribute {MASKED}, which xarray masks, becomes the fill value")
+    elif MASKED in made.attributes:
+        notes.append(f"the fill value {text}, which xarray masks, becomes the attribute {MASKED}, too")
+    else:
+        notes.append(f"xarray masks {text} no longer, as it cannot for {meta.dtype} in {form.name}")
+    return notes

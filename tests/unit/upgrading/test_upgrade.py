@@ -232,7 +232,7 @@ def test_names_of_dimensions() -> None:
     blizzarr.upgrade(values)
     array = blizzarr.open_array(values, mode="r")
     assert array.metadata.dimension_names == ("y", "x")
-    assert array.attrs.asdict() == {"a": 1}
+    assert array.attrs.asdict() == {"a": 1, "_FillValue": 0}
 
 
 def test_another_document_of_the_new_format_is_not_overwritten() -> None:

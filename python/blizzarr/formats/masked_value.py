@@ -1,0 +1,158 @@
+"""The value that xarray masks: elements that are equal to it are missing.
+
+In v2, and in the draft as zarr-python 2 wrote it, xarray takes the fill value for it, and where that is null the
+attribute ``_FillValue``, a number as in netCDF. In v3 it takes the attribute alone, which it encodes in a way of its
+own. Only arrays with dimension names follow xarray's convention.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import struct
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes.fill_user import zero
+from blizzarr.errors import MetadataError
+from blizzarr.formats.format import Format
+from blizzarr.model import ArrayMeta
+
+__all__ = ["MASKED", "follows_xarray", "is_nan", "masked_value", "masks_fill", "with_masked_value", "without_masked"]
+
+MASKED: Final = "_FillValue"
+_MASK_FILL: Final = ("v1", "v2", "v3_draft_zarr_python")
+
+
+def masked_value(meta: ArrayMeta) -> Any:
+    """Return the value that xarray masks in an array, as a scalar of its data type; `None` if there is none.
+
+    Examples
+    --------
+    >>> from blizzarr.creation.describe import describe_array
+    >>> masked_value(describe_array(shape=4, dtype="int16", fill_value=-1, dimension_names=["x"], zarr_format=2))
+    np.int16(-1)
+    """
+    if not follows_xarray(meta):
+        return None
+    if masks_fill(meta.format) and not meta.fill_undefined:
+        return meta.fill_value
+    try:
+        return _decode(meta.dtype, meta.attributes.get(MASKED))
+    except (ValueError, TypeError, OverflowError, MetadataError):
+        # No element is equal to what this data type cannot express.
+        return None
+
+
+def with_masked_value(meta: ArrayMeta, form: Format, dtype: DataType | None = None) -> ArrayMeta:
+    """Return the array with a fill value and attributes of which xarray masks the same in another format.
+
+    Elements that are not stored may read as another value: of two formats, one has a single place for the fill value
+    and for the value that is masked. With a `dtype`, they are those of an array to whose type elements are converted.
+
+    Examples
+    --------
+    >>> from blizzarr.creation.describe import describe_array
+    >>> from blizzarr.formats import format_named
+    >>> array = describe_array(shape=4, dtype="int16", fill_value=-1, dimension_names=["x"], zarr_format=2)
+    >>> with_masked_value(array, format_named(3)).attributes
+    {'_FillValue': -1}
+    """
+    kind = meta.dtype if dtype is None else dtype
+    same = kind == meta.dtype
+    fill_value, undefined = meta.fill_value if same else kind.default_fill, meta.fill_undefined and form.has_null_fill
+    attributes = meta.attributes
+    if follows_xarray(meta) and not (same and masks_fill(meta.format) == masks_fill(form.name)):
+        before = masked_value(meta)
+        value = before if same or before is None else _converted(before, kind)
+        if before is not None:
+            attributes = without_masked(attributes)
+        if not masks_fill(form.name):
+            if value is not None and _has_spelling(kind):
+                attributes = {**attributes, MASKED: _encode(kind, value)}
+        elif value is not None:
+            fill_value, undefined = value, False
+        elif form.has_null_fill and not is_nan(kind, fill_value):
+            fill_value, undefined = zero(kind), True
+    return replace(meta, dtype=kind, fill_value=fill_value, fill_undefined=undefined, attributes=attributes)
+
+
+def masks_fill(form: str) -> bool:
+    """Return whether xarray masks the fill value of arrays in the format of this name."""
+    return form in _MASK_FILL
+
+
+def without_masked(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes without the one that names the masked value."""
+    return {name: value for name, value in attributes.items() if name != MASKED}
+
+
+def follows_xarray(meta: ArrayMeta) -> bool:
+    """Return whether xarray can open the array."""
+    names = meta.dimension_names
+    if names is None:
+        # In v3, xarray needs no names for a single element.
+        return not meta.shape and not masks_fill(meta.format)
+    return None not in names
+
+
+def _has_spelling(dtype: DataType) -> bool:
+    """Return whether xarray can read the attribute in v3; with another data type, it cannot open the array."""
+    return dtype.numpy.kind in "biufc" or dtype.name in ("string", "bytes")
+
+
+def is_nan(dtype: DataType, value: Any) -> bool:
+    """Return whether a value is missing in any case."""
+    return dtype.kind in (Kind.FLOAT, Kind.COMPLEX, Kind.TIME) and bool(value != value)
+
+
+def _converted(value: Any, dtype: DataType) -> Any:
+    """Return the value in another data type; `None` if that type does not have it."""
+    if value != value:
+        return dtype.fill(float("nan")) if dtype.kind in (Kind.FLOAT, Kind.COMPLEX) else None
+    try:
+        made = dtype.fill(value.item() if isinstance(value, np.generic) else value)
+    except MetadataError:
+        return None
+    return made if made == value else None
+
+
+def _encode(dtype: DataType, value: Any) -> Any:
+    """Return the JSON value of the attribute in v3."""
+    if dtype.kind is Kind.FLOAT:
+        return base64.b64encode(struct.pack("<d", float(value))).decode()
+    if dtype.kind is Kind.COMPLEX:
+        return [base64.b64encode(struct.pack("<d", float(part))).decode() for part in (value.real, value.imag)]
+    if dtype.name == "bytes":
+        return base64.b64encode(value).decode()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _decode(dtype: DataType, given: Any) -> Any:
+    """Return the value that the attribute names; it may be a number, as in netCDF, in any format."""
+    if dtype.kind is Kind.COMPLEX and type(given) is list and len(given) == 2:
+        return dtype.fill(complex(*map(_number, given)))
+    if type(given) is list and len(given) == 1:
+        # NCZarr stores attributes as lists.
+        given = given[0]
+    if given is None:
+        return None
+    if dtype.kind is Kind.FLOAT:
+        given = _number(given)
+    elif dtype.name == "bytes":
+        given = base64.b64decode(given, validate=True)
+    return dtype.fill(given)
+
+
+def _number(given: Any) -> float:
+    if type(given) is not str:
+        return float(given)
+    try:
+        (number,) = struct.unpack("<d", base64.b64decode(given, validate=True))
+    except (struct.error, binascii.Error):
+        return float(given)
+    return float(number)
