@@ -89,6 +89,12 @@ KINDS: Final[dict[str, Kind]] = {
         "repair: they are moved away; the array would show them if it grew",
         True,
     ),
+    "masked-value": Kind(
+        Severity.WARNING,
+        "arrays that an early version upgraded without what xarray masks",
+        "repair: the attribute _FillValue gets the fill value; or set it to null if nothing is missing",
+        True,
+    ),
     "new": Kind(Severity.WARNING, "not recorded", "record anew, if they are meant to be here"),
     "chunk-key": Kind(Severity.WARNING, "chunks under keys that nobody reads", "rename or remove the object"),
     "leftover": Kind(

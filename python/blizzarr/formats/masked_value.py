@@ -22,7 +22,16 @@ from blizzarr.errors import MetadataError
 from blizzarr.formats.format import Format
 from blizzarr.model import ArrayMeta
 
-__all__ = ["MASKED", "follows_xarray", "is_nan", "masked_value", "masks_fill", "with_masked_value", "without_masked"]
+__all__ = [
+    "MASKED",
+    "follows_xarray",
+    "is_nan",
+    "masked_value",
+    "masks_fill",
+    "with_lost_masked_value",
+    "with_masked_value",
+    "without_masked",
+]
 
 MASKED: Final = "_FillValue"
 _MASK_FILL: Final = ("v1", "v2", "v3_draft_zarr_python")
@@ -48,11 +57,14 @@ def masked_value(meta: ArrayMeta) -> Any:
         return None
 
 
-def with_masked_value(meta: ArrayMeta, form: Format, dtype: DataType | None = None) -> ArrayMeta:
+def with_masked_value(
+    meta: ArrayMeta, form: Format, dtype: DataType | None = None, *, in_place: bool = False
+) -> ArrayMeta:
     """Return the array with a fill value and attributes of which xarray masks the same in another format.
 
-    Elements that are not stored may read as another value: of two formats, one has a single place for the fill value
-    and for the value that is masked. With a `dtype`, they are those of an array to whose type elements are converted.
+    Before v3, there is one place for the fill value and for the value that is masked, so that elements that are not
+    stored may read as another value; `in_place`, they do not. With a `dtype`, the result is that of an array to whose
+    type elements are converted.
 
     Examples
     --------
@@ -74,10 +86,12 @@ def with_masked_value(meta: ArrayMeta, form: Format, dtype: DataType | None = No
         if not masks_fill(form.name):
             if value is not None and _has_spelling(kind):
                 attributes = {**attributes, MASKED: _encode(kind, value)}
-        elif value is not None:
+        elif value is not None and not (in_place and kind.fill_identity(value) != kind.fill_identity(fill_value)):
             fill_value, undefined = value, False
-        elif form.has_null_fill and not is_nan(kind, fill_value):
+        elif form.has_null_fill and not is_nan(kind, fill_value) and not (in_place and fill_value != zero(kind)):
             fill_value, undefined = zero(kind), True
+            if value is not None and kind.kind in (Kind.INTEGER, Kind.FLOAT) and not is_nan(kind, value):
+                attributes = {**attributes, MASKED: value.item()}
     return replace(meta, dtype=kind, fill_value=fill_value, fill_undefined=undefined, attributes=attributes)
 
 
@@ -91,12 +105,31 @@ def without_masked(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in attributes.items() if name != MASKED}
 
 
+def with_lost_masked_value(meta: ArrayMeta) -> ArrayMeta | None:
+    """Return an array of v3 that was upgraded without what xarray masks, with that attribute; `None` for any other one.
+
+    An upgrade leaves chunks under the keys of v2, which hardly anybody chooses in v3; and where the fill value of an
+    array with dimension names is neither zero nor NaN, it is to be masked.
+    """
+    value = meta.fill_value
+    lost = (
+        meta.format == "v3"
+        and meta.chunk_keys.name == "v2"
+        and follows_xarray(meta)
+        and MASKED not in meta.attributes
+        and _has_spelling(meta.dtype)
+        and not is_nan(meta.dtype, value)
+        and meta.dtype.fill_identity(value) != meta.dtype.fill_identity(meta.dtype.default_fill)
+    )
+    return meta.with_attributes({**meta.attributes, MASKED: _encode(meta.dtype, value)}) if lost else None
+
+
 def follows_xarray(meta: ArrayMeta) -> bool:
     """Return whether xarray can open the array."""
     names = meta.dimension_names
     if names is None:
         # In v3, xarray needs no names for a single element.
-        return not meta.shape and not masks_fill(meta.format)
+        return not meta.shape and meta.format == "v3"
     return None not in names
 
 

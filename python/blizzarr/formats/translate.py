@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
+from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.dimension_names import ATTRIBUTE
 from blizzarr.formats.format import Format, Node
 from blizzarr.formats.masked_value import MASKED, masked_value, masks_fill, with_masked_value
@@ -13,9 +15,10 @@ from blizzarr.model import ArrayMeta
 __all__ = ["translate"]
 
 
-def translate(meta: Node, form: Format) -> tuple[Node, list[str]]:
+def translate(meta: Node, form: Format, *, in_place: bool = False) -> tuple[Node, list[str]]:
     """Return the node in another format, and descriptions of what is not the same there.
 
+    With `in_place`, elements that are not stored have the same value in both.
     `Format.encode` raises an error if that format cannot express the result.
 
     Raises
@@ -40,10 +43,10 @@ def translate(meta: Node, form: Format) -> tuple[Node, list[str]]:
     if names is not None and attributes.get(ATTRIBUTE) == list(names) and form.has_dimension_names:
         attributes = {name: value for name, value in attributes.items() if name != ATTRIBUTE}
         notes.append(f"the attribute {ATTRIBUTE} becomes the names of the dimensions")
-    if not meta.shape and masks_fill(form.name) > masks_fill(meta.format):
+    if not meta.shape and masks_fill(form.name) and meta.format == "v3":
         # xarray requires the attribute of single elements, too, which have no dimension in v3.
         names = ()
-    made = with_masked_value(replace(meta, attributes=attributes), form)
+    made = with_masked_value(replace(meta, attributes=attributes), form, in_place=in_place)
     notes += _fill_notes(meta, made, form)
     keys = form.chunk_keys(meta.chunk_keys)
     return replace(made, format=form.name, chunk_keys=keys, dimension_names=names, extra={}, source=None), notes
@@ -51,18 +54,27 @@ def translate(meta: Node, form: Format) -> tuple[Node, list[str]]:
 
 def _fill_notes(meta: ArrayMeta, made: ArrayMeta, form: Format) -> list[str]:
     """Return what becomes of the fill value, and of the value that xarray masks."""
-    masked, text = masked_value(meta), json.dumps(meta.dtype.fill_to_json(meta.fill_value))
+    text = json.dumps(meta.dtype.fill_to_json(meta.fill_value))
     notes = []
     if meta.fill_undefined and not made.fill_undefined:
         notes.append(f"the fill value, which was null, becomes {text}")
     if made.fill_undefined and not meta.fill_undefined:
         notes.append(f"the fill value {text} becomes null, since xarray would mask it")
-    if masked is None or masks_fill(form.name) == masks_fill(meta.format):
+    if masks_fill(form.name) == masks_fill(meta.format):
         return notes
-    if masks_fill(form.name):
+    before = masked_value(meta)
+    after = masked_value(replace(made, format=form.name))
+    if not _same(before, after):
+        values = ["nothing" if value is None else value_text(value) for value in (after, before)]
+        notes.append(f"xarray masks {values[0]} instead of {values[1]}, as {form.name} cannot say it")
+    elif before is not None and masks_fill(form.name) and not made.fill_undefined:
         notes.append(f"the attribute {MASKED}, which xarray masks, becomes the fill value")
-    elif MASKED in made.attributes:
+    elif before is not None and MASKED in made.attributes and not masks_fill(form.name):
         notes.append(f"the fill value {text}, which xarray masks, becomes the attribute {MASKED}, too")
-    else:
-        notes.append(f"xarray masks {text} no longer, as it cannot for {meta.dtype} in {form.name}")
     return notes
+
+
+def _same(before: Any, after: Any) -> bool:
+    """Return whether xarray masks the same; NaN is missing in any case."""
+    missing = [value is None or value != value for value in (before, after)]
+    return missing[0] == missing[1] and bool(missing[0] or before == after)

@@ -196,7 +196,7 @@ def _conflicts(store: Store, nodes: list[NodeUpgrade], old: Format) -> list[Prob
 
 
 def _translated(path: str, found: Found, old: Format, new: Format) -> NodeUpgrade:
-    meta, notes = translate(found.meta, new)
+    meta, notes = translate(found.meta, new, in_place=True)
     documents = new.encode(meta, path)
     if not path:
         documents |= new.entry_documents()

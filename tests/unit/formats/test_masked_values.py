@@ -101,6 +101,56 @@ def test_xarray_reads_the_same_after_an_upgrade(tmp_path: Path) -> None:
     blizzarr.upgrade(other)
     same(place, other)
     assert blizzarr.diff(place, other).same
+    assert blizzarr.check(other).clean
+
+
+def test_what_is_not_stored_stays_what_it_was_in_place() -> None:
+    """An upgrade stores no chunks, so the fill value of v2 can be the masked one only if it is the same."""
+    for fill, masked, expected in [
+        (0, None, (None, None, None)),
+        (0, 5, (None, 5, 5)),
+        (5, 5, (5, None, 5)),
+        (7, None, (7, None, 7)),
+        (7, 5, (7, None, 7)),
+    ]:
+        array = sparse(fill_value=fill, attributes={} if masked is None else {"_FillValue": masked})
+        values = array[...]
+        plan = blizzarr.upgrade(array.store, to="v2")
+        made = blizzarr.open_array(array.store)
+        assert np.array_equal(made[...], values)
+        assert (made.fill_value, made.attrs.get("_FillValue"), masked_value(made.metadata)) == expected
+        assert ("instead of" in str(plan)) == (masked != expected[2])
+        blizzarr.upgrade(array.store)
+        again = blizzarr.open_array(array.store)
+        assert np.array_equal(again[...], values)
+        assert masked_value(again.metadata) == expected[2]
+
+
+@pytest.mark.parametrize("consolidated", [True, False])
+def test_check_finds_and_repair_mends_what_an_earlier_upgrade_has_lost(consolidated: bool) -> None:
+    store: dict[str, Any] = {}
+    group = blizzarr.create_group(store, zarr_format=2)
+    values = np.array([1, -5], "i2")
+    names = {"dimension_names": ["x"]}
+    group.create_array("lost", data=values, fill_value=-5, **names)
+    group.create_array("zero", data=values, fill_value=0, **names)
+    group.create_array("null", data=values, fill_value=None, **names)
+    group.create_array("nan", data=values.astype("f4"), fill_value=np.nan, **names)
+    group.create_array("other", data=values, fill_value=-5)
+    blizzarr.upgrade(store)
+    assert blizzarr.check(store).clean
+    for name in ("lost", "zero", "nan"):
+        del blizzarr.open_group(store)[name].attrs["_FillValue"]
+    if consolidated:
+        blizzarr.consolidate_metadata(store)
+    report = blizzarr.check(store)
+    assert [(finding.kind, finding.path) for finding in report.findings] == [("masked-value", "/lost")]
+    assert blizzarr.check(store, repair=True, dry_run=True, quarantine="/nowhere").repairs[0].done
+    assert "_FillValue" not in blizzarr.open_array(store, path="lost").attrs
+    assert all(repair.done for repair in blizzarr.check(store, repair=True, quarantine="/nowhere").repairs)
+    assert dict(blizzarr.open_array(store, path="lost").attrs) == {"_FillValue": -5}
+    assert (blizzarr.open_group(store).metadata.consolidated is not None) == consolidated
+    assert blizzarr.check(store).clean
 
 
 def moved(array: Any, form: Any, **options: Any) -> Any:
@@ -186,7 +236,7 @@ def test_xarray_cannot_mask_times_and_texts_of_fixed_length_in_v3(tmp_path: Path
     place = str(tmp_path / "x.zarr")
     data = np.array(["a", "b"], "S3")
     blizzarr.create_array(place, data=data, fill_value="a", zarr_format=2, dimension_names=["x"])
-    assert 'xarray masks "YQ==" no longer' in str(blizzarr.upgrade(place, dry_run=True))
+    assert "xarray masks nothing instead of b'a', as v3 cannot say it" in str(blizzarr.upgrade(place, dry_run=True))
     blizzarr.upgrade(place)
     assert dict(blizzarr.open_array(place).attrs) == {}
 
