@@ -82,10 +82,10 @@ class Binding:
         """The same for reads that decide what is written or erased: a pool may have what others have replaced since."""
         return Binding(self.handle.without_pool(), self.dtype, self.write_empty, document=self.document)
 
-    def compare(self) -> None:
-        """Raise an error if somebody has replaced the array."""
+    def compare(self, shape: tuple[int, ...] = ()) -> None:
+        """Raise an error if somebody has replaced the array, or if it no longer has all elements of this shape."""
         if self.document is not None:
-            self.document.compare()
+            self.document.compare(shape)
 
     def learn(self, document: bytes | None, shape: tuple[int, ...]) -> None:
         """Take over a document of this array that was just read, so that the engine need not decode it."""

@@ -70,10 +70,6 @@ def cut_off(array: blizzarr.Array) -> None:
     array.resize(1, 5)
 
 
-def write_tensorstore(array: blizzarr.Array) -> None:
-    ts.TensorStore(array)[0].write(-1).result()
-
-
 WRITES = [write_rows, write_element, write_points, append_row, cut_off]
 READS: list[Callable[[blizzarr.Array], Any]] = [
     lambda array: array[0, 0],
@@ -316,6 +312,42 @@ def test_row_129_copies_are_of_the_array_that_was_opened(options: dict[str, Any]
         change()
         with pytest.raises(ConflictError, match=r"somebody has (replaced|removed) the array"):
             blizzarr.copy(old, tmp_path / "copy.zarr", overwrite=True, **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"zarr_format": 2}, {"chunks": (8, 5)}], ids=["bytes", "format", "elements"])
+@pytest.mark.parametrize("kind", STORES)
+def test_row_129_no_copy_and_no_comparison_makes_up_what_was_cut_off(
+    kind: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    store = STORES[kind](tmp_path / "x")
+    old = create(store)
+    same = create({})
+    blizzarr.open_array(store, path="a").resize((3, 5))
+    with pytest.raises(OutOfBoundsError, match="has become shorter"):
+        blizzarr.copy(old, {}, **options)
+    for pair in ((old, same), (same, old)):
+        assert "has become shorter" in str(blizzarr.diff(*pair))
+
+
+@pytest.mark.parametrize("kind", STORES)
+def test_row_129_the_same_bytes_of_another_type_are_not_the_same(kind: str, tmp_path: Path) -> None:
+    store = STORES[kind](tmp_path / "x")
+    old, same = create(store), create({})
+    assert blizzarr.diff(old, same).same
+    data = DATA.view("float32")
+    blizzarr.create_array(store, name="a", data=data, chunks=(2, 2), compressors=None, fill_value=0, overwrite=True)
+    assert not blizzarr.diff(old, same).same
+    assert "somebody has replaced the array" in str(blizzarr.diff(same, old))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in STORES if kind != "wrapper"])
+def test_row_129_directories_in_place_of_chunks_are_of_another_array(kind: str, tmp_path: Path) -> None:
+    store = STORES[kind](tmp_path / "x")
+    old = create(store)
+    blizzarr.create_array(store, name="a", data=np.ones((2, 2, 2)), chunks=1, overwrite=True)
+    for read in (lambda: old[...], lambda: old[0, 0]):
+        with pytest.raises(ConflictError, match="somebody has replaced the array"):
+            read()
 
 
 def test_row_129_a_newer_document_beside_that_of_the_handle_counts(tmp_path: Path) -> None:

@@ -55,6 +55,12 @@ class _Comparing:
         if left:
             total.add(self._left(parts, left), self.shown)
             told(left * size)
+        for side, array in (("A", self.a), ("B", self.b)):
+            try:
+                # Bytes that are alike were not decoded, and where nothing is stored, nothing was read.
+                (array._binding or array._bind()).compare(array.shape)
+            except BlizzarrError as error:
+                self.unreadable[side, error.key, None] = Difference("unreadable", self.path, f"{side}: {error}")
         return total, list(self.unreadable.values())
 
     def _visited(self, parts: Parts) -> Iterator[tuple[Region, bool]]:

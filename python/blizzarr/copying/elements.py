@@ -86,4 +86,4 @@ def copy_elements(
             after(number + 1, came)
     if isinstance(source, Array):
         # Where nothing is stored, nothing was read.
-        (source._binding or source._bind()).compare()
+        (source._binding or source._bind()).compare(source.shape)

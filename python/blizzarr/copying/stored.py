@@ -77,7 +77,7 @@ def copy_stored(
     def compare() -> None:
         # The bytes of an array that has taken the place of one of them would have another meaning.
         for array in (source, target):
-            (array._binding or array._bind()).compare()
+            (array._binding or array._bind()).compare(array.shape)
 
     with Threads(at_once(source.store, target.store, otherwise=threads, size=size)) as pool:
         compare()

@@ -152,24 +152,19 @@ impl Document {
         let shape = self.shape(now)?;
         // Bytes of elements are an axis that the document does not have.
         let is_shorter = shape.iter().zip(&array.shape).any(|(now, known)| now < known);
-        let Some(region) = region.filter(|_| is_shorter && !array.beyond) else { return Ok(()) };
-        match region.ends().zip(shape.iter()).enumerate().find(|(_, (end, &length))| *end > length) {
-            None => Ok(()),
-            Some((axis, (end, length))) => {
-                let index = end - 1;
-                let reason = format!(
-                    "index {index} is out of bounds for axis {axis} with length {length}: the array has become shorter \
-                     since it was opened; refresh() it"
-                );
-                Err(Error::new(Kind::OutOfBounds, reason))
-            }
-        }
+        region.filter(|_| is_shorter && !array.beyond).map_or(Ok(()), |region| within(region.ends(), &shape))
+    }
+
+    /// Compares, and refuses if the array does not have all elements of this shape any more.
+    pub fn has_all(&self, known: &[usize]) -> Result<()> {
+        within(known.iter().copied(), &*self.shape(None)?)
     }
 
     /// What a read has to say in the end; `done` is what became of it.
     pub fn after_read(&self, array: &Array, region: &Region, done: Result<Fetched>) -> Result<()> {
         let compare = match &done {
-            Err(error) => error.is_damage(),
+            // There may be a directory in place of the chunk if the array has another rank by now.
+            Err(error) => error.is_damage() || (self.near && error.kind == Kind::Store),
             Ok(fetched) if self.near => fetched.any || self.is_due(array.cache.as_ref()),
             Ok(fetched) => fetched.missing && self.is_due_far_away(),
         };
@@ -182,7 +177,10 @@ impl Document {
                     array.store.full_name(&array.keys.prefix).map(|name| name.trim_end_matches('/').into())
                 });
             }
-            same?;
+            match same {
+                Err(error) if error.kind == Kind::Store && done.is_err() => return done.map(drop),
+                same => same?,
+            }
             if now.is_some() || !self.near {
                 self.change(|known| known.compared = Some((Instant::now(), now.unwrap_or(0))));
             }
@@ -216,6 +214,21 @@ impl Document {
         let _inside = fork::enter();
         let mut known: MutexGuard<'_, Known> = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut known)
+    }
+}
+
+/// Refuses a region with these ends that reaches beyond the shape.
+fn within(ends: impl Iterator<Item = usize>, shape: &[usize]) -> Result<()> {
+    match ends.zip(shape).enumerate().find(|(_, (end, &length))| *end > length) {
+        None => Ok(()),
+        Some((axis, (end, length))) => {
+            let index = end - 1;
+            let reason = format!(
+                "index {index} is out of bounds for axis {axis} with length {length}: the array has become shorter \
+                 since it was opened; refresh() it"
+            );
+            Err(Error::new(Kind::OutOfBounds, reason))
+        }
     }
 }
 

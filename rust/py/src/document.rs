@@ -47,10 +47,11 @@ impl PyDocument {
         })
     }
 
-    /// Raises the error about another array if there is one.
-    fn compare(&self, py: Python<'_>) -> PyResult<()> {
+    /// Raises the error about another array if there is one, and one if the array no longer has all elements of `shape`.
+    #[pyo3(signature = (shape=Vec::new()))]
+    fn compare(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<()> {
         entry(py, "look at an array", None, || {
-            py.detach(|| self.document.shape(None)).map(drop).map_err(|error| raise(py, error, None))
+            py.detach(|| self.document.has_all(&shape)).map_err(|error| raise(py, error, None))
         })
     }
 
