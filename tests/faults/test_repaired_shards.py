@@ -247,7 +247,7 @@ def test_row_034_entries_that_have_moved_are_not_certain(shift: int, missing: tu
 def test_row_034_old_bytes_of_inner_chunks_are_not_certain(
     rewritten: tuple[int, ...], codecs: str, at_start: bool
 ) -> None:
-    """Another program has appended new ones to the shard, and one entry names the old bytes: a flipped bit is enough."""
+    """Another program has appended new ones to the shard; one entry names the old bytes, which one bit can do."""
     shard = Sharded(codecs, range(20), at_start=at_start)
     body, entries = shards.split(shard.index + shard.body, 20, at_start=True)
     first, old = (len(shard.index) if at_start else 0), shard.entry(3)

@@ -190,6 +190,7 @@ class Archive:
                 )
             if self._stop < file.size:  # what was never listed would otherwise be in the way of the next reader
                 file.cut(self._stop)
+            file.append(bytes(self._stop - file.size))  # of a comment that is cut, and would reach into what follows
             self._files.append(file)
             self._file = file
             self._reads_only = False
