@@ -295,3 +295,24 @@ def test_row_122_the_record_of_a_folder_in_the_place_of_another(tmp_path: Path) 
     path.write_bytes(changed)
     with pytest.raises(ArchiveError, match="damaged: entry 'c/' is there twice"):
         ZipStore(path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not list open files")
+def test_row_122_a_file_that_is_refused_is_closed(tmp_path: Path) -> None:
+    """Else a program that looks through damaged files runs out of descriptors, and one that may not write, of locks."""
+    path = tmp_path / "x.zip"
+    ours(path, described())
+    store = ZipStore(path, "a")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("note", b"of another program")
+    before = sorted(os.listdir("/proc/self/fd"))
+    with pytest.raises(ConflictError):
+        store.set("a", b"")
+    path.unlink()
+    with pytest.raises(StoreError):
+        store.set("a", b"")
+    path.write_bytes(b"PK\3\4" + bytes(50))
+    for mode in ("r", "a"):
+        with pytest.raises(ArchiveError):
+            blizzarr.open(path, mode=mode)
+    assert sorted(os.listdir("/proc/self/fd")) == before
