@@ -297,6 +297,20 @@ def test_row_122_the_record_of_a_folder_in_the_place_of_another(tmp_path: Path) 
         ZipStore(path)
 
 
+@pytest.mark.parametrize("first", [4, 10, 12])
+@pytest.mark.parametrize("mode", ["r", "a"])
+def test_row_122_an_end_record_of_zeros(tmp_path: Path, first: int, mode: str) -> None:
+    """It says that there are no entries behind what could be a program: such a file is not empty, but damaged."""
+    path = tmp_path / "x.zip"
+    python(path, described())
+    data = path.read_bytes()
+    changed = data[: -22 + first] + bytes(22 - first)
+    path.write_bytes(changed)
+    with pytest.raises(ArchiveError, match="damaged"):
+        blizzarr.open(path, mode=mode)
+    assert path.read_bytes() == changed
+
+
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not list open files")
 def test_row_122_a_file_that_is_refused_is_closed(tmp_path: Path) -> None:
     """Else a program that looks through damaged files runs out of descriptors, and one that may not write, of locks."""

@@ -123,11 +123,15 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
     Raises
     ------
     ArchiveError
-        If the name of one that is skipped, or that is there twice, is another in the file.
+        If the name of one that is skipped, or that is there twice, is another in the file; or if there is none in a
+        file that has more than its directory.
     """
     entries: dict[str, Entry] = {}
     folders: set[int] = set()
     skipped: list[str] = []
+    if found.end.shift and not found.entries:
+        # Nothing shows that what precedes it is no archive.
+        raise _damaged(ValueError(f"it has no entries, but {found.end.shift:,} bytes precede it"), name)
     if found.intact is False:
         complaints.append("its directory has a wrong checksum; its names are compared with those in the file")
     for entry in found.entries:
