@@ -110,15 +110,16 @@ def test_row_122_wrong_crc(archive: Path, key: object) -> None:
 
 
 def test_row_122_cut_and_lengthened_files(archive: Path, tmp_path: Path) -> None:
-    """No cut opens with chunks missing; bytes in front of it and a long comment do no harm."""
+    """No cut opens with chunks missing; bytes in front of it and a long or cut comment do no harm."""
     whole = archive.read_bytes()
     other = tmp_path / "other.zip"
-    for kept in range(0, len(whole), 7):
+    end = whole.rindex(b"PK\5\6") + 20
+    for kept in range(0, end + 2, 7):
         other.write_bytes(whole[:kept])
         with pytest.raises(BlizzarrError):
             blizzarr.open(other, mode="r", path="a")
-    end = whole.rindex(b"PK\5\6") + 20
-    for data in (b"#!/bin/sh\n" + whole, whole[:end] + struct.pack("<H", 60_000) + bytes(60_000)):
+    commented = whole[:end] + struct.pack("<H", 60_000) + bytes(60_000)
+    for data in (b"#!/bin/sh\n" + whole, commented, whole[: end + 2], whole[:-1]):
         other.write_bytes(data)
         assert blizzarr.open(other, mode="r", path="a")[...].tolist() == list(range(1, 65))
 

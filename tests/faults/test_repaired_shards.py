@@ -239,3 +239,24 @@ def test_row_034_entries_that_have_moved_are_not_certain(shift: int, missing: tu
     shard = Sharded("zstd", range(24), at_start=at_start, missing=missing)
     moved = shard.with_entries({number: shard.entry((number + shift) % 24) for number in range(24)})
     assert shard.repair(moved)["wrong"] == 0
+
+
+@pytest.mark.parametrize("at_start", PLACES)
+@pytest.mark.parametrize("codecs", ["raw", "zstd"])
+@pytest.mark.parametrize("rewritten", [(3,), (3, 18), (18, 3)])
+def test_row_034_old_bytes_of_inner_chunks_are_not_certain(
+    rewritten: tuple[int, ...], codecs: str, at_start: bool
+) -> None:
+    """Another program has appended new ones to the shard; one entry names the old bytes, which one bit can do."""
+    shard = Sharded(codecs, range(20), at_start=at_start)
+    body, entries = shards.split(shard.index + shard.body, 20, at_start=True)
+    first, old = (len(shard.index) if at_start else 0), shard.entry(3)
+    for number in rewritten:
+        offset, length = entries[number - 1]
+        entries[number] = (first + len(shard.body), length)
+        shard.body += body[offset - first : offset - first + length]
+        shard.data[number] = shard.data[number - 1]
+    shard.index = shards.index_bytes(entries)
+    assert shard.repair(shard.with_entries({3: old})) == {"saved": 0, "lost": 20, "as before": 0, "wrong": 0}
+    # What shows in other ways is kept as before.
+    assert shard.repair(shard.with_entries({10: bytes(16)}))["wrong"] == 0

@@ -6,13 +6,9 @@ as fill values. What a damaged value does is in `test_faulty_stores.py`.
 
 from __future__ import annotations
 
-import io
 import os
-import shutil
 import socket
-import subprocess
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,115 +19,17 @@ from blizzarr.errors import ArchiveError, BlizzarrError, ConflictError, StoreErr
 from blizzarr.stores import ZipStore
 from blizzarr.stores.zip.directory import read_directory
 from support.child import Child
+from support.zip_files import WRITERS, ours, ours_in_two_parts, python
 
 DATA = np.arange(1, 13, dtype="uint8")
 
 
-def described(**options: object) -> dict[str, bytes]:
+def described() -> dict[str, bytes]:
     """The keys and values of a small array without an element that is the fill value."""
     memory: dict[str, bytes] = {}
-    array = blizzarr.create_array(memory, data=DATA, chunks=6, compressors=None, **options)
+    array = blizzarr.create_array(memory, data=DATA, chunks=6, compressors=None)
     assert array.nchunks_initialized == 2
     return {key: bytes(value) for key, value in memory.items()}
-
-
-def ours(path: Path) -> None:
-    with ZipStore(path, "w") as store:
-        for key, value in described().items():
-            store.set(key, value)
-
-
-def ours_in_two_parts(path: Path) -> None:
-    """The directory of the first part stays in the file, and lists less."""
-    with ZipStore(path, "w") as store:
-        for number, (key, value) in enumerate(described().items()):
-            store.set(key, value)
-            if number == 1:
-                store.flush()
-
-
-def ours_added_to_a_file_of_another(path: Path) -> None:
-    python(path, comment=b"of another program", part=slice(2))
-    with ZipStore(path, "a") as store:
-        for key, value in [*described().items()][2:]:
-            store.set(key, value)
-
-
-def python(
-    path: Path, method: int = zipfile.ZIP_STORED, comment: bytes = b"", part: slice = slice(None), front: bytes = b""
-) -> None:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as archive:
-        for key, value in [*described().items()][part]:
-            archive.writestr(zipfile.ZipInfo(key), value, method)
-        archive.comment = comment
-    path.write_bytes(front + file.getvalue())
-
-
-def python_with_data_descriptors(path: Path) -> None:
-    """As it is written to a pipe: sizes and checksums follow the values."""
-
-    class Pipe(io.BytesIO):
-        def seekable(self) -> bool:
-            return False
-
-        def tell(self) -> int:
-            raise OSError
-
-        def seek(self, *_: int) -> int:
-            raise OSError
-
-    file = Pipe()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for key, value in described().items():
-            archive.writestr(key, value)
-    path.write_bytes(file.getvalue())
-
-
-def wide(path: Path) -> None:
-    """With the 64-bit records that only archives of more than 65,535 entries, or 4 GiB, need."""
-    python(path)
-    data = path.read_bytes()
-    at = len(data) - 22
-    count, size, start = (int.from_bytes(data[at + a : at + b], "little") for a, b in ((10, 12), (12, 16), (16, 20)))
-    words = [b"PK\6\6", (44).to_bytes(8, "little"), b"\x2d\3\x2d\0", bytes(8)]
-    words += [number.to_bytes(8, "little") for number in (count, count, size, start)]
-    words += [b"PK\6\7", bytes(4), at.to_bytes(8, "little"), b"\1\0\0\0"]
-    words += [b"PK\5\6", bytes(4), b"\xff" * 12, bytes(2)]
-    path.write_bytes(data[:at] + b"".join(words))
-
-
-def info_zip(path: Path) -> None:
-    if shutil.which("zip") is None:
-        pytest.skip("Info-ZIP is not installed")
-    folder = path.with_suffix(".folder")
-    for key, value in described().items():
-        (folder / key).parent.mkdir(parents=True, exist_ok=True)
-        (folder / key).write_bytes(value)
-    subprocess.run(["zip", "-q", "-r", str(path), "."], cwd=folder, check=True)
-
-
-def zarr_python(path: Path) -> None:
-    zarr = pytest.importorskip("zarr")
-    store = zarr.storage.ZipStore(path, mode="w")
-    array = zarr.create_array(store, shape=12, chunks=6, dtype="uint8", compressors=None)
-    array[:] = DATA
-    store.close()
-
-
-WRITERS: dict[str, Callable[[Path], None]] = {
-    "ours": ours,
-    "ours, in two parts": ours_in_two_parts,
-    "ours, added to one of another program": ours_added_to_a_file_of_another,
-    "Python": python,
-    "Python, deflated": lambda path: python(path, zipfile.ZIP_DEFLATED),
-    "Python, with a comment": lambda path: python(path, comment=b"a comment"),
-    "Python, after a program": lambda path: python(path, front=b"#!/bin/sh\n" * 7),
-    "Python, to a pipe": python_with_data_descriptors,
-    "64-bit records": wide,
-    "Info-ZIP": info_zip,
-    "zarr-python": zarr_python,
-}
 
 
 def outcome(path: Path) -> list[int] | None:
@@ -147,7 +45,7 @@ def outcome(path: Path) -> list[int] | None:
 def test_row_122_every_bit_of_the_directory(tmp_path: Path, writer: str) -> None:
     """Whichever is flipped: an error, or all elements. What is written after that never makes it worse."""
     path, changed = tmp_path / "x.zip", tmp_path / "changed.zip"
-    WRITERS[writer](path)
+    WRITERS[writer](path, described())
     whole = path.read_bytes()
     assert outcome(path) == DATA.tolist()
     with zipfile.ZipFile(path) as archive:
@@ -177,7 +75,7 @@ def test_row_122_every_bit_of_the_directory(tmp_path: Path, writer: str) -> None
 def test_row_122_the_count_of_entries(tmp_path: Path, mode: str) -> None:
     """One bit less in it would hide the last entry; the error says what was found, and the file stays as it is."""
     path = tmp_path / "x.zip"
-    python(path)
+    python(path, described())
     data = bytearray(path.read_bytes())
     assert data[-12] == data[-14] == 3
     data[-12] = data[-14] = 2  # both copies of the count
@@ -196,7 +94,7 @@ def test_row_122_the_count_of_entries(tmp_path: Path, mode: str) -> None:
 def test_row_082_what_an_interrupted_writer_left_is_cut_off(tmp_path: Path, length: int) -> None:
     """Otherwise what a second interrupted writer leaves behind it could not be told from damage."""
     path = tmp_path / "x.zip"
-    ours(path)
+    ours(path, described())
     listed = path.stat().st_size
     store = ZipStore(path, "a")
     store.set("lost", bytes(100))
@@ -216,7 +114,7 @@ def test_row_082_what_an_interrupted_writer_left_is_cut_off(tmp_path: Path, leng
 def test_row_122_a_record_in_the_place_of_another(tmp_path: Path, writer: str) -> None:
     """No name is wrong then, but one is missing."""
     path = tmp_path / "x.zip"
-    WRITERS[writer](path)
+    WRITERS[writer](path, described())
     data = path.read_bytes()
     ends = data.rindex(b"PK\5\6")
     last = data.rindex(b"PK\1\2")
@@ -249,7 +147,7 @@ def test_row_122_names_of_another_program_when_a_key_is_missing(tmp_path: Path) 
 def test_row_122_other_programs_keep_our_comment(tmp_path: Path) -> None:
     """It has the checksum of a directory that is another one by then."""
     path = tmp_path / "x.zip"
-    ours(path)
+    ours(path, described())
     with zipfile.ZipFile(path, "a") as archive:
         assert archive.comment.startswith(b"directory at ")
         archive.writestr("note", b"added")
@@ -354,3 +252,81 @@ def test_row_082_two_writers_of_one_new_file(tmp_path: Path) -> None:
         other.close()
     assert ZipStore(tmp_path / "x.zip").get("a") == b"1"
     assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
+
+
+@pytest.mark.parametrize("cut", [1, 30, 69])
+def test_row_082_a_comment_that_is_cut(tmp_path: Path, cut: int) -> None:
+    """All entries are listed before it, and other programs read them; so they stay, whatever is added."""
+    path = tmp_path / "x.zip"
+    ours_in_two_parts(path, described())
+    path.write_bytes(path.read_bytes()[:-cut])
+    assert sorted(zipfile.ZipFile(path).namelist()) == sorted(described())
+    assert outcome(path) == DATA.tolist()
+    listed = path.stat().st_size
+    store = ZipStore(path, "a")
+    store.set("note", b"added")
+    copied = path.read_bytes()
+    store.close()
+    assert outcome(path) == DATA.tolist()
+    assert ZipStore(path).get("note") == b"added"
+    # As a writer leaves it that is killed.
+    path.write_bytes(copied)
+    assert len(copied) > listed
+    with pytest.warns(UserWarning, match="the last writer added was never listed"):
+        assert outcome(path) == DATA.tolist()
+
+
+def test_row_122_the_record_of_a_folder_in_the_place_of_another(tmp_path: Path) -> None:
+    """Folders have no values, but what they replace may have."""
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for key, value in {"c/": b"", **described()}.items():
+            archive.writestr(key, value)
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("c/", b"")
+    assert outcome(path) == DATA.tolist()  # some programs list a folder twice, each with a record of its own
+    data = path.read_bytes()
+    folder = data.index(b"PK\1\2")
+    next_one = data.index(b"PK\1\2", folder + 1)
+    chunk, behind = (data.rindex(key) - 46 for key in (b"c/1", b"c/"))
+    changed = bytearray(data[:chunk] + data[folder:next_one] + data[behind:])
+    size = len(changed) - 22 - folder
+    changed[-10:-6] = size.to_bytes(4, "little")
+    path.write_bytes(changed)
+    with pytest.raises(ArchiveError, match="damaged: entry 'c/' is there twice"):
+        ZipStore(path)
+
+
+@pytest.mark.parametrize("first", [4, 10, 12])
+@pytest.mark.parametrize("mode", ["r", "a"])
+def test_row_122_an_end_record_of_zeros(tmp_path: Path, first: int, mode: str) -> None:
+    """It says that there are no entries behind what could be a program: such a file is not empty, but damaged."""
+    path = tmp_path / "x.zip"
+    python(path, described())
+    data = path.read_bytes()
+    changed = data[: -22 + first] + bytes(22 - first)
+    path.write_bytes(changed)
+    with pytest.raises(ArchiveError, match="damaged"):
+        blizzarr.open(path, mode=mode)
+    assert path.read_bytes() == changed
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not list open files")
+def test_row_122_a_file_that_is_refused_is_closed(tmp_path: Path) -> None:
+    """Else a program that looks through damaged files runs out of descriptors, and one that may not write, of locks."""
+    path = tmp_path / "x.zip"
+    ours(path, described())
+    store = ZipStore(path, "a")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("note", b"of another program")
+    before = sorted(os.listdir("/proc/self/fd"))
+    with pytest.raises(ConflictError):
+        store.set("a", b"")
+    path.unlink()
+    with pytest.raises(StoreError):
+        store.set("a", b"")
+    path.write_bytes(b"PK\3\4" + bytes(50))
+    for mode in ("r", "a"):
+        with pytest.raises(ArchiveError):
+            blizzarr.open(path, mode=mode)
+    assert sorted(os.listdir("/proc/self/fd")) == before

@@ -8,8 +8,10 @@
 //! 2. All, if they tile the shard, and the checksum is one bit from being right: that bit is what is damaged. (Two
 //!    entries that changed places tile the shard, too. Their checksum is as close once in 2^27.)
 //! 3. Those that follow one another in C order, from the first on or up to the last, without a gap and with none missing,
-//!    if they are [`SURE`] together, and if there are bytes left for the others. This library lays shards down so, and what is damaged interrupts such a row. A few
-//!    in C order prove nothing: the Morton order of 2 x 2 is C order with two of them exchanged.
+//!    if they are [`SURE`] together, and if the bytes between them are as many as the others need. This library lays
+//!    shards down so, and what is damaged interrupts such a row. A few in C order prove nothing: the Morton order of
+//!    2 x 2 is C order with two of them exchanged. Nor does a row where no entry contradicts another and yet some bytes
+//!    are named by none: another writer may have left them, and the damaged entry may be the one that names such bytes.
 //!
 //! Where the checksum is right, or there is none, entries that overlap are doubtful unless the codecs of inner chunks
 //! notice what is not an inner chunk. Entries that name the same bytes are right (equal inner chunks may be stored
@@ -90,7 +92,7 @@ fn notices(inner: &Chain) -> bool {
 pub fn certain(shard: &Shard, damaged: &[u8]) -> Result<Option<Index>> {
     let Some((mut index, checksum)) = Index::unchecked(shard, damaged)? else { return Ok(None) };
     let body = body(shard, damaged.len() as u64);
-    let found = mend(shard, &mut index, &body, checksum)? || keep_rows(shard, &mut index, &body);
+    let found = mend(shard, &mut index, &body, checksum)? || keep_rows(shard, &mut index, &body)?;
     Ok(found.then_some(index))
 }
 
@@ -149,11 +151,16 @@ fn breaks(named: &[Named], body: &Range<u64>, without: Option<usize>) -> Vec<Bre
 }
 
 /// Marks all entries as wrong but those of the rows in C order at both ends of the shard; whether these are enough.
-fn keep_rows(shard: &Shard, index: &mut Index, body: &Range<u64>) -> bool {
+fn keep_rows(shard: &Shard, index: &mut Index, body: &Range<u64>) -> Result<bool> {
     let (mut first, mut last) = (0, shard.count());
     if (first..last).any(|entry| matches!(index.get(entry), Ok(None))) {
         // One that is missing may have stood before a row, whose inner chunks are then those of other places.
-        return false;
+        return Ok(false);
+    }
+    let (named, unusable) = named(shard, index)?;
+    let apart = named.windows(2).all(|pair| pair[0].bytes.end <= pair[1].bytes.start);
+    if unusable.is_empty() && apart && !breaks(&named, body, None).is_empty() {
+        return Ok(false);
     }
     let mut left = body.clone();
     while first < last {
@@ -170,8 +177,12 @@ fn keep_rows(shard: &Shard, index: &mut Index, body: &Range<u64>) -> bool {
     }
     (first..last).for_each(|entry| index.set_wrong(entry));
     // Without bytes that the others could name, inner chunks are missing, too.
-    let is_room = left.start < left.end || (first == last && left.start == left.end);
-    is_room && first + (shard.count() - last) >= SURE
+    let others = (last - first) as u64;
+    let is_room = left.end.checked_sub(left.start).is_some_and(|room| match shard.inner.fixed_len() {
+        Some(length) => room == others * length as u64,
+        None => (room == 0) == (others == 0),
+    });
+    Ok(is_room && first + (shard.count() - last) >= SURE)
 }
 
 /// What entries name, sorted, and the first two of those that can name nothing.

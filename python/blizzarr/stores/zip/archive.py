@@ -54,7 +54,12 @@ class Archive:
     def open(cls, path: Path, mode: str) -> Archive:
         """Open a file to read (``"r"``), to add to (``"a"``), or to replace (``"w"``)."""
         if mode == "r" or (mode == "a" and os.path.lexists(path)):
-            return cls(path, AppendFile.open(path))
+            file = AppendFile.open(path)
+            try:
+                return cls(path, file)
+            except BaseException:
+                file.close()
+                raise
         return cls(path, None, replaces=mode == "w")
 
     @property
@@ -183,13 +188,18 @@ class Archive:
             if self._names is not None:
                 self._names.check_entries()
             file = AppendFile.open(self.path, writes=True)
-            if not before.is_unchanged():
+            try:
+                if not before.is_unchanged():
+                    raise ConflictError(
+                        "another writer changed this zip file since it was opened; open it again", store=str(self.path)
+                    )
+                if self._stop < file.size:  # what was never listed would otherwise be in the way of the next reader
+                    file.cut(self._stop)
+                # A comment that is cut would reach into what follows.
+                file.append(bytes(self._stop - file.size))
+            except BaseException:
                 file.close()
-                raise ConflictError(
-                    "another writer changed this zip file since it was opened; open it again", store=str(self.path)
-                )
-            if self._stop < file.size:  # what was never listed would otherwise be in the way of the next reader
-                file.cut(self._stop)
+                raise
             self._files.append(file)
             self._file = file
             self._reads_only = False

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from blizzarr.errors import ArchiveError, PathError
 from blizzarr.stores.keys import check_key
-from blizzarr.stores.zip.end import END, END64_SIZE, End, unpack_end
+from blizzarr.stores.zip.end import COMMENT_SIZE, END, END64_SIZE, End, unpack_end
 from blizzarr.stores.zip.interrupted import last_whole_directory
 from blizzarr.stores.zip.names import check_entry
 from blizzarr.stores.zip.others import BEGINNING, what_it_is
@@ -33,7 +33,7 @@ class Directory:
     intact: bool | None
     """Whether the bytes of the directory have the checksum that its writer noted; None if none was noted."""
     stop: int
-    """The size of the file without what an interrupted writer left."""
+    """The size of the file without what an interrupted writer left, and with what is missing of its comment."""
 
 
 class _Found(NamedTuple):
@@ -85,12 +85,16 @@ def read_directory(read_at: ReadAt, size: int, name: str) -> Directory:
 
 
 def _candidates(read_at: ReadAt, size: int) -> Iterator[int]:
-    """Iterate over the offsets of what may be the end record, from the back: its comment ends where the file does."""
+    """Iterate over the offsets of what may be the end record, from the back: its comment ends where the file does.
+
+    The comment that we write may be cut there: others then read all entries, and none of them is in it.
+    """
     base = max(0, size - END.size - _MAX_COMMENT)
     tail = read_at(base, size - base)
     at = tail.rfind(_SIGNATURE, 0, max(0, len(tail) - END.size + len(_SIGNATURE)))
     while at >= 0:
-        if at + END.size + int.from_bytes(tail[at + END.size - 2 : at + END.size], "little") == len(tail):
+        comment, rest = END.unpack_from(tail, at)[-1], len(tail) - at - END.size
+        if comment == rest or comment == COMMENT_SIZE > rest:
             yield base + at
         at = tail.rfind(_SIGNATURE, 0, at + len(_SIGNATURE) - 1)
 
@@ -119,15 +123,23 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
     Raises
     ------
     ArchiveError
-        If the name of one that is skipped, or that is there twice, is another in the file.
+        If the name of one that is skipped, or that is there twice, is another in the file; or if there is none in a
+        file that has more than its directory.
     """
     entries: dict[str, Entry] = {}
+    folders: set[int] = set()
     skipped: list[str] = []
+    if found.end.shift and not found.entries:
+        # Nothing shows that what precedes it is no archive.
+        raise _damaged(ValueError(f"it has no entries, but {found.end.shift:,} bytes precede it"), name)
     if found.intact is False:
         complaints.append("its directory has a wrong checksum; its names are compared with those in the file")
     for entry in found.entries:
         key = entry.name
         if key.endswith("/") and not entry.size:
+            if entry.offset in folders:
+                raise _damaged(ValueError(f"entry {key!r} is there twice"), name)
+            folders.add(entry.offset)
             continue
         reason = _reason(key)
         if key in entries and (found.intact is False or entries[key].offset == entry.offset):

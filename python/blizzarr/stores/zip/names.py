@@ -19,7 +19,7 @@ from functools import cached_property
 
 from blizzarr.errors import ArchiveError
 from blizzarr.stores.zip.end import MAX32
-from blizzarr.stores.zip.records import ENCRYPTED, LOCAL, SIZES_FOLLOW, UTF8, Entry, ReadAt, decoded
+from blizzarr.stores.zip.records import ENCRYPTED, LOCAL, SIZES_FOLLOW, UTF8, Entry, ReadAt, decoded, wide
 
 __all__ = ["Names", "check_entry", "difference", "start_of"]
 
@@ -132,7 +132,11 @@ def check_entry(read_at: ReadAt, entry: Entry, store: str) -> int:
     ArchiveError
         If it does not.
     """
-    return start_of(entry, read_at(entry.offset, LOCAL.size + len(entry.raw_name)), store)
+    local = read_at(entry.offset, LOCAL.size + len(entry.raw_name))
+    start = start_of(entry, local, store)
+    if MAX32 in LOCAL.unpack_from(local)[-4:-2]:  # its sizes are behind its name
+        start_of(entry, read_at(entry.offset, start - entry.offset), store)
+    return start
 
 
 def start_of(entry: Entry, local: bytes, store: str) -> int:
@@ -163,7 +167,7 @@ def difference(entry: Entry, local: bytes) -> str | None:
     """
     if len(local) < LOCAL.size or not local.startswith(b"PK\3\4"):
         return "none"
-    _, _, flags, method, _, _, crc, stored_size, size, length, _ = LOCAL.unpack_from(local)
+    _, _, flags, method, _, _, crc, stored_size, size, length, extra_length = LOCAL.unpack_from(local)
     if (
         length != len(entry.raw_name)
         or not local.startswith(entry.raw_name, LOCAL.size)
@@ -177,6 +181,12 @@ def difference(entry: Entry, local: bytes) -> str | None:
     if not flags & SIZES_FOLLOW:  # otherwise they were not known yet when the record was written
         if crc != entry.crc:
             return f"the checksum {crc:08x}"
+        extra = local[LOCAL.size + length :][:extra_length]
+        if MAX32 in (stored_size, size) and len(extra) == extra_length:
+            try:
+                size, stored_size = wide(extra, size, stored_size)
+            except ValueError:
+                return "no size of 64 bits"
         if stored_size not in (entry.stored_size, MAX32) or size not in (entry.size, MAX32):
             return f"a value of {size:,} bytes, stored in {stored_size:,}"
     return None
