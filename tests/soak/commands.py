@@ -20,8 +20,8 @@ ARRAYS, CHUNKS, LENGTH = 24, 12, 1 << 14
 PATIENCE = 60.0
 """Seconds after which a command counts as hung."""
 BROKEN = 10.0
-"""Seconds. Half of one is promised; a process that is just starting on a busy machine may take longer to get its turn to
-end. The slowest is published."""
+"""Seconds. Half of one is promised; a process on a busy machine waits longer for its turn to end. The slowest
+is published."""
 VERBS = {
     "check": ["check", "x"],
     "diff": ["diff", "x", "same"],
