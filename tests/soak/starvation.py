@@ -13,6 +13,8 @@ import blizzarr
 from soak.experiment import Experiment, Outcome
 
 CHUNK = 64
+PART = 7
+"""What each process writes: of one chunk, eight of them leave the last elements alone."""
 PATIENCE = 5.0
 """Seconds after which a change counts as starved."""
 CELLS = [(hammering, same) for hammering in (1, 4, 8) for same in (False, True)]
@@ -21,12 +23,12 @@ CELLS = [(hammering, same) for hammering in (1, 4, 8) for same in (False, True)]
 def hammer(place: str, number: int, same: bool, counts: Any, over: Any) -> None:
     """Write one part of a chunk again and again, each time another value, and read it now and then."""
     array = blizzarr.open_array(place, mode="r+")
-    start = number * 8 if same else number * CHUNK
+    start = number * PART if same else number * CHUNK
     turn = 0
     while not over.is_set():
         turn += 1
-        array[start : start + 8] = turn
-        if turn % 16 == 0 and not (array[start : start + 8] == turn).all():
+        array[start : start + PART] = turn
+        if turn % 16 == 0 and not (array[start : start + PART] == turn).all():
             counts[2 * number + 1] += 1
         counts[2 * number] = turn
 
@@ -76,8 +78,8 @@ def run(count: int, seed: int, scratch: Path) -> Outcome:
         for writer in writers:
             writer.join()
     for number in range(hammering):
-        start = number * 8 if same else number * CHUNK
-        if not (array[start : start + 8] == counts[2 * number]).all():
+        start = number * PART if same else number * CHUNK
+        if not (array[start : start + PART] == counts[2 * number]).all():
             findings.append(f"writer {number}: its last write is lost")
         if counts[2 * number + 1]:
             findings.append(f"writer {number}: {counts[2 * number + 1]} writes are lost")
