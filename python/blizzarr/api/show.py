@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal, Never
+from typing import TYPE_CHECKING, Any, Final, Literal, Never
 
 from blizzarr.api.open import open_array
-from blizzarr.errors import NodeTypeError
+from blizzarr.array import Array
+from blizzarr.errors import BlizzarrError, NodeTypeError
+from blizzarr.formats import detect
 from blizzarr.group import Group
 from blizzarr.keywords import exact_keywords, unknown_keywords
+from blizzarr.model import ArrayMeta
+from blizzarr.model.names import join
 from blizzarr.stores import StoreLike
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from blizzarr.display.coordinates import Coordinates
+    from blizzarr.display.png import Picture
     from blizzarr.display.region import Pictured
 
 __all__ = ["show"]
+
+_MOST: Final = 1 << 20
+"""Along axes as long as this there are no coordinates, which all would have to be read."""
 
 
 @exact_keywords
@@ -34,23 +40,27 @@ def show(
     size: int = 720,
     title: str = "",
     **unknown: Never,
-) -> NDArray[np.uint8]:
+) -> Picture:
     """Make a picture of an array, and store it as a PNG file.
 
     One axis becomes a curve and two become an image. Three become slices through the middle, one across each axis, or
     with `axis` a sheet of slices; of more axes, the leading ones stand at their middle. If the last axis has three or
     four ``uint8``, it is taken as colour. Large arrays are sampled with strides, so that only a part of them is read.
 
+    The axes have the coordinates of the arrays that stand beside this one and have the names of its dimensions, as in
+    xarray; otherwise indices. Text in scripts other than Latin needs Pillow: ``pip install 'blizzarr[pictures]'``.
+
     Parameters
     ----------
     array
         An array, of blizzarr or of NumPy; or a path, a URL or a store with an array at its root.
     path
-        The PNG file to write. None writes nothing, and only returns the pixels.
+        The PNG file to write. None writes nothing, and only returns the picture.
     key
         What to show of the array: integers, slices and ``...``.
     cmap
-        The colour map: ``"viridis"``, ``"magma"``, ``"gray"`` or ``"rdbu"``; with ``_r`` appended, in reverse.
+        The colour map: ``"viridis"``, ``"magma"``, ``"gray"`` or ``"rdbu"``, or any of Matplotlib if it is installed;
+        with ``_r`` appended, in reverse.
     vmin, vmax
         The values of the first and the last colour: numbers, or percentiles like ``"2%"``. By default ``"0.2%"`` and
         ``"99.8%"``, and for a curve the smallest and the largest value.
@@ -65,7 +75,7 @@ def show(
 
     Returns
     -------
-    The pixels, ``uint8`` of shape (height, width, 3).
+    The pixels, an array of NumPy, ``uint8`` of shape (height, width, 3), which a notebook shows as a picture.
 
     Raises
     ------
@@ -91,7 +101,7 @@ def show(
         raise unknown_keywords(show, unknown)
     # Only those who make pictures pay for what draws them.
     from blizzarr.display.picture import Style, render
-    from blizzarr.display.png import encode
+    from blizzarr.display.png import Picture, encode
 
     if origin not in ("upper", "lower"):
         raise ValueError(f"expected origin='upper' or 'lower', found {origin!r}")
@@ -104,8 +114,29 @@ def show(
         raise NodeTypeError("expected an array, found a group", array=array.name, store=str(array.store))
     # Views and NumPy's arrays are arrays, too, and no store has a shape.
     pictured: Any = array if hasattr(array, "shape") else open_array(array, mode="r")
-    pixels = render(pictured, key, title=title, style=style)
+    beside = _coordinates(pictured) if isinstance(pictured, Array) else {}
+    pixels = render(pictured, key, title=title, style=style, coordinates=beside)
     if file is not None:
         with open(file, "wb") as stream:
             stream.write(encode(pixels))
-    return pixels
+    return pixels.view(Picture)
+
+
+def _coordinates(array: Array) -> dict[int, Coordinates]:
+    """Return the coordinates of the axes that have a name, and beside the array another one with that name."""
+    from blizzarr.display.coordinates import Coordinates
+
+    above, _, own = array.path.rpartition("/")
+    found = {}
+    for number, name in enumerate(array.metadata.dimension_names or ()):
+        if not array.path or not name or name == own or "/" in name:
+            continue
+        try:
+            meta, length = detect(array.store, join(above, name)), array.shape[number]
+            if isinstance(meta, ArrayMeta) and meta.shape == (length,) and 0 < length < _MOST:
+                values = Array(array.store, join(above, name), meta)[...]
+                found[number] = Coordinates.of(values, meta.attributes)
+        except BlizzarrError:
+            # What is wrong with its neighbours is no reason to show nothing of an array.
+            continue
+    return found

@@ -35,12 +35,24 @@ def colour_table(name: str) -> NDArray[np.uint8]:
     """
     listed = COLOUR_MAPS.get(name.removesuffix("_r"))
     if listed is None:
-        raise ValueError(f"expected one of the colour maps {', '.join(COLOUR_MAPS)} (or one with _r), found {name!r}")
+        return _table_of_matplotlib(name)
     anchors = np.array([list(bytes.fromhex(colour)) for colour in listed.split()], float)
     places = np.linspace(0, len(anchors) - 1, 256)
     table = np.stack([np.interp(places, np.arange(len(anchors)), anchors[:, part]) for part in range(3)], axis=1)
     colours: NDArray[np.uint8] = np.rint(table[::-1] if name.endswith("_r") else table).astype(np.uint8)
     return colours
+
+
+def _table_of_matplotlib(name: str) -> NDArray[np.uint8]:
+    names = f"{', '.join(COLOUR_MAPS)} (or one with _r)"
+    try:
+        from matplotlib import colormaps
+    except ImportError:
+        raise ValueError(f"expected one of the colour maps {names}, or Matplotlib with more, found {name!r}") from None
+    if name not in colormaps:
+        raise ValueError(f"expected one of the colour maps {names}, or one of Matplotlib's, found {name!r}")
+    table: NDArray[np.uint8] = colormaps[name](np.linspace(0, 1, 256), bytes=True)[:, :3]
+    return table
 
 
 @dataclass(frozen=True, slots=True)

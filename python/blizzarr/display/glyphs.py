@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from base64 import b85decode
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,22 @@ __all__ = ["HEIGHT", "WIDTH", "draw"]
 WIDTH: Final = 9
 HEIGHT: Final = 15
 
+_FONTS: Final = (
+    "DejaVuSans.ttf",
+    "NotoSans-Regular.ttf",
+    "NotoSansCJK-Regular.ttc",
+    "wqy-microhei.ttc",
+    "Arial Unicode.ttf",
+    "PingFang.ttc",
+    "Hiragino Sans GB.ttc",
+    "segoeui.ttf",
+    "msyh.ttc",
+    "NotoSansDevanagari-Regular.ttf",
+)
+"""Fonts of Linux, macOS and Windows that have many scripts; Pillow looks for them where the system has its fonts."""
+_POINTS: Final = 12
+_COVERED: Final = 110
+"""The grey from which a pixel counts as covered."""
 _CHARACTERS: Final = "".join(map(chr, range(32, 127))) + "°µ\xd7"
 _PACKED: Final = (
     "c-n1L%}x|S5bmC7*dE-lJrfUWLfGDA648tM1k21a3A-9&ICwSi2A&L>4K~9ZCdPyfCyq#nPvK#sNKCx>1S|0YR>J`kLahFo-T|yzS65ek_0?"
@@ -42,7 +58,7 @@ def _glyphs() -> NDArray[np.bool_]:
 
 
 def draw(text: str) -> NDArray[np.bool_]:
-    """The text as one line of pixels; characters that the font does not have become question marks.
+    """The text as one line of pixels; what the font does not have is drawn by Pillow, or becomes question marks.
 
     Examples
     --------
@@ -52,6 +68,43 @@ def draw(text: str) -> NDArray[np.bool_]:
     if not text:
         return np.zeros((HEIGHT, 0), np.bool_)
     positions = [_CHARACTERS.find(character) for character in text]
+    if min(positions) < 0 and (drawn := _draw_in_any_script(text)) is not None:
+        return drawn
     unknown = _CHARACTERS.index("?")
     glyphs = _glyphs()[[position if position >= 0 else unknown for position in positions]]
     return np.ascontiguousarray(glyphs.transpose(1, 0, 2)).reshape(HEIGHT, -1)
+
+
+def _draw_in_any_script(text: str) -> NDArray[np.bool_] | None:
+    """The text in the font of this machine that has most of it; None without Pillow, or without such a font."""
+    fonts = _fonts()
+    if not fonts:
+        return None
+
+    def missing(font: Any) -> int:
+        nothing = bytes(font.getmask("\U0010ffff"))
+        return sum(bytes(font.getmask(character)) == nothing for character in set(text))
+
+    font = min(fonts, key=missing)
+    left, _, right, bottom = font.getbbox(text)
+    from PIL import Image, ImageDraw
+
+    image = Image.new("L", (max(1, right - min(0, left)), HEIGHT))
+    # The line stands as high as those of the font above, whatever room the script takes.
+    ImageDraw.Draw(image).text((-min(0, left), min(1, HEIGHT - bottom)), text, 255, font)
+    return np.asarray(image) > _COVERED
+
+
+@cache
+def _fonts() -> tuple[Any, ...]:
+    try:
+        from PIL import ImageFont
+    except ImportError:
+        return ()
+    found = []
+    for name in _FONTS:
+        try:
+            found.append(ImageFont.truetype(name, _POINTS))
+        except OSError:
+            continue
+    return tuple(found)

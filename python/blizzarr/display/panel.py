@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from blizzarr.display import glyphs
 from blizzarr.display.canvas import FRAME, INK, PALE, Canvas, tick_text, ticks
 from blizzarr.display.colours import Range
+from blizzarr.display.coordinates import index_ticks
 from blizzarr.display.region import Axis
 
-__all__ = ["BAR_WIDTH", "MARGIN", "Fit", "draw_bar", "draw_curve", "draw_image", "fit"]
+__all__ = ["BAR_WIDTH", "MARGIN", "Fit", "draw_bar", "draw_curve", "draw_image", "fit", "room_left"]
 
 MARGIN: Final = 16
 BAR_WIDTH: Final = 16
-LEFT: Final = 5 * glyphs.WIDTH + glyphs.HEIGHT + 14
-"""The room for the numbers and the name of the vertical axis."""
+_AROUND_NUMBERS: Final = glyphs.HEIGHT + 14
+LEFT: Final = 5 * glyphs.WIDTH + _AROUND_NUMBERS
+"""The least room for the numbers and the name of the vertical axis."""
 BELOW: Final = 2 * glyphs.HEIGHT + 14
 """The room for the numbers and the name of the horizontal axis."""
 HEADING: Final = glyphs.HEIGHT + 10
@@ -65,7 +67,7 @@ def fit(lengths: list[int], size: int) -> list[Fit]:
 def draw_image(
     canvas: Canvas, left: int, top: int, image: NDArray[np.uint8], axes: tuple[Axis, Axis], *, lower: bool
 ) -> None:
-    """An image whose pixels are there already, its axes labelled with the indices of the array.
+    """An image whose pixels are there already, its axes labelled with coordinates, or with the indices of the array.
 
     Parameters
     ----------
@@ -78,31 +80,40 @@ def draw_image(
     """
     height, width = image.shape[:2]
     canvas.paste(left, top, image[::-1] if lower else image)
-    for place, index in _index_ticks(axes[1], width):
+    for place, text in _axis_ticks(axes[1], width):
         canvas.fill(left + place, top + height + 1, 1, _TICK, FRAME)
-        canvas.text(left + place, top + height + _TICK + 3, str(index), PALE, 0.5)
-    canvas.text(left + width // 2, top + height + _TICK + 5 + glyphs.HEIGHT, axes[1].name, INK, 0.5)
-    for place, index in _index_ticks(axes[0], height):
+        canvas.text(left + place, top + height + _TICK + 3, text, PALE, 0.5)
+    canvas.text(left + width // 2, top + height + _TICK + 5 + glyphs.HEIGHT, _title(axes[1]), INK, 0.5)
+    for place, text in _axis_ticks(axes[0], height, upright=True):
         y = top + (height - 1 - place if lower else place)
         canvas.fill(left - 1 - _TICK, y, _TICK, 1, FRAME)
-        canvas.text(left - _TICK - 4, y - glyphs.HEIGHT // 2, str(index), PALE, 1.0)
-    canvas.text(left - LEFT + 2, top + height // 2, axes[0].name, INK, 0.5, upright=True)
+        canvas.text(left - _TICK - 4, y - glyphs.HEIGHT // 2, text, PALE, 1.0)
+    room = room_left(axes[0], height)
+    canvas.text(left - room + 2, top + height // 2, _title(axes[0]), INK, 0.5, upright=True)
 
 
-def _index_ticks(axis: Axis, pixels: int) -> list[tuple[int, int]]:
-    """Pairs of pixel and index, at round indices."""
-    first, last = axis.indices[0], axis.indices[-1]
-    low, high = min(first, last), max(first, last)
-    if low == high:
-        return [(pixels // 2, low)]
-    # Numbers as wide as the last one must not run into each other.
-    wanted = max(2, pixels // (glyphs.WIDTH * (len(str(high)) + 4)))
-    places = []
-    for value in ticks(low, high, wanted):
-        if value.is_integer():
-            along = (value - first) / (last - first) * (len(axis) - 1)
-            places.append((int((along + 0.5) * pixels / len(axis)), int(value)))
-    return places
+def room_left(axis: Axis, height: int) -> int:
+    """The room for the texts and the name of a vertical axis."""
+    widths = [glyphs.draw(text).shape[1] for _, text in _axis_ticks(axis, height, upright=True)]
+    return max(LEFT, max(widths, default=0) + _AROUND_NUMBERS)
+
+
+def _title(axis: Axis) -> str:
+    unit = "" if axis.coordinates is None else axis.coordinates.unit
+    return f"{axis.name} ({unit})" if unit else axis.name
+
+
+def _axis_ticks(axis: Axis, pixels: int, *, upright: bool = False) -> list[tuple[int, str]]:
+    """Pairs of pixel and text, at round coordinates or indices; texts must not run into each other."""
+    last = axis.indices[-1]
+    # Of rising numbers, the last one is the widest, except for a sign.
+    longest = len(str(last)) if axis.coordinates is None else len(axis.coordinates.text(last)) + 1
+    wanted = max(2, pixels // ((3 * glyphs.HEIGHT) if upright else glyphs.WIDTH * (longest + 4)))
+    if axis.coordinates is None:
+        found = [(place, str(index)) for place, index in index_ticks(axis.indices, wanted)]
+    else:
+        found = axis.coordinates.ticks(axis.indices, wanted)
+    return [(int((place + 0.5) * pixels / len(axis)), text) for place, text in found]
 
 
 def draw_bar(canvas: Canvas, left: int, top: int, height: int, table: NDArray[np.uint8], spread: Range) -> None:
@@ -133,10 +144,10 @@ def draw_curve(
         y = top + round((high - value) / (high - low) * (height - 1))
         canvas.fill(left, y, width, 1, _GRID)
         canvas.text(left - _TICK - 4, y - glyphs.HEIGHT // 2, tick_text(value), PALE, 1.0)
-    for place, index in _index_ticks(axis, width):
+    for place, text in _axis_ticks(axis, width):
         canvas.fill(left + place, top, 1, height, _GRID)
-        canvas.text(left + place, top + height + _TICK + 3, str(index), PALE, 0.5)
-    canvas.text(left + width // 2, top + height + _TICK + 5 + glyphs.HEIGHT, axis.name, INK, 0.5)
+        canvas.text(left + place, top + height + _TICK + 3, text, PALE, 0.5)
+    canvas.text(left + width // 2, top + height + _TICK + 5 + glyphs.HEIGHT, _title(axis), INK, 0.5)
     xs = left + (np.arange(len(values)) + 0.5) * width / len(values)
     ys = top + np.clip((high - values) / (high - low), 0, 1) * (height - 1)
     canvas.line(xs, np.where(np.isfinite(values), ys, np.nan), _CURVE)

@@ -15,7 +15,7 @@ more                         as for the last ones, the others at their middle
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from blizzarr.display import glyphs, panel
 from blizzarr.display.canvas import INK, PALE, Canvas
 from blizzarr.display.colours import Range, colour_table
+from blizzarr.display.coordinates import Coordinates
 from blizzarr.display.panel import BELOW, HEADING, LEFT, MARGIN
 from blizzarr.display.region import Axis, Pictured, Region, as_numbers
 
@@ -51,7 +52,14 @@ class Style:
     """About how many pixels wide the image of a two-dimensional array becomes."""
 
 
-def render(array: Pictured, key: Any = ..., *, title: str = "", style: Style | None = None) -> NDArray[np.uint8]:
+def render(
+    array: Pictured,
+    key: Any = ...,
+    *,
+    title: str = "",
+    style: Style | None = None,
+    coordinates: Mapping[int, Coordinates] | None = None,
+) -> NDArray[np.uint8]:
     """A picture of an array, or of what a basic key picks of it, as RGB pixels.
 
     Examples
@@ -60,7 +68,7 @@ def render(array: Pictured, key: Any = ..., *, title: str = "", style: Style | N
     (268, 471, 3)
     """
     style = style or Style()
-    region = Region.of(array, key)
+    region = Region.of(array, key, coordinates)
     if not region.axes or any(len(axis) == 0 for axis in region.axes):
         what = "a single element" if not region.axes else f"the shape {tuple(map(len, region.axes))}"
         raise ValueError(f"expected something with an extent to make a picture of, found {what}")
@@ -146,13 +154,14 @@ def _panels(regions: list[Region], title: str, style: Style, size: int) -> NDArr
     images = [_enlarge(image, region.axes, fits) for image, region in zip(images, regions, strict=True)]
     heads = len(regions) > 1
     tallest = max(image.shape[0] for image in images)
-    width = sum(LEFT + image.shape[1] + MARGIN for image in images) + MARGIN + (_BAR_ROOM if spread else 0)
+    rooms = [panel.room_left(region.axes[0], image.shape[0]) for image, region in zip(images, regions, strict=True)]
+    width = sum(rooms) + sum(image.shape[1] + MARGIN for image in images) + MARGIN + (_BAR_ROOM if spread else 0)
     top = MARGIN + (HEADING if title else 0) + (HEADING if heads or regions[0].fixed else 0)
     canvas = Canvas(max(width, _width(title)), top + tallest + BELOW + MARGIN)
     canvas.text(MARGIN, MARGIN, title, INK)
     left = MARGIN // 2
-    for image, region in zip(images, regions, strict=True):
-        left += LEFT
+    for image, region, room in zip(images, regions, rooms, strict=True):
+        left += room
         canvas.text(left, top - HEADING + 2, region.describe_fixed(), PALE)
         vertical, horizontal = region.axes[:2]
         panel.draw_image(canvas, left, top, image, (vertical, horizontal), lower=style.origin == "lower")
@@ -174,14 +183,16 @@ def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.u
     images, spread, table = _paint([_sample(part, fits) for part in slices], style, len(slices[0].axes) == 3)
     images = [_enlarge(image, part.axes, fits) for image, part in zip(images, slices, strict=True)]
     height, width = images[0].shape[:2]
-    head = MARGIN + (HEADING if title else 0)
+    note = region.describe_fixed()
+    head = MARGIN + (HEADING if title else 0) + (HEADING if note else 0)
     step_x, step_y = width + MARGIN, height + HEADING + MARGIN // 2
     total = MARGIN + columns * step_x + (_BAR_ROOM if spread else 0)
     canvas = Canvas(max(total, _width(title)), head + rows * step_y + MARGIN)
     canvas.text(MARGIN, MARGIN, title, INK)
+    canvas.text(MARGIN, head - HEADING + 2, note, PALE)
     for number, image in enumerate(images):
         left, top = MARGIN + number % columns * step_x, head + number // columns * step_y
-        canvas.text(left, top + 2, f"{along.name} = {along.indices[places[number]]}", PALE)
+        canvas.text(left, top + 2, region.describe(along.number, along.indices[places[number]]), PALE)
         canvas.paste(left, top + HEADING, image[::-1] if style.origin == "lower" else image)
     if spread:
         bar = rows * step_y - HEADING - MARGIN // 2
@@ -204,4 +215,4 @@ def _curve(region: Region, title: str, style: Style) -> NDArray[np.uint8]:
 
 
 def _width(title: str) -> int:
-    return 2 * MARGIN + len(title) * glyphs.WIDTH
+    return 2 * MARGIN + int(glyphs.draw(title).shape[1])

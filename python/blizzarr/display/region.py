@@ -7,12 +7,14 @@ step gives the range of the samples. Nothing is averaged: a sample is an element
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from blizzarr.display.coordinates import Coordinates
 
 __all__ = ["Axis", "Pictured", "Region", "as_numbers"]
 
@@ -39,6 +41,8 @@ class Axis:
     number: int
     name: str
     indices: range
+    coordinates: Coordinates | None = None
+    """The coordinates of all indices of the array's axis."""
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -54,16 +58,18 @@ class Region:
     """Pairs of axis number and index."""
     names: tuple[str, ...]
     """The names of all axes."""
+    coordinates: Mapping[int, Coordinates] = field(default_factory=dict)
+    """By the number of the axis."""
 
     @classmethod
-    def of(cls, array: Pictured, key: Any = ...) -> Self:
+    def of(cls, array: Pictured, key: Any = ..., coordinates: Mapping[int, Coordinates] | None = None) -> Self:
         """The region that a basic key (integers, slices, ``...``) picks.
 
         Examples
         --------
         >>> region = Region.of(np.zeros((10, 20)), (3, slice(None, None, 2)))
         >>> region.axes, region.fixed
-        ((Axis(number=1, name='axis 1', indices=range(0, 20, 2)),), ((0, 3),))
+        ((Axis(number=1, name='axis 1', indices=range(0, 20, 2), coordinates=None),), ((0, 3),))
         """
         shape = tuple(array.shape)
         given = getattr(array, "dimension_names", None) or [None] * len(shape)
@@ -71,7 +77,8 @@ class Region:
         axes, fixed = [], []
         for number, part in enumerate(_expand(key, len(shape))):
             if isinstance(part, slice):
-                axes.append(Axis(number, names[number], range(shape[number])[part]))
+                beside = None if coordinates is None else coordinates.get(number)
+                axes.append(Axis(number, names[number], range(shape[number])[part], beside))
             else:
                 # `range` counts negative indices from the end and refuses those outside.
                 try:
@@ -80,7 +87,7 @@ class Region:
                     from blizzarr.errors import OutOfBoundsError
 
                     raise OutOfBoundsError(index=part, axis=number, size=shape[number]) from None
-        return cls(array, tuple(axes), tuple(fixed), names)
+        return cls(array, tuple(axes), tuple(fixed), names, coordinates or {})
 
     def at(self, position: int, place: int) -> Self:
         """The same without the axis at `position`, at the `place`-th of its indices."""
@@ -135,7 +142,13 @@ class Region:
 
     def describe_fixed(self) -> str:
         """Where the axes that are not shown stand, like ``time = 3, level = 0``."""
-        return ", ".join(f"{self.names[number]} = {index}" for number, index in sorted(self.fixed))
+        return ", ".join(self.describe(number, index) for number, index in sorted(self.fixed))
+
+    def describe(self, number: int, index: int) -> str:
+        """Where one axis stands, like ``level = 0 of 12``, or ``time = 2001-01-05`` where there are coordinates."""
+        beside = self.coordinates.get(number)
+        place = f"{index} of {self.array.shape[number]}" if beside is None else beside.text(index)
+        return f"{self.names[number]} = {place}"
 
 
 def _expand(key: Any, rank: int) -> list[Any]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+import types
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import blizzarr
+from blizzarr.display import glyphs
+from blizzarr.display.canvas import Canvas
 from blizzarr.display.colours import MISSING_COLOUR, Range, colour_table
+from blizzarr.display.coordinates import Coordinates
+from blizzarr.display.glyphs import draw
 from blizzarr.display.picture import Style, render
 from blizzarr.display.region import Region, as_numbers
 from blizzarr.errors import OutOfBoundsError
@@ -176,7 +184,7 @@ def test_numbers_behind_other_types(values: np.ndarray, numbers: list[float]) ->
         (np.zeros((0, 4)), ..., Style(), r"found the shape \(0, 4\)"),
         (np.zeros((4, 4)), ..., Style(axis=0), "expected three axes or more"),
         (np.zeros((4, 4, 4)), ..., Style(axis="t"), r"expected one of the axes 0 \(axis 0\), .* found 't'"),
-        (np.zeros((4, 4)), ..., Style(cmap="jet"), "expected one of the colour maps viridis, magma"),
+        (np.zeros((4, 4)), ..., Style(cmap="nothing"), "expected one of the colour maps viridis, magma"),
         (np.zeros((4, 4)), ..., Style(low="a"), "expected a number or a percentile like 2%, found 'a'"),
         (np.zeros((4, 4)), ..., Style(low="101%"), "expected a percentile from 0% to 100%"),
         (np.zeros((4, 4)), (0, 0, 0), Style(), "expected at most 2 indices for an array of 2 dimensions, found 3"),
@@ -192,3 +200,102 @@ def test_what_cannot_be_shown_is_said(array: np.ndarray, key: Any, style: Style,
 def test_index_outside_names_axis_and_size() -> None:
     with pytest.raises(OutOfBoundsError, match=r"index 4 is out of bounds for axis 1 with valid range \[-4, 4\)"):
         render(np.zeros((4, 4)), (0, 4))
+
+
+def dataset() -> blizzarr.Group:
+    """Coordinates beside an array, as in xarray: packed, falling, texts, times, and one of the wrong length."""
+    group = blizzarr.create_group({})
+    arrays: dict[str, tuple[Any, dict[str, Any]]] = {
+        "time": (np.arange(0, 48, 12), {"units": "hours since 2001-01-01"}),
+        "level": (np.array(["low", "a very long name of a level"]), {}),
+        "lat": (np.arange(50, -60, -10), {"units": "degrees_north", "scale_factor": 0.5}),
+        "lon": (np.arange(7), {}),
+    }
+    for name, (values, attributes) in arrays.items():
+        group.create_array(name, data=values, dimension_names=[name], attributes=attributes)
+    group.create_array("t", data=np.zeros((4, 2, 11, 6)), dimension_names=["time", "level", "lat", "lon"])
+    return group
+
+
+def test_coordinates_stand_beside_the_axes(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+    monkeypatch.setattr(Canvas, "text", lambda self, x, y, text, *more, **options: texts.append(text))
+    array = dataset()["t"]
+    blizzarr.show(array, key=(slice(None), 1, slice(None), 2))
+    assert {"2001-01-01T00", "2001-01-02T12", "20", "-20", "lat (degrees_north)", "time"} <= set(texts)
+    assert "level = a very long nam~, lon = 2 of 6" in texts
+    texts.clear()
+    blizzarr.show(array, axis="time")
+    assert {"time = 2001-01-01T00", "level = a very long nam~"} <= set(texts)
+    texts.clear()
+    # An array of NumPy has nothing beside it.
+    blizzarr.show(np.zeros((2, 3)))
+    assert {"0", "1", "2", "axis 0", "axis 1"} <= set(texts)
+
+
+@pytest.mark.parametrize(
+    ("values", "attributes", "text"),
+    [
+        ([0, 365], {"units": "days since 2001-01-01 00:00:00"}, "2002"),
+        ([0, 31], {"units": "days since 2001-1-1"}, "2001-02"),
+        ([0, 1.5], {"units": "days since 2001-01-01"}, "2001-01-02T12"),
+        ([0, 90], {"units": "seconds since 2001-01-01T06:30:00"}, "2001-01-01T06:31:30"),
+        ([0, 1], {"units": "days since 2001-01-01", "calendar": "360_day"}, "1"),
+        ([0, np.nan], {"units": "days since 2001-01-01"}, "nan"),
+        ([0, 1e300], {"units": "days since 2001-01-01"}, "1e300"),
+        ([0, 1], {"units": "days since 2001-02-30"}, "1"),
+        ([0, 1], {"units": 5, "scale_factor": "2"}, "1"),
+        (np.array(["2001-01-01", "2001-01-02"], "M8[ns]"), {}, "2001-01-02"),
+    ],
+)
+def test_texts_of_coordinates(values: Any, attributes: dict[str, Any], text: str) -> None:
+    assert Coordinates.of(np.asarray(values), attributes).text(1) == text
+
+
+@pytest.mark.parametrize("indices", [range(6), range(5, -1, -1), range(1, 6, 2), range(3, 4)])
+def test_ticks_lie_where_their_coordinates_are(indices: range) -> None:
+    values = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
+    for place, text in Coordinates(values).ticks(indices, 4):
+        there = np.interp(place, np.arange(len(indices)), values[list(indices)])
+        assert there == pytest.approx(float(text))
+
+
+def test_neighbours_that_cannot_be_read_leave_indices() -> None:
+    group = dataset()
+    group.store.set("lat/zarr.json", b"{")
+    group.store.set("time/c/0", b"damaged")
+    assert blizzarr.show(group["t"]).shape == blizzarr.show(group["t"]).shape
+
+
+def test_a_notebook_shows_the_picture(tmp_path: Path) -> None:
+    picture = blizzarr.show(np.eye(4), tmp_path / "x.png")
+    assert picture._repr_png_() == (tmp_path / "x.png").read_bytes()
+    assert picture[0]._repr_png_() is None
+    assert isinstance(picture, np.ndarray)
+
+
+def test_colour_maps_of_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = np.zeros((256, 4), np.uint8)
+    table[255] = 9
+    fake = types.SimpleNamespace(colormaps={"plasma": lambda places, bytes: table})
+    monkeypatch.setitem(sys.modules, "matplotlib", fake)
+    assert colour_table("plasma")[255].tolist() == [9, 9, 9]
+    with pytest.raises(ValueError, match="or one of Matplotlib's, found 'nothing'"):
+        colour_table("nothing")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ValueError, match="or Matplotlib with more, found 'plasma'"):
+        colour_table("plasma")
+
+
+def test_text_in_other_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Pillow, or a font, there are question marks."""
+    assert draw("a?").shape == (15, 18)
+    glyphs._fonts.cache_clear()
+    monkeypatch.setattr(glyphs, "_FONTS", ())
+    assert np.array_equal(draw("aΘ"), draw("a?"))
+    glyphs._fonts.cache_clear()
+    monkeypatch.undo()
+    if glyphs._fonts():
+        assert not np.array_equal(draw("Θ"), draw("?"))
+        assert draw("Θ").shape[0] == draw("?").shape[0]
+        assert draw("Θ").any()

@@ -1,0 +1,120 @@
+"""Coordinates along the axes of a picture: numbers, times and texts in place of indices.
+
+As in netCDF, they are the elements of the array that has the name of a dimension, packed by the attributes
+``scale_factor`` and ``add_offset``, and times as numbers with units like ``days since 2001-01-01``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blizzarr.display.canvas import tick_text, ticks
+
+__all__ = ["Coordinates", "index_ticks"]
+
+_LONGEST: Final = 16
+"""The most characters of a text."""
+_UNITS: Final = {"day": 86400e6, "hour": 3600e6, "minute": 60e6, "second": 1e6, "millisecond": 1e3, "microsecond": 1.0}
+"""In microseconds."""
+_SINCE: Final = re.compile(r"(\w+?)s? since (\d{1,4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2}))?)?")
+_CALENDARS: Final = (None, "standard", "gregorian", "proleptic_gregorian")
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """The coordinates of all indices along an axis."""
+
+    values: NDArray[Any]
+    unit: str = ""
+
+    @classmethod
+    def of(cls, values: NDArray[Any], attributes: Mapping[str, Any]) -> Self:
+        """Return the coordinates in an array with these attributes.
+
+        Examples
+        --------
+        >>> Coordinates.of(np.array([0, 36]), {"units": "hours since 2001-01-01"}).text(1)
+        '2001-01-02T12'
+        >>> Coordinates.of(np.array([2, 4]), {"units": "m", "scale_factor": 0.5})
+        Coordinates(values=array([1., 2.]), unit='m')
+        """
+        unit = attributes.get("units")
+        unit = unit if isinstance(unit, str) else ""
+        if values.dtype.kind in "iuf":
+            for name, operation in (("scale_factor", np.multiply), ("add_offset", np.add)):
+                number = attributes.get(name)
+                values = operation(values, float(number)) if isinstance(number, int | float) else values
+            times = _times(values, unit) if attributes.get("calendar") in _CALENDARS else None
+            if times is not None:
+                return cls(times)
+        return cls(values, unit)
+
+    def text(self, index: int) -> str:
+        """Return the coordinate of an index as text."""
+        value = self.values[index]
+        if self.values.dtype.kind == "M":
+            return str(np.datetime_as_string(value, unit=_precision(self.values)))
+        if self.values.dtype.kind in "iuf":
+            return tick_text(float(value))
+        text = str(value)
+        return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "~"
+
+    def ticks(self, indices: range, wanted: int) -> list[tuple[float, str]]:
+        """Return about so many pairs of a place among the indices and the text there, at round numbers if possible."""
+        values = self.values[indices.start : indices.stop if indices.stop >= 0 else None : indices.step]
+        if values.dtype.kind in "iuf" and len(values) > 1:
+            steps = np.diff(values.astype(float))
+            if (steps > 0).all() or (steps < 0).all():
+                order = np.argsort(values)
+                places = np.arange(len(values))[order]
+                round_ones = ticks(float(values[order[0]]), float(values[order[-1]]), wanted)
+                return [(float(np.interp(one, values[order], places)), tick_text(one)) for one in round_ones]
+        return [(place, self.text(index)) for place, index in index_ticks(indices, wanted)]
+
+
+def index_ticks(indices: range, wanted: int) -> list[tuple[float, int]]:
+    """Return about so many pairs of a place among the indices, and a round index there.
+
+    Examples
+    --------
+    >>> index_ticks(range(100, 200), 3)
+    [(0.0, 100), (50.0, 150)]
+    """
+    first, last = indices[0], indices[-1]
+    if first == last:
+        return [(0.0, first)]
+    found = ticks(min(first, last), max(first, last), wanted)
+    return [
+        ((value - first) / (last - first) * (len(indices) - 1), int(value)) for value in found if value.is_integer()
+    ]
+
+
+def _times(values: NDArray[Any], unit: str) -> NDArray[np.datetime64] | None:
+    """Return the times that numbers with this unit stand for; None if it is not a unit of times."""
+    found = _SINCE.match(unit)
+    if found is None or found[1] not in _UNITS or not np.isfinite(values).all():
+        return None
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[1:])
+    try:
+        start = np.datetime64(f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}", "us")
+    except ValueError:
+        return None
+    if float(np.abs(values.astype(float)).max(initial=0)) * _UNITS[found[1]] > 2**60:
+        return None
+    times: NDArray[np.datetime64] = start + np.rint(values.astype(float) * _UNITS[found[1]]).astype("m8[us]")
+    return times
+
+
+def _precision(times: NDArray[Any]) -> Any:
+    """Return the coarsest unit in which all times have their own text."""
+    given = np.datetime_data(times.dtype)[0]
+    for unit in ("Y", "M", "D", "h", "m", "s", "ms", "us"):
+        if unit == given or (times.astype(f"M8[{unit}]").astype(times.dtype) == times).all():
+            return unit
+    return given
