@@ -125,6 +125,10 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
     skipped: list[str] = []
     if found.intact is False:
         complaints.append("its directory has a wrong checksum; its names are compared with those in the file")
+    respelled = [entry.raw_name for entry in found.entries if b"\\" in entry.raw_name]
+    if respelled:
+        first = repr(respelled[0])[1:]
+        complaints.append(f"names like {first} have backslashes, which are read as slashes: {len(respelled):,} entries")
     for entry in found.entries:
         key = entry.name
         if key.endswith("/") and not entry.size:
@@ -133,6 +137,8 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
         if key in entries and (found.intact is False or entries[key].offset == entry.offset):
             # We write each name once, and others each value: this record is in the place of another one.
             raise _damaged(ValueError(f"entry {key!r} is there twice"), name)
+        if key in entries and (b"\\" in entries[key].raw_name) != (b"\\" in entry.raw_name):
+            raise _damaged(ValueError(f"entry {key!r} is there with slashes and with backslashes"), name)
         if not found.intact and (reason is not None or key in entries):
             # One flipped bit can make such a name, and would hide the entry that has the right one.
             check_entry(read_at, entry, name)
