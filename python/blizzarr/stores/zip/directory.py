@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from blizzarr.errors import ArchiveError, PathError
 from blizzarr.stores.keys import check_key
+from blizzarr.stores.other_files import BEGINNING, as_no_zip
 from blizzarr.stores.zip.end import END, END64_SIZE, End, unpack_end
 from blizzarr.stores.zip.interrupted import last_whole_directory
 from blizzarr.stores.zip.names import check_entry
-from blizzarr.stores.zip.others import BEGINNING, what_it_is
 from blizzarr.stores.zip.records import Entry, ReadAt, unpack_directory
 
 __all__ = ["Directory", "read_directory"]
@@ -81,7 +81,7 @@ def read_directory(read_at: ReadAt, size: int, name: str) -> Directory:
         return _usable(read_at, found, [rest], name)
     if shifted is not None:
         return _usable(read_at, shifted, [], name)
-    raise ArchiveError(f"expected a zip file, found {what_it_is(read_at(0, BEGINNING))}", store=name)
+    raise ArchiveError(f"expected a zip file, found {as_no_zip(read_at(0, BEGINNING))}", store=name)
 
 
 def _candidates(read_at: ReadAt, size: int) -> Iterator[int]:
