@@ -272,6 +272,7 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
         if row is None:
             problems.unknown(f"{here}.name" if type(item) is dict else here, "codec", name, supplier(name))
             complete = False
+            chunk = chunk._replace(dtype=None, shape=None)
             continue
         order.append((row.stage, name, here))
         codec = row.from_json(configuration, here, problems, chunk)

@@ -66,8 +66,9 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         # Fill values given as the bytes of an element have the byte order of the elements.
         fill_value = dtype.fill_from_json(value, "fill_value", problems, codecs.endian)
     attributes = decode_attributes(document, problems)
-    names = get("dimension_names", MISSING)
-    dimension_names = None if names is MISSING else _dimension_names(names, rank, problems)
+    # zarr-python writes null for no names.
+    names = get("dimension_names")
+    dimension_names = None if names is None else _dimension_names(names, rank, problems)
     listed = get("storage_transformers", MISSING)
     transformers = () if listed is MISSING or listed == [] else _transformers(listed, rank, problems)
     extra = unknown_members(document, _MEMBERS, problems)
