@@ -15,7 +15,6 @@ from blizzarr.formats import (
     encode,
     find_again,
     find_many,
-    foreign,
     format_of,
     is_implicit,
     made_of,
@@ -125,9 +124,8 @@ def place_node(
         _check_above(store, group, there, path, form)
     taken = _taken(store, path, meta, here)
     if taken is not None and not overwrite:
-        what = _foreign(store, path)
         raise NodeExistsError(
-            f"something is here already ({taken}){what}; overwrite=True replaces it",
+            f"something is here already ({taken}); overwrite=True replaces it",
             array=f"/{path}",
             store=str(store),
         )
@@ -189,16 +187,6 @@ def _check_above(store: Store, group: str, there: Found | BlizzarrError | None, 
             array=f"/{group}",
             store=str(store),
         )
-
-
-def _foreign(store: Store, path: str) -> str:
-    """Return a clause about data at the place in a format that is not read here, which a user should not replace."""
-    prefix = path + "/" if path else ""
-    try:
-        what = foreign([key[len(prefix) :] for key in store.list_dir(prefix)[0]])
-    except UnsupportedOperationError:
-        return ""
-    return "" if what is None else f", {what}"
 
 
 def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | None) -> str | None:

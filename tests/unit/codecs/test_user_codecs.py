@@ -144,7 +144,10 @@ def test_without_numcodecs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("zfpy", "said"),
     [
-        ("1.0.1.post0", r"\(it does not understand the version of zfpy, 1\.0\.1\.post0\): pip install 'zfpy==1\.0\.1'$"),
+        (
+            "1.0.1.post0",
+            r"\(it does not understand the version of zfpy, 1\.0\.1\.post0\): pip install 'zfpy==1\.0\.1'$",
+        ),
         ("1.0.1", r"\(invalid literal\): pip install --upgrade numcodecs$"),
     ],
 )
