@@ -128,7 +128,7 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
     respelled = [entry.raw_name for entry in found.entries if b"\\" in entry.raw_name]
     if respelled:
         first = repr(respelled[0])[1:]
-        complaints.append(f"names like {first} have backslashes, which are read as slashes: {len(respelled):,} entries")
+        complaints.append(f"names like {first} have backslashes, which are read as slashes: {len(respelled):,} in all")
     for entry in found.entries:
         key = entry.name
         if key.endswith("/") and not entry.size:
