@@ -61,6 +61,8 @@ class Config:
     keep_foreign_files: bool = False
     """Allow removing and replacing arrays and groups that have files of other programs among theirs; these files stay.
     By default nothing at all is removed then."""
+    reserved_names: bool = False
+    """Allow creating nodes with names that Zarr v3 reserves, like ``__x``. Existing ones are always read."""
     durability: Durability = "none"
     """The durability of writes, unless a store or `durable` sets another one; see `blizzarr.durable`."""
     v1_order_as_documented: bool = False
@@ -79,6 +81,7 @@ class Config:
             "write_empty_chunks",
             "use_fallback_data_types",
             "keep_foreign_files",
+            "reserved_names",
             "v1_order_as_documented",
         ):
             value = getattr(self, name)

@@ -50,7 +50,7 @@ _SHOWN = 80
 class Notice(NamedTuple):
     """Something doubtful about a document that can be read."""
 
-    kind: Literal["byte-order", "duplicate-name", "fallback", "old-document", "two-nodes"]
+    kind: Literal["byte-order", "duplicate-name", "empty-document", "fallback", "old-document", "two-nodes"]
     text: str
 
 

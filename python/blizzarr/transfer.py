@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, Literal, NoReturn, Protocol, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from blizzarr.indexing.selection import Axes
 
 __all__ = ["Binding", "Handle", "as_source", "empty_result", "read", "write", "write_parts"]
 
+Order: TypeAlias = Literal["C", "F"]
 _LARGE: int = _native.ResultMemory.FROM
 _HUGE = 1 << 62
 
@@ -68,11 +69,14 @@ class Binding:
     document: _native.Document | None = None
     """The document that the engine compares with the stored one."""
 
+    order: Order = "C"
+    """The memory order of new arrays that users read into."""
+
     def resized(self, shape: tuple[int, ...]) -> Binding:
         """The same chunks under another shape."""
         handle = self.handle.resized(shape)
         element = None if self.element is None else getattr(handle, "element", None)
-        return Binding(handle, self.dtype, self.write_empty, element, self.lifetime, self.document)
+        return Binding(handle, self.dtype, self.write_empty, element, self.lifetime, self.document, self.order)
 
     def beyond(self) -> Binding:
         """The same chunks, where elements may lie beyond the stored shape: they are about to be shown, or erased."""
@@ -93,7 +97,7 @@ class Binding:
             self.document.learn(document, shape)
 
 
-def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> Any:
+def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None, order: Order = "C") -> Any:
     """Read a selection: a new array, a scalar where NumPy gives one, or `out` itself when that is given.
 
     Parameters
@@ -104,6 +108,8 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
         The selection.
     out
         Where to put the elements; any strides, but exactly this shape and the array's data type.
+    order
+        The memory order of a new array.
 
     Raises
     ------
@@ -119,7 +125,8 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
         try:
             # Small results, the most frequent, save the call.
             is_small = prod(shape) * binding.dtype.itemsize < _LARGE
-            found = np.empty(shape, binding.dtype) if is_small else empty_result(shape, binding.dtype)
+            made = np.empty if is_small else empty_result
+            found = made(shape, binding.dtype, order)
         except (MemoryError, ValueError) as error:
             raise LimitError(
                 f"expected memory for a result of shape {shape} and {binding.dtype}, found none ({error}); "
@@ -142,7 +149,7 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
     return found[()] if scalar else found
 
 
-def empty_result(shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C") -> npt.NDArray[Any]:
+def empty_result(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order = "C") -> npt.NDArray[Any]:
     """Return an array whose elements are not set; a large one in memory that is kept for the next result.
 
     Memory that is used again is not cleared by the operating system.
@@ -155,7 +162,7 @@ def empty_result(shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C")
     length = prod(shape) * dtype.itemsize
     if _LARGE <= length < _HUGE and not dtype.hasobject:
         memory = cast("memoryview[int]", _native.ResultMemory(length))
-        return np.ndarray(shape, dtype, memory, order=cast("Any", order))
+        return np.ndarray(shape, dtype, memory, order=order)
     return np.empty(shape, dtype, cast("Any", order))
 
 

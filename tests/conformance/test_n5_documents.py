@@ -1,7 +1,7 @@
-"""Documents of N5 as data: what datasets mean, everything that is wrong with others, and what is none.
+"""Documents of N5 as data: what datasets mean, everything that is wrong with others, groups, and what is none.
 
-Each file below ``n5/good``, ``n5/bad`` and ``n5/none`` is a list of cases. A case is the document of ``n5/base.json``:
-`drop` and `set` change its members, `text` stands in its place.
+Each file below ``n5/good``, ``n5/bad``, ``n5/group`` and ``n5/none`` is a list of cases. A case is the document of
+``n5/base.json``: `drop` and `set` change its members, `text` stands in its place.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from blizzarr.codecs import N5Codec
 from blizzarr.errors import MetadataError
 from blizzarr.formats.n5 import N5
-from blizzarr.model import ArrayMeta
+from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.problems import Notice
 from support.corpus import Corpus, as_json, check_refused
 
@@ -66,9 +66,20 @@ def test_bad(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", CORPUS.cases("none"))
 def test_none(case: dict[str, Any]) -> None:
-    """Groups, and what others have under that name, make no node."""
+    """What others have under that name makes no node."""
     assert N5.decode("", {KEY: CORPUS.document(case)}) is None
 
 
+@pytest.mark.parametrize("case", CORPUS.cases("group"))
+def test_group(case: dict[str, Any]) -> None:
+    """Any other object is the attributes of a group; all but the version of N5."""
+    raw = CORPUS.document(case)
+    meta = N5.decode("", {KEY: raw})
+    assert isinstance(meta, GroupMeta)
+    assert meta.attributes == {name: value for name, value in json.loads(raw).items() if name != "n5"}
+    assert json.loads(N5.encode(meta, "")[KEY]) == json.loads(raw)
+    assert N5.decode("", N5.encode(replace(meta, source=None), "")) == meta
+
+
 def test_the_corpus_is_large() -> None:
-    CORPUS.check_size(good=50, bad=90, none=9)
+    CORPUS.check_size(good=50, bad=90, none=5, group=5)

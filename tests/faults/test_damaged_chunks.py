@@ -110,9 +110,14 @@ def test_row_007_one_flipped_bit_without_a_checksum(codecs: str) -> None:
 @pytest.mark.parametrize("codecs", codec_names())
 def test_row_008_trailing_bytes_are_an_error_for_every_codec(codecs: str, layout: str) -> None:
     damaged = Damaged(codecs, layout)
+    whole = np.asarray(damaged.array[...])
     for tail in (b"\0", b"\0" * 16, b"garbage", damaged.encoded[:7]):
         damaged.plant(damaged.encoded + tail)
-        every_way_refuses(damaged)
+        if codecs.startswith("blosc-") and not tail.strip(b"\0"):
+            # z5py stored the whole of its buffer, with zeros behind a shorter result.
+            np.testing.assert_array_equal(damaged.array[...], whole)
+        else:
+            every_way_refuses(damaged)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

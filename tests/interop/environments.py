@@ -2,6 +2,7 @@
 
 =============  ===================================================================================================
 zarr-python    a virtual environment of Python 3.12 or later with the newest zarr-python
+zarr-python-3  two (3.0.6 and 3.0.10) with releases that wrote documents as no other did
 zarr-python-2  one with zarr 2.18.7, which wrote version 2 and, behind switches, its own draft of version 3
 zarr-python-1  one with zarr 1.1.0, which wrote version 1; built from source
 zarrita        a folder with zarrita and what it needs, by npm
@@ -151,6 +152,16 @@ Maker = Callable[..., str | None]
 # How it is made, from which list, and from which files besides.
 RECIPES: dict[str, tuple[Maker, Path, dict[str, Path]]] = {
     "zarr-python": (partial(make_virtual_environment, versions=NEW), HERE / "peers-py312.txt", {}),
+    "zarr-python-3.0.6": (
+        partial(make_virtual_environment, versions=MIDDLE),
+        HERE / "zarr-python-3.0.6/requirements.txt",
+        {},
+    ),
+    "zarr-python-3.0.10": (
+        partial(make_virtual_environment, versions=MIDDLE),
+        HERE / "zarr-python-3.0.10/requirements.txt",
+        {},
+    ),
     "zarr-python-2": (partial(make_virtual_environment, versions=MIDDLE), HERE / "zarr-python-2/requirements.txt", {}),
     "zarr-python-1": (
         partial(make_virtual_environment, versions=OLD),

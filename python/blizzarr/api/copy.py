@@ -237,7 +237,7 @@ def _place_groups(store: Store, place: str, groups: dict[str, GroupMeta], *, res
         if isinstance(here, ArrayMeta):
             raise NodeExistsError("expected an interrupted copy of a group, found an array", array=f"/{path}")
         if here is None:
-            place_node(store, path, metadata, overwrite=overwrite and path == place)
+            place_node(store, path, metadata, overwrite=overwrite and path == place, copied=True)
 
 
 def _refuse_interrupted(store: Store, place: str, jobs: Sequence[ArrayCopy]) -> None:

@@ -88,7 +88,9 @@ class Array(AsNumpy):
                 return read_mask(self._binding or self._bind(), key, self._metadata.write_shape)
             return self._get(indexing.numpy_style, key)
         binding = self._binding
-        return read(self._bind() if binding is None else binding, lowered)
+        if binding is None:
+            binding = self._bind()
+        return read(binding, lowered, None, binding.order)
 
     def __setitem__(self, key: Any, value: npt.ArrayLike) -> None:
         """Write to the elements that `key` selects, as NumPy would; the value is broadcast to them.
@@ -278,7 +280,8 @@ class Array(AsNumpy):
     def _get(
         self, lower: Callable[[Any, tuple[int, ...]], Lowered], key: Any, out: npt.NDArray[Any] | None = None
     ) -> Any:
-        return read(self._binding or self._bind(), self._lowered(lower, key), out)
+        binding = self._binding or self._bind()
+        return read(binding, self._lowered(lower, key), out, binding.order)
 
     def _set(self, lower: Callable[[Any, tuple[int, ...]], Lowered], key: Any, value: npt.ArrayLike) -> None:
         check_writable(self._store, self._path)

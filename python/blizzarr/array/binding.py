@@ -70,7 +70,8 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool) -> Bind
         )
 
     if metadata.dtype.kind is Kind.OBJECT:
-        return Binding(ObjectHandle.of(metadata, open, path), dtype, metadata.fill_undefined, document=document)
+        objects = ObjectHandle.of(metadata, open, path)
+        return Binding(objects, dtype, metadata.fill_undefined, document=document, order=metadata.order)
     lifetime = None if keeping is None else keeping.lifetime
     if by_bytes:
         handle = open(chain_of_bytes(metadata), (*metadata.shape, metadata.dtype.itemsize))
@@ -82,7 +83,7 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool) -> Bind
     # With a check before each read, elements cannot simply be copied out of the pool.
     at_hand = handle.caches and keeping is not None and keeping.recheck is not True
     element = handle.element if at_hand else None
-    return Binding(handle, dtype, metadata.fill_undefined, element, lifetime, document)
+    return Binding(handle, dtype, metadata.fill_undefined, element, lifetime, document, metadata.order)
 
 
 def _places(places: Intervals | Shards | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -77,8 +77,9 @@ class ArrayFacts(Node):
         return None if self._metadata.fill_undefined else self._metadata.fill_value
 
     @property
-    def order(self) -> str:
-        """``"F"`` if chunks are stored with the first axis varying fastest, otherwise ``"C"``. Reads return ``"C"``."""
+    def order(self) -> Literal["C", "F"]:
+        """``"F"`` if chunks are stored with the first axis varying fastest, otherwise ``"C"``; so are new
+        arrays that are read into."""
         return self._metadata.order
 
     @property

@@ -197,7 +197,8 @@ class LazyArray:
         array = self._array
         lowered = self.shape, self._selection.axes(), False
         try:
-            found: npt.NDArray[Any] = read(array._binding or array._bind(), lowered, out)
+            binding = array._binding or array._bind()
+            found: npt.NDArray[Any] = read(binding, lowered, out, binding.order)
         except OutOfBoundsError as error:
             error.array, error.store = array.name, str(array.store)
             raise

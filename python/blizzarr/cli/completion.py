@@ -26,7 +26,7 @@ def complete_path(incomplete: str) -> list[str]:
 def _is_offered(entry: os.DirEntry[str], start: str) -> bool:
     if entry.name.startswith(".") and not start.startswith("."):
         return False
-    if entry.name.endswith((".zip", ".npy", ".npz")):
+    if entry.name.endswith((".zip", ".ozx", ".npy", ".npz")):
         return True
     array = entry.name == _INSIDE_ARRAYS and os.path.exists(os.path.join(os.path.dirname(entry.path), "zarr.json"))
     return entry.is_dir() and not array

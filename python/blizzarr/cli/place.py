@@ -73,7 +73,9 @@ def _split(text: str) -> tuple[str, str]:
     path = Path(text)
     absolute = Path(os.path.abspath(text))
     # `resolve` splits paths into zip files.
-    if any(part.lower().endswith(".zip") for part in path.parts):
+    from blizzarr.stores.urls import ZIP_ENDINGS
+
+    if any(part.lower().endswith(ZIP_ENDINGS) for part in path.parts):
         return text, ""
     root = absolute
     if _is_node(root) or any(map(_is_group, root.parents)):

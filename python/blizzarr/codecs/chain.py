@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import index
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from blizzarr.codecs.catalogue import CATALOGUE, supplier
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
@@ -165,7 +165,7 @@ class CodecChain:
         return shape
 
     @property
-    def order(self) -> str:
+    def order(self) -> Literal["C", "F"]:
         """``"F"`` if chunks are stored with the first axis varying fastest, ``"C"`` for every other order."""
         chain: CodecChain | None = self
         shape: tuple[int, ...] = ()
@@ -272,6 +272,7 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
         if row is None:
             problems.unknown(f"{here}.name" if type(item) is dict else here, "codec", name, supplier(name))
             complete = False
+            chunk = chunk._replace(dtype=None, shape=None)
             continue
         order.append((row.stage, name, here))
         codec = row.from_json(configuration, here, problems, chunk)

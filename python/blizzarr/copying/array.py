@@ -151,6 +151,7 @@ class ArrayCopy:
             self.metadata,
             overwrite=overwrite or interrupted,
             before=lambda: record.write(mark, state, 0),
+            copied=True,
         )
 
     def _is_complete(self, record: Record) -> bool:

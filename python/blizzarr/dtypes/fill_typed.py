@@ -37,7 +37,7 @@ from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.problems import Problems
 
-__all__ = ["decode", "encode"]
+__all__ = ["decode", "encode", "named_tokens"]
 
 _DIGITS: Final = re.compile("-?[0-9]{1,20}")
 _PACKED: Final = (Kind.BYTES, Kind.RAW, Kind.STRUCT)
@@ -61,15 +61,22 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: s
     if kind is Kind.INTEGER and type(value) is float and value.is_integer():
         value = int(value)
     if kind is Kind.FLOAT:
-        value = _token(value)
+        value = named_tokens(value)
     if kind is Kind.COMPLEX:
-        pair = value if type(value) is list else [value, 0.0]
-        value = [_token(part) for part in pair]
+        value = named_tokens(value if type(value) is list else [value, 0.0])
     return fill_json.decode(dtype, value, path, problems)
 
 
-def _token(value: Any) -> Any:
-    """Return the name of a non-finite number in place of its bare token."""
+def named_tokens(value: Any) -> Any:
+    """Return the name of a non-finite number, or of each in a list, in place of its bare token.
+
+    Examples
+    --------
+    >>> named_tokens(float("-inf")), named_tokens([float("nan"), 1.0])
+    ('-Infinity', ['NaN', 1.0])
+    """
+    if type(value) is list:
+        return [named_tokens(part) if type(part) is float else part for part in value]
     if type(value) is float and value != value:
         return "NaN"
     if type(value) is float and value in (float("inf"), float("-inf")):

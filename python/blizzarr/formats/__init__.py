@@ -22,7 +22,6 @@ from blizzarr.formats.finding import (
 from blizzarr.formats.format import Child, Format, Found
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.masked_value import MASKED, with_masked_value
-from blizzarr.formats.missing import foreign
 from blizzarr.formats.nodes import (
     children,
     chunk_prefix,
@@ -59,7 +58,6 @@ __all__ = [
     "find_again",
     "find_implied",
     "find_many",
-    "foreign",
     "format_named",
     "format_of",
     "forms_again",

@@ -8,7 +8,7 @@ from typing import Any
 
 from blizzarr.errors import Problem
 from blizzarr.formats.document import MAX_DEPTH, dump, is_deeper, load
-from blizzarr.problems import Problems
+from blizzarr.problems import Notice, Problems
 
 __all__ = ["check_depth", "dump_attributes", "load_attributes"]
 
@@ -21,6 +21,11 @@ def load_attributes(raw: bytes, problems: Problems) -> dict[str, Any]:
     >>> load_attributes(b'{"title": "brain"}', Problems())
     {'title': 'brain'}
     """
+    if not raw.strip():
+        problems.notices.append(
+            Notice("empty-document", "the document of attributes is empty; there are no attributes")
+        )
+        return {}
     attributes = load(raw, problems, attributes=True, marked=True)
     if attributes is None:
         return {}
@@ -51,4 +56,4 @@ def dump_attributes(
     """
     made = dump(attributes, key)
     # Compared as text: unlike equality, this distinguishes `true`, 1 and 1.0, and NaN equals NaN.
-    return stored if stored is not None and dump(json.loads(stored), key) == made else made
+    return stored if stored is not None and dump(json.loads(stored.strip() or b"{}"), key) == made else made

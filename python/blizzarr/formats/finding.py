@@ -17,6 +17,7 @@ from blizzarr.formats.document import MAX_BYTES
 from blizzarr.formats.format import Child, Format, Found, Node, Store
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import what_is_there, what_was_sought
+from blizzarr.formats.n5 import N5
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.formats.v3 import V3
 from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
@@ -287,8 +288,10 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     found = find(store, path, form)
     if found is not None:
         return found.meta
-    implied = find_implied(store, path) if form in (None, V3) else None
-    if implied is not None:
+    implied = find_implied(store, path) if form in (None, V3, N5) else None
+    if implied is not None and implied.meta.format == N5.name and form is not V3:
+        return implied.meta
+    if implied is not None and implied.meta.format == TAG and form is not N5:
         warn(
             f"no document says that /{path} in {store} is a group, as Zarr v3 wants it since 2024; it is read as one, "
             "because there are nodes below it; blizzarr.upgrade stores the documents that are missing",
@@ -314,8 +317,11 @@ def _of_another_format(store: Store, path: str) -> str | None:
 
 
 def find_implied(store: Store, path: str) -> Found | None:
-    """Return the group without a document at a path of v3, which has no such groups any more; see `v3_implicit`."""
-    return Found(GroupMeta(format=TAG), {}) if is_implicit(store, V3_IMPLICIT, path) else None
+    """Return the group without a document at a path of N5, or of v3, which has none any more; see `v3_implicit`."""
+    for form, name in ((V3_IMPLICIT, TAG), (N5, N5.name)):
+        if is_implicit(store, form, path):
+            return Found(GroupMeta(format=name), {})
+    return None
 
 
 def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Child]]:

@@ -130,6 +130,9 @@ class Format(Protocol):
     def name_problem(self, name: str, /) -> str | None:
         """Return why no node may have this name; `None` if it may."""
 
+    def reserved(self, name: str, /) -> str | None:
+        """Return why no new node should get this name, though nodes that have it are read; `None` if it may."""
+
     def node_of(self, key: str, /) -> str | None:
         """Return the path of the node to which a document with this key belongs; `None` for other keys."""
 

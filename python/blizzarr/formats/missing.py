@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError
@@ -13,10 +13,8 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores import LocalStore
 from blizzarr.stores.generation import unwrapped
 
-__all__ = ["foreign", "what_is_there", "what_was_sought"]
+__all__ = ["what_is_there", "what_was_sought"]
 
-_OTHERS: Final = {"attributes.json": "an N5 group"}
-"""Document names of nodes that are not supported."""
 _SHOWN: Final = 6
 
 
@@ -41,23 +39,8 @@ def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | N
     names = [key[len(prefix) :] for key in (*prefixes, *keys)]
     if not names:
         return f"nothing is at this path; {_nearest(store, path, detect)}" if path else _what_is_empty(store, detect)
-    what = foreign(names)
-    if what is not None:
-        return f"it looks like {what}"
     more = "" if len(names) <= _SHOWN else f" and {len(names) - _SHOWN} more"
     return f"found {', '.join(names[:_SHOWN])}{more}"
-
-
-def foreign(names: Collection[str]) -> str | None:
-    """Return what these names show in a format that is not read here; None if they show nothing.
-
-    Examples
-    --------
-    >>> foreign(["attributes.json", "s0"]), foreign(["zarr.json"])
-    ('an N5 group, which this version does not read (attributes.json is there)', None)
-    """
-    found = next((name for name in _OTHERS if name in names), None)
-    return None if found is None else f"{_OTHERS[found]}, which this version does not read ({found} is there)"
 
 
 def _what_is_empty(store: Any, detect: Callable[[Any, str], Node | None]) -> str:

@@ -2,8 +2,8 @@
 
 https://github.com/saalfeldlab/n5#file-system-specification
 
-Groups of N5 are directories with or without attributes, which cannot be told from other directories; so this format has
-no groups. The path of a node is the place of the dataset in its store.
+Groups of N5 are directories, and need no document: a directory with attributes is one, and so is any other with a node
+somewhere below it.
 
 Decoded documents are remembered.
 """
@@ -14,11 +14,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from blizzarr.errors import Problem
+from blizzarr.formats.attributes import check_depth
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.remembered_nodes import RememberedNodes
+from blizzarr.formats.sibling_documents import SiblingDocuments
 from blizzarr.formats.stored import Stored
-from blizzarr.formats.without_groups import WithoutGroups, only_keys
+from blizzarr.formats.without_groups import only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 
@@ -28,10 +29,12 @@ __all__ = ["N5", "N5Format"]
 _DOCUMENT: Final = "attributes.json"
 _SIGNS: Final = ("dimensions", "dataType")
 """The members by which every N5 library recognises a dataset."""
+_VERSION: Final = "n5"
+"""The member of the outermost group with the version of N5."""
 
 
-class N5Format(WithoutGroups):
-    """The format of datasets of N5."""
+class N5Format(SiblingDocuments):
+    """The format of N5."""
 
     name: ClassVar[str] = "n5"
     zarr_format: ClassVar[int | None] = None
@@ -39,6 +42,11 @@ class N5Format(WithoutGroups):
     has_null_fill: ClassVar[bool] = False
     default_compressor: ClassVar[str] = "blosc"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
+    implicit_groups: ClassVar[bool] = True
+
+    def groups_above(self, path: str) -> tuple[str, ...]:
+        """Return no paths, as groups need no documents."""
+        return ()
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
         """Return the chunk key encoding of new arrays: the indices with a slash between them.
@@ -52,8 +60,8 @@ class N5Format(WithoutGroups):
 
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
-    ) -> ArrayMeta | None:
-        """Decode the array at a path; `None` if the document is not that of a dataset.
+    ) -> ArrayMeta | GroupMeta | None:
+        """Decode the node at a path; `None` if its document is not given.
 
         Raises
         ------
@@ -68,22 +76,18 @@ class N5Format(WithoutGroups):
         return _remember(raw, key, notices)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """Encode the document of an array.
+        """Encode the document of a node.
 
         Raises
         ------
         MetadataError
-            N5 cannot express the node, like any group; the error has all problems.
+            N5 cannot express the node; the error has all problems.
         """
         from blizzarr.formats import n5_array
 
         (key,) = self.node_keys(path)
         problems = Problems()
-        if not isinstance(meta, ArrayMeta):
-            problems.items.append(Problem("", "an array: groups of N5 are directories without a document", "a group"))
-            problems.raise_any(key=key)
-            raise AssertionError
-        document = n5_array.encode(meta, problems)
+        document = n5_array.encode(meta, problems) if isinstance(meta, ArrayMeta) else _encode_group(meta, problems)
         problems.raise_any(key=key)
         raw = dump(document, key)
         if meta.format == self.name and isinstance(meta.source, Stored) and dump(meta.source, key) == raw:
@@ -97,25 +101,42 @@ class N5Format(WithoutGroups):
 N5: Final = N5Format()
 
 
-def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | None:
+def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | GroupMeta | None:
     from blizzarr.formats import n5_array
 
     problems = Problems(notices)
     document = load(raw, problems, attributes=True)
-    if not _is_meant(document, raw):
+    if document is not None and not all(sign in document for sign in _SIGNS):
+        meta: ArrayMeta | GroupMeta | None = _decode_group(document, problems)
+    elif document is None and not all(b'"%b"' % sign.encode() in raw for sign in _SIGNS):
         return None
-    meta = None if document is None else n5_array.decode(document, problems)
+    else:
+        meta = None if document is None else n5_array.decode(document, problems)
     problems.raise_any(key=key, document=document)
     assert meta is not None
     assert document is not None
     return replace(meta, source=Stored(document, {_DOCUMENT: raw}))
 
 
-_remember: Final[RememberedNodes[ArrayMeta]] = RememberedNodes(_decode)
+_remember: Final[RememberedNodes[ArrayMeta | GroupMeta]] = RememberedNodes(_decode)
 
 
-def _is_meant(document: dict[str, Any] | None, raw: bytes) -> bool:
-    """Return whether a document is that of a dataset; if it cannot be parsed, whether it contains the member names."""
-    if document is None:
-        return all(b'"%b"' % sign.encode() in raw for sign in _SIGNS)
-    return all(sign in document for sign in _SIGNS)
+def _decode_group(document: dict[str, Any], problems: Problems) -> GroupMeta:
+    """Decode the group of a document, in which all members but the version of N5 are attributes."""
+    check_depth(document, "", problems)
+    attributes = {name: value for name, value in document.items() if name != _VERSION}
+    extra = {_VERSION: document[_VERSION]} if _VERSION in document else {}
+    return GroupMeta(attributes, extra=extra, format=N5Format.name, source=document)
+
+
+def _encode_group(meta: GroupMeta, problems: Problems) -> Mapping[str, Any]:
+    """Encode the document of a group; add a problem for what would make it another one, or that N5 has not."""
+    document = {**meta.extra, **meta.attributes}
+    if all(sign in document for sign in _SIGNS):
+        problems.add("attributes", f"not both of {' and '.join(_SIGNS)}, which make an array", list(_SIGNS))
+    if _VERSION in meta.attributes:
+        problems.add(f"attributes.{_VERSION}", "no attribute of this name, which is one of the format", _VERSION)
+    if meta.consolidated is not None:
+        problems.add("consolidated", "no consolidated metadata: N5 has none", f"that of {len(meta.consolidated)} nodes")
+    source = meta.source if meta.source is not None and meta.format == N5Format.name else {}
+    return {name: document[name] for name in source if name in document} | document

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from blizzarr.errors import Problem
-from blizzarr.model.names import name_problem
+from blizzarr.model.names import unusable
 from blizzarr.problems import Problems
 
 __all__ = ["SiblingDocuments", "check_names"]
@@ -23,7 +23,7 @@ class SiblingDocuments:
     >>> form = SiblingDocuments()
     >>> form.chunk_prefix("foo"), form.groups_above("foo/bar/baz")
     ('foo/', ('', 'foo', 'foo/bar'))
-    >>> form.child_names("foo", [], ["foo/bar/", "foo/__baz/"])
+    >>> form.child_names("foo", [], ["foo/bar/", "foo/zarr.json/"])
     ['bar']
     """
 
@@ -74,8 +74,12 @@ class SiblingDocuments:
         return [name for name in names if self.name_problem(name) is None]
 
     def name_problem(self, name: str) -> str | None:
-        """Return why no node may have this name, or `None`: by the rules of v3, unless a format has its own."""
-        return name_problem(name)
+        """Return why no node may have this name, by the rules that all formats share; `None` if it may."""
+        return unusable(name)
+
+    def reserved(self, name: str) -> str | None:
+        """Return `None`: any node may be given a name that one may have."""
+        return None
 
 
 def check_names(path: str, rule: Callable[[str], str | None], problems: Problems) -> None:

@@ -66,9 +66,15 @@ def forms_again(meta: Node) -> tuple[Format, ...] | None:
 
 
 def relatives(form: Format, path: str) -> Sequence[Format]:
-    """Return the formats that nodes below a group at `path` may have: those whose listings have the same prefix."""
+    """Return the formats that nodes below a group at `path` may have: those whose listings have the same prefix.
+
+    In groups of N5, all nodes are of N5.
+    """
     prefix = form.listing_prefix(path)
     if prefix is None:
         return ()
-    others = [other for other in FORMATS.values() if other.listing_prefix(path) == prefix]
+    if form.zarr_format is None:
+        return [form]
+    zarr = [other for other in FORMATS.values() if other.zarr_format is not None]
+    others = [other for other in zarr if other.listing_prefix(path) == prefix]
     return others if form in others else [form, *others]

@@ -19,6 +19,7 @@ from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
+from blizzarr.model.names import reserved
 from blizzarr.problems import Notice, Problems
 
 __all__ = ["V3", "V3Format"]
@@ -36,6 +37,10 @@ class V3Format(SiblingDocuments):
     has_null_fill: ClassVar[bool] = False
     default_compressor: ClassVar[str] = "zstd"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
+
+    def reserved(self, name: str) -> str | None:
+        """Return why no new node should get this name; `None` if it may."""
+        return reserved(name)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
         """Return the chunk key encoding of new arrays; others than v3's become the default with their separator."""

@@ -12,7 +12,7 @@ from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
 from blizzarr.errors import Problem
 from blizzarr.formats.document import MAX_DEPTH, is_deeper
-from blizzarr.formats.shapes import array_shape, chunk_shape
+from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems, extension, members
 
@@ -59,15 +59,16 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         fill_value = dtype.fill_from_json(value, "fill_value", problems)
     elif value is MISSING:
         problems.add("fill_value", "a value of the data type", MISSING)
-    lengths = _chunk_shape(get("chunk_grid", MISSING), rank, dtype, problems)
+    lengths = _chunk_shape(get("chunk_grid", MISSING), shape, dtype, problems)
     chunk_keys = _chunk_keys(get("chunk_key_encoding", MISSING), problems)
     codecs = CodecChain.from_json(get("codecs", MISSING), dtype=dtype, chunk_shape=lengths, problems=problems)
     if dtype is not None and dtype.fields and type(value) is str and fill_value is not None and codecs is not None:
         # Fill values given as the bytes of an element have the byte order of the elements.
         fill_value = dtype.fill_from_json(value, "fill_value", problems, codecs.endian)
     attributes = decode_attributes(document, problems)
-    names = get("dimension_names", MISSING)
-    dimension_names = None if names is MISSING else _dimension_names(names, rank, problems)
+    # zarr-python writes null for no names.
+    names = get("dimension_names")
+    dimension_names = None if names is None else _dimension_names(names, rank, problems)
     listed = get("storage_transformers", MISSING)
     transformers = () if listed is MISSING or listed == [] else _transformers(listed, rank, problems)
     extra = unknown_members(document, _MEMBERS, problems)
@@ -99,7 +100,9 @@ def _transformers(listed: Any, rank: int | None, problems: Problems) -> tuple[St
     return decode(listed, rank, problems)
 
 
-def _chunk_shape(value: Any, rank: int | None, dtype: DataType | None, problems: Problems) -> tuple[int, ...] | None:
+def _chunk_shape(
+    value: Any, shape: tuple[int, ...] | None, dtype: DataType | None, problems: Problems
+) -> tuple[int, ...] | None:
     """Decode the chunk shape of a regular chunk grid."""
     named = extension(value, "chunk_grid", problems, "chunk grid")
     if named is None:
@@ -112,7 +115,8 @@ def _chunk_shape(value: Any, rank: int | None, dtype: DataType | None, problems:
     if len(configuration) > 1:
         members(configuration, "chunk_grid", problems, ("chunk_shape",))
     path = "chunk_grid.configuration.chunk_shape"
-    return chunk_shape(configuration.get("chunk_shape", MISSING), path, rank, dtype, problems)
+    lengths = without_zeros(configuration.get("chunk_shape", MISSING), shape)
+    return chunk_shape(lengths, path, None if shape is None else len(shape), dtype, problems)
 
 
 def _chunk_keys(value: Any, problems: Problems) -> ChunkKeys | None:
@@ -215,7 +219,9 @@ def _respelled(document: dict[str, Any], meta: ArrayMeta) -> dict[str, Any]:
         return document
     same = {
         "data_type": original.dtype == meta.dtype,
-        "chunk_grid": original.chunk_grid == meta.chunk_grid,
+        # A chunk length of 0 stands for the length of the array.
+        "chunk_grid": original.chunk_grid == meta.chunk_grid
+        and (original.shape == meta.shape or 0 not in meta.source["chunk_grid"]["configuration"]["chunk_shape"]),
         "chunk_key_encoding": original.chunk_keys == meta.chunk_keys,
         "fill_value": original.dtype == meta.dtype
         and meta.dtype.fill_identity(original.fill_value) == meta.dtype.fill_identity(meta.fill_value),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from blizzarr.errors import Problem
-from blizzarr.model.names import name_problem
+from blizzarr.model.names import unusable
 from blizzarr.problems import MISSING, Problems, describe
 
 __all__ = ["check", "place"]
@@ -51,7 +51,7 @@ def _check_entry(path: str, document: Any, documents: Mapping[str, Any], problem
     where = place(path)
     names = path.split("/")
     for name in names:
-        problem = name_problem(name)
+        problem = unusable(name)
         if problem is not None:
             problems.items.append(Problem(where, "a path below this group", problem))
             return

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from blizzarr.dtypes.fill_typed import named_tokens
 from blizzarr.formats import v3_array, v3_consolidated
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -62,6 +63,9 @@ def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.j
 def _decode_below(path: str, document: dict[str, Any], problems: Problems) -> ArrayMeta | GroupMeta | None:
     """Decode the copy of the node at this path in consolidated metadata; `None` if a problem was added."""
     found = Problems()
+    if type(fill := document.get("fill_value")) in (float, list):
+        # zarr-python 3.0.0 to 3.0.6 wrote bare tokens here, and their names in the document of the array itself.
+        document = {**document, "fill_value": named_tokens(fill)}
     node = decode_node(document, found)
     problems.adopt(found, v3_consolidated.place(path))
     return node

@@ -8,7 +8,6 @@ from json import dumps
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats.sibling_documents import SiblingDocuments
 from blizzarr.model import ChunkKeys
-from blizzarr.model.names import unusable
 
 __all__ = ["WithoutGroups", "only_keys"]
 
@@ -33,10 +32,6 @@ class WithoutGroups(SiblingDocuments):
     def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
         """Return no names, as there are no groups."""
         return []
-
-    def name_problem(self, name: str) -> str | None:
-        """Return why no node may have this name, by the rules that all formats share; `None` if it may."""
-        return unusable(name)
 
 
 def only_keys(only: ChunkKeys, given: ChunkKeys | None) -> ChunkKeys:

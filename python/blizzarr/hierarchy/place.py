@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
-from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError, UnsupportedOperationError
+from blizzarr.config import config
+from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError, PathError, UnsupportedOperationError
 from blizzarr.formats import (
     Format,
     Found,
@@ -14,7 +15,6 @@ from blizzarr.formats import (
     encode,
     find_again,
     find_many,
-    foreign,
     format_of,
     is_implicit,
     made_of,
@@ -76,7 +76,13 @@ def find_or_create(find: Callable[[], T | None], create: Callable[[], T]) -> T:
 
 
 def place_node(
-    store: Store, path: str, meta: N, *, overwrite: bool = False, before: Callable[[], None] | None = None
+    store: Store,
+    path: str,
+    meta: N,
+    *,
+    overwrite: bool = False,
+    before: Callable[[], None] | None = None,
+    copied: bool = False,
 ) -> N:
     """Store a new node, and the missing groups above it, and return the node as it will be read back.
 
@@ -92,6 +98,8 @@ def place_node(
         First remove what is at the path, see `remove_node`.
     before
         Called when the place is free, right before the documents are stored.
+    copied
+        True if names are those of other nodes, and may be reserved ones.
 
     Raises
     ------
@@ -101,7 +109,7 @@ def place_node(
     NodeTypeError
         If there is an array above the path, or a group of another format.
     PathError
-        If the path may not be used.
+        If the path may not be used, or a new name is reserved.
     ReadOnlyError
         If the store was opened for reading.
     StoreError
@@ -116,13 +124,14 @@ def place_node(
         _check_above(store, group, there, path, form)
     taken = _taken(store, path, meta, here)
     if taken is not None and not overwrite:
-        what = _foreign(store, path)
         raise NodeExistsError(
-            f"something is here already ({taken}){what}; overwrite=True replaces it",
+            f"something is here already ({taken}); overwrite=True replaces it",
             array=f"/{path}",
             store=str(store),
         )
     missing = {group for group, there in zip(above, found, strict=True) if there is None}
+    if not copied and not config.reserved_names:
+        _refuse_reserved(form, missing if here is not None else {*missing, path})
     new: dict[str, dict[str, bytes]] = {
         group: encode(GroupMeta(format=meta.format), group) for group in form.groups_above(path) if group in missing
     }
@@ -145,6 +154,14 @@ def place_node(
             if there is None:
                 _store(store, path, {group: encode(GroupMeta(format=meta.format), group)}, overwrite=False)
     return stored
+
+
+def _refuse_reserved(form: Format, new: set[str]) -> None:
+    for path in new:
+        reason = form.reserved(path.rpartition("/")[2]) if path else None
+        if reason is not None:
+            advice = "such names are read, and blizzarr.config.set(reserved_names=True) allows new ones"
+            raise PathError(f"{path!r} is no path of a new node: {reason}; {advice}")
 
 
 def _check_above(store: Store, group: str, there: Found | BlizzarrError | None, path: str, form: Format) -> None:
@@ -170,16 +187,6 @@ def _check_above(store: Store, group: str, there: Found | BlizzarrError | None, 
             array=f"/{group}",
             store=str(store),
         )
-
-
-def _foreign(store: Store, path: str) -> str:
-    """Return a clause about data at the place in a format that is not read here, which a user should not replace."""
-    prefix = path + "/" if path else ""
-    try:
-        what = foreign([key[len(prefix) :] for key in store.list_dir(prefix)[0]])
-    except UnsupportedOperationError:
-        return ""
-    return "" if what is None else f", {what}"
 
 
 def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -100,7 +100,7 @@ class ArrayMeta:
         return self.chunk_grid.chunk_shape if self.codecs.is_sharded else None
 
     @property
-    def order(self) -> str:
+    def order(self) -> Literal["C", "F"]:
         """``"F"`` if chunks are stored with the first axis varying fastest, otherwise ``"C"``."""
         return self.codecs.order
 

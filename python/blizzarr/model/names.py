@@ -10,7 +10,7 @@ from typing import Final
 
 from blizzarr.errors import PathError
 
-__all__ = ["ancestors", "check_name", "check_path", "join", "name_problem", "unusable"]
+__all__ = ["ancestors", "check_path", "join", "reserved", "unusable"]
 
 _RESERVED: Final = ("zarr.json",)
 
@@ -37,35 +37,20 @@ def unusable(name: str) -> str | None:
     return None
 
 
-def name_problem(name: str) -> str | None:
-    """Return the rule that a node name breaks, of those in the specification of v3; None if it breaks none.
+def reserved(name: str) -> str | None:
+    """Return the rule of v3 that the name of a new node breaks; None if it breaks none.
 
+    There are nodes with such names: xarray calls unnamed arrays ``__xarray_dataarray_variable__``.
     https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html#node-names
 
     Examples
     --------
-    >>> name_problem("temperature"), name_problem("...")
+    >>> reserved("temperature"), reserved("...")
     (None, 'a name may not consist of dots only')
     """
     if name and not name.strip("."):
         return "a name may not consist of dots only"
-    if name.startswith("__"):
-        return 'a name may not start with "__", which is reserved'
-    return unusable(name)
-
-
-def check_name(name: str) -> str:
-    """Return the name, if a node may have it.
-
-    Raises
-    ------
-    PathError
-        If it breaks a rule, which the text names.
-    """
-    problem = name_problem(name)
-    if problem is not None:
-        raise PathError(f"{problem}: {name!r}")
-    return name
+    return 'a name may not start with "__", which is reserved' if name.startswith("__") else None
 
 
 def check_path(path: str, rule: Callable[[str], str | None] = unusable) -> str:

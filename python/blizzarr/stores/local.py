@@ -84,7 +84,9 @@ class LocalStore(NativeStore):
         self._root = os.path.abspath(os.fsdecode(root))
         mode = _mode(self._root)
         if mode is not None and not stat.S_ISDIR(mode):
-            raise StoreError(f"expected a directory, found a file: {self._root}", errno=errno.ENOTDIR)
+            from blizzarr.stores.other_files import as_no_directory
+
+            raise StoreError(f"expected a directory, found {as_no_directory(self._root)}", errno=errno.ENOTDIR)
         self.read_only = read_only
         self.durability: Durability | None = durability
         self._locking: Literal["required", "threads"] = config.locking if locking is None else locking
@@ -210,9 +212,11 @@ class LocalStore(NativeStore):
 
 
 def _mode(path: str) -> int | None:
-    """Return the mode of a path as `os.stat` has it; None if there is nothing."""
+    """Return the mode of a path, or of the file that it leads into, as `os.stat` has it; None if there is nothing."""
     try:
         return os.stat(path).st_mode
+    except NotADirectoryError:
+        return stat.S_IFREG
     except OSError:
         return None
 

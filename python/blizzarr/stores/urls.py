@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from blizzarr.errors import NodeNotFoundError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
@@ -21,7 +21,7 @@ from blizzarr.stores.readonly import read_only
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["StoreLike", "check_mode", "resolve"]
+__all__ = ["ZIP_ENDINGS", "StoreLike", "check_mode", "resolve"]
 
 StoreLike: TypeAlias = str | os.PathLike[str] | Store | MutableMapping[str, Any] | Any
 """A path, a URL, a store, a mapping, a file system of fsspec, or any object with the methods of a store."""
@@ -33,6 +33,9 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(?:::|://|(:)(?=/))")
 
 _RESERVED = re.compile(r"[?#|\0-\x1f\x7f]")
 """Characters that are no part of the path in a URL: they begin a query, a fragment or another URL, or are ignored."""
+
+ZIP_ENDINGS: Final = (".zip", ".ozx")
+"""How the names of zip files end; ``.ozx`` is the name of OME-Zarr in a zip file."""
 
 _shared_memory: dict[str, MemoryStore] = {}
 
@@ -240,7 +243,8 @@ def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:
     if not text:
         raise ValueError("expected a path or URL, found an empty string; '.' is the current directory")
     # Most paths name a directory: only the others are split.
-    archive, inner = _split_zip(text) if ".zip" in text.lower() else (None, "")
+    lower = text.lower()
+    archive, inner = _split_zip(text) if any(ending in lower for ending in ZIP_ENDINGS) else (None, "")
     if archive is None:
         return LocalStore(text, read_only=mode == "r"), ""
     from blizzarr.stores.zip import ZipStore
@@ -260,7 +264,7 @@ def _split_zip(text: str) -> tuple[Path | None, str]:
 
     path = Path(text)
     for number, part in enumerate(path.parts, 1):
-        if part.lower().endswith(".zip"):
+        if part.lower().endswith(ZIP_ENDINGS):
             archive = Path(*path.parts[:number])
             if not archive.is_dir():
                 return archive, "/".join(path.parts[number:])

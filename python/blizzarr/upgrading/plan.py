@@ -154,6 +154,9 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
                 raise found
             consolidated |= not path and isinstance(found.meta, GroupMeta) and found.meta.consolidated is not None
             nodes.append(_translated(path, found, old, new))
+            reserved = new.reserved(name) if path else None
+            if reserved is not None:
+                nodes[-1] = replace(nodes[-1], notes=(*nodes[-1].notes, f"in {new.name} {reserved}; it is kept"))
             problems += _immovable(store, nodes[-1])
         except MetadataError as error:
             problems += [problem.of_node(path) for problem in error.problems]

@@ -156,7 +156,7 @@ def test_rows_that_are_wider_than_memory(monkeypatch: pytest.MonkeyPatch) -> Non
     z = make(shape=(64, 1 << 20), dtype="u1", chunks=(64, 1 << 14))
     read: list[tuple[int, ...]] = []
 
-    def remembered(binding: object, lowered: Any) -> Any:
+    def remembered(binding: object, lowered: Any, *_: Any) -> Any:
         read.append(lowered[0])
         return np.zeros(lowered[0], "u1")
 

@@ -239,3 +239,16 @@ def test_numbers_that_a_filter_cannot_bear() -> None:
     assert isinstance(caught.value.__cause__, RuntimeWarning)
     stored = np.array([1, np.inf, -np.inf, 3]).tobytes()
     assert np.array_equal(decoded(chain, stored, "float64", (4,)), [1, np.inf, np.nan, np.nan], equal_nan=True)
+
+
+def test_bitround_of_other_numbers_is_read_and_refused_for_new_arrays() -> None:
+    """Decoding does nothing; v2 documents with it were refused."""
+    store = {"0": np.arange(6, dtype=">i2").tobytes()}
+    document = {"zarr_format": 2, "shape": [6], "chunks": [6], "dtype": ">i2", "fill_value": 0, "order": "C"}
+    document |= {"filters": [{"id": "bitround", "keepbits": 3}], "compressor": None}
+    store[".zarray"] = json.dumps(document).encode()
+    np.testing.assert_array_equal(blizzarr.open_array(store)[...], np.arange(6))
+    with pytest.raises(CodecError, match="Only float arrays"):
+        blizzarr.open_array(store)[...] = 1
+    with pytest.raises(MetadataError, match="this one is for float16"):
+        blizzarr.create_array({}, shape=6, dtype="i2", filters=document["filters"], zarr_format=2)

@@ -141,11 +141,29 @@ def test_without_numcodecs(monkeypatch: pytest.MonkeyPatch) -> None:
         read([{"id": "test_rows"}])
 
 
+@pytest.mark.parametrize(
+    ("zfpy", "said"),
+    [
+        (
+            "1.0.1.post0",
+            r"\(it does not understand the version of zfpy, 1\.0\.1\.post0\): pip install 'zfpy==1\.0\.1'$",
+        ),
+        ("1.0.1", r"\(invalid literal\): pip install --upgrade numcodecs$"),
+    ],
+)
+def test_versions_that_numcodecs_does_not_understand(monkeypatch: pytest.MonkeyPatch, zfpy: str, said: str) -> None:
+    """Its extra zfpy installs 1.0.1.post0, beside which numcodecs cannot be imported any more."""
+    monkeypatch.setattr(library, "import_module", lambda name: (_ for _ in ()).throw(ValueError("invalid literal")))
+    monkeypatch.setattr(library, "version", lambda package: zfpy)
+    with pytest.raises(UnknownExtensionError, match=said):
+        read([{"id": "test_rows"}])
+
+
 def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Codecs that need a package of their own say which one installs it."""
     monkeypatch.setattr("blizzarr.codecs.numcodecs.array_serializer.find_spec", lambda name: None)
-    for name in ("pcodec", "zfpy"):
-        with pytest.raises(UnknownExtensionError, match=rf"pip install 'numcodecs\[{name}\]'"):
+    for name, requirement in (("pcodec", r"numcodecs\[pcodec\]"), ("zfpy", r"zfpy==1\.0\.1")):
+        with pytest.raises(UnknownExtensionError, match=f"pip install '{requirement}'"):
             read(None, {"id": name}, dtype="f4")
-        with pytest.raises(UnknownExtensionError, match=rf"pip install 'numcodecs\[{name}\]'"):
+        with pytest.raises(UnknownExtensionError, match=f"pip install '{requirement}'"):
             CodecChain.from_list([f"numcodecs.{name}"], "float32", (2, 3))

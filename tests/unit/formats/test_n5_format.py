@@ -95,8 +95,10 @@ def test_what_n5_cannot_say(tmp_path: Path) -> None:
         given: dict[str, Any] = {"shape": (4, 4), "dtype": "int16", "chunks": (2, 2), **options}
         with pytest.raises(MetadataError, match=said):
             blizzarr.create_array(tmp_path / "a", zarr_format="n5", **given)
-    with pytest.raises(MetadataError, match="groups of N5 are directories"):
-        blizzarr.create_group(tmp_path / "a", zarr_format="n5")
+    with pytest.raises(MetadataError, match="which make an array"):
+        blizzarr.create_group(tmp_path / "a", attributes={"dimensions": [], "dataType": 1}, zarr_format="n5")
+    with pytest.raises(MetadataError, match=r"attributes\.n5: expected no attribute"):
+        blizzarr.create_group(tmp_path / "a", attributes={"n5": "1"}, zarr_format="n5")
     assert not (tmp_path / "a").exists()
 
 

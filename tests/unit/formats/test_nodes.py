@@ -105,12 +105,6 @@ def test_not_found(path: str, text: str) -> None:
     assert (caught.value.array, caught.value.store) == (f"/{path}", "a dict")
 
 
-def test_other_formats_are_named() -> None:
-    """What looks like another format is said to."""
-    with pytest.raises(NodeNotFoundError, match="looks like an N5 group, which this version does not read"):
-        formats.read_node(DictStore(**{"attributes.json": b"{}"}), "")
-
-
 def test_an_empty_store() -> None:
     """Nothing at all is said so."""
     with pytest.raises(NodeNotFoundError, match=r"^a dict: no array or group here: the store is empty; looked for "):

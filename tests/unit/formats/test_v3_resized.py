@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import zarr
 
+import blizzarr
 from blizzarr.errors import MetadataError
 from blizzarr.formats import v3_array
 from blizzarr.formats.document import dump
@@ -109,3 +112,21 @@ def test_what_is_spelled_anew_is_made_anew(spelling: dict[str, Any]) -> None:
 def test_a_shape_that_cannot_be_is_told_of() -> None:
     with pytest.raises(MetadataError, match="shape: expected fewer than 2"):
         V3.encode(_decoded(_DOCUMENT).with_shape((2**40, 2**40)), "")
+
+
+def test_a_chunk_length_of_zero_is_written_anew_when_the_axis_gets_elements(tmp_path: Path) -> None:
+    """zarr-python writes it for an axis without elements, where there are no chunks; elsewhere it is refused."""
+    zarr.create_array(tmp_path, shape=(0, 3), chunks=(0, 3), dtype="i4")
+
+    def chunk_shape() -> Any:
+        return json.loads((tmp_path / "zarr.json").read_text())["chunk_grid"]["configuration"]["chunk_shape"]
+
+    assert chunk_shape() == [0, 3]
+    array = blizzarr.open_array(tmp_path)
+    assert (array.shape, array.chunks, array[...].shape) == ((0, 3), (1, 3), (0, 3))
+    assert blizzarr.check(tmp_path).kinds() == {}
+    array.resize((0, 4))
+    array.append(np.arange(8, dtype="i4").reshape(2, 4))
+    array.append(np.arange(4, dtype="i4").reshape(1, 4))
+    assert chunk_shape() == [1, 3]
+    assert blizzarr.open_array(tmp_path)[...].tolist() == [[0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 2, 3]]

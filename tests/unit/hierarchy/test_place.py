@@ -174,7 +174,7 @@ def test_of_two_who_make_one_node_one_is_told() -> None:
     assert read_node(store, "g/x") == GROUP
 
 
-def test_data_of_another_format_are_named_before_anybody_replaces_them() -> None:
+def test_a_group_of_n5_is_not_replaced_unasked() -> None:
     store = MappingStore({"a/attributes.json": b"{}", "a/c/0": b""})
-    with pytest.raises(NodeExistsError, match=r"already \(a/c/\), an N5 group, which this version does not read"):
+    with pytest.raises(NodeExistsError, match=r"already \(a/attributes\.json\); overwrite=True"):
         place_node(store, "a", ARRAY)

@@ -276,11 +276,18 @@ def test_drivers_that_there_are_not() -> None:
     assert not isinstance(other.value, UnsupportedOperationError)
 
 
-@pytest.mark.parametrize("attributes", [None, {"n5": "2.5.1"}], ids=["a directory", "a group"])
-def test_datasets_below_are_not_taken_for_blocks(attributes: Any, tmp_path: Path) -> None:
+def test_a_group_is_replaced_with_all_that_is_in_it(tmp_path: Path) -> None:
+    """As groups of every format are, if that is asked for."""
+    (tmp_path / "attributes.json").write_text('{"n5": "2.5.1"}')
+    made(tmp_path / "0")
+    with pytest.raises(NodeExistsError, match=r"already \(attributes\.json\)"):
+        blizzarr.create_array(tmp_path, shape=(1, 4, 5), dtype="u2", zarr_format="n5")
+    blizzarr.create_array(tmp_path, shape=(1, 4, 5), dtype="u2", zarr_format="n5", overwrite=True)
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["attributes.json"]
+
+
+def test_datasets_below_are_not_taken_for_blocks(tmp_path: Path) -> None:
     """Blocks of a dataset called `0` look like those of an array above it that has one more dimension."""
-    if attributes:
-        (tmp_path / "attributes.json").write_text(json.dumps(attributes))
     made(tmp_path / "0")
     above = {"dimensions": [1, 4, 5], "blockSize": [1, 3, 2], "dataType": "uint16", "compression": {"type": "raw"}}
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}

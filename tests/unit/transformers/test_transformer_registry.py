@@ -127,9 +127,23 @@ def test_d129_nothing_outside_the_chain_is_needed() -> None:
     assert transformers_of(listed, 2) == tuple(transformers)
 
 
-@pytest.mark.parametrize("also", [{}, {"must_understand": False}, {"must_understand": True}])
-def test_d130_an_unknown_transformer_is_refused_always(also: dict[str, Any]) -> None:
-    """D-130: whatever the document says about having to understand it; the error names it and says what to do."""
+def test_a_transformer_that_need_not_be_understood_is_passed_over() -> None:
+    """F-4: the array reads as if it were not there, and a document that is stored again keeps it."""
+    store: dict[str, bytes] = {}
+    blizzarr.create_array(store, data=np.arange(3))
+    raw = json.loads(store["zarr.json"])
+    raw["storage_transformers"] = [{"name": "example.unknown", "must_understand": False}]
+    store["zarr.json"] = json.dumps(raw).encode()
+    array = blizzarr.open_array(store)
+    array.resize(2)
+    array.attrs["a"] = 1
+    assert blizzarr.open_array(store)[...].tolist() == [0, 1]
+    assert json.loads(store["zarr.json"])["storage_transformers"] == raw["storage_transformers"]
+
+
+@pytest.mark.parametrize("also", [{}, {"must_understand": True}])
+def test_d130_an_unknown_transformer_is_refused(also: dict[str, Any]) -> None:
+    """D-130: the error names it and says what to do."""
     document = {"name": "example.unknown", **also}
     problems = Problems()
     assert decode([document], 2, problems) == ()

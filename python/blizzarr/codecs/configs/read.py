@@ -123,6 +123,9 @@ def codec_from_config(
     row = OBJECT_CODECS[name] if of_objects else ROWS.get(PREFIX + name) or OBJECT_CODECS.get(name)
     if row is None:
         return _of_user(name, config, path, problems)
+    if name == "bitround" and not strict and chunk.dtype is not None and chunk.dtype.kind is not Kind.FLOAT:
+        # It cannot round other numbers, but decoding does nothing to any: its check of the type is left out.
+        chunk = chunk._replace(dtype=None)
     options = {option: value for option, value in config.items() if option != "id"}
     return _of_row(row, options if strict else _lenient(row, options, chunk), path, problems, chunk)
 

@@ -31,7 +31,9 @@ class ArraySerializer(NumcodecsCodec):
 
     stage: ClassVar[Stage] = Stage.SERIALIZER
     package: ClassVar[str]
-    """The package that does the work; numcodecs has an extra of the same name, which installs it."""
+    """The package that does the work."""
+    requirement: ClassVar[str]
+    """What installs it in a version that numcodecs takes."""
     types: ClassVar[tuple[str, ...]]
     """The supported types of elements, as NumPy spells them."""
 
@@ -39,7 +41,7 @@ class ArraySerializer(NumcodecsCodec):
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
         codec = super().from_json(configuration, path, problems, chunk)
         if find_spec(cls.package) is None:
-            supplier = f"it needs a package that is not installed: pip install 'numcodecs[{cls.package}]'"
+            supplier = f"it needs a package that is not installed: pip install '{cls.requirement}'"
             problems.unknown(path, "codec", cls.name, supplier)
             return None
         return codec

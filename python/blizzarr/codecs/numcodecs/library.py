@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final
 
 from blizzarr.errors import UnknownExtensionError
 from blizzarr.problems import describe
 
-__all__ = ["is_registered", "make", "module"]
+__all__ = ["ZFPY", "is_registered", "make", "module"]
+
+ZFPY: Final = "zfpy==1.0.1"
+"""What to install for the codec zfpy: numcodecs cannot be imported beside 1.0.1.post0, which its extra installs."""
 
 _REMEMBERED = 256
 
@@ -27,8 +31,23 @@ def module(name: str = "registry") -> Any:
         return import_module(f"numcodecs.{name}")
     except (ImportError, ValueError) as missing:
         # numcodecs raises ValueError if another package has a version that it does not understand.
-        reason = f"the package numcodecs cannot be imported ({missing}): pip install --upgrade numcodecs"
+        cause, remedy = str(missing), "--upgrade numcodecs"
+        if not isinstance(missing, ImportError) and not _is_plain(_version("zfpy")):
+            cause, remedy = f"it does not understand the version of zfpy, {_version('zfpy')}", f"'{ZFPY}'"
+        reason = f"the package numcodecs cannot be imported ({cause}): pip install {remedy}"
         raise UnknownExtensionError(reason, extensions=("numcodecs",)) from missing
+
+
+def _version(package: str) -> str:
+    """Return the version of an installed package; empty if there is none."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _is_plain(version: str) -> bool:
+    return all(part.isdigit() for part in version.split(".")) or not version
 
 
 def is_registered(name: str) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.codecs.codec import Chunk, Option, integer
+from blizzarr.codecs.numcodecs import library
 from blizzarr.codecs.numcodecs.array_serializer import ArraySerializer
 from blizzarr.errors import CodecError
 from blizzarr.problems import Problems
@@ -37,6 +38,7 @@ class ZFPYCodec(ArraySerializer):
 
     name: ClassVar[str] = "numcodecs.zfpy"
     package: ClassVar[str] = "zfpy"
+    requirement: ClassVar[str] = library.ZFPY
     types: ClassVar[tuple[str, ...]] = ("<i4", "<i8", "<f4", "<f8")
     options: ClassVar[tuple[Option, ...]] = (
         integer("mode", 2, 4, required=False),

@@ -88,6 +88,10 @@ class Draft:
     def name_problem(self, name: str) -> str | None:
         return name_problem(name)
 
+    def reserved(self, name: str) -> str | None:
+        """Return `None`: any node may be given a name that one may have."""
+        return None
+
     def node_of(self, key: str) -> str | None:
         return self._keys.node_of(key)
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from blizzarr.errors import ArchiveError, PathError
 from blizzarr.stores.keys import check_key
+from blizzarr.stores.other_files import BEGINNING, as_no_zip
 from blizzarr.stores.zip.end import COMMENT_SIZE, END, END64_SIZE, End, unpack_end
 from blizzarr.stores.zip.interrupted import last_whole_directory
 from blizzarr.stores.zip.names import check_entry
-from blizzarr.stores.zip.others import BEGINNING, what_it_is
 from blizzarr.stores.zip.records import Entry, ReadAt, unpack_directory
 
 __all__ = ["Directory", "read_directory"]
@@ -81,7 +81,7 @@ def read_directory(read_at: ReadAt, size: int, name: str) -> Directory:
         return _usable(read_at, found, [rest], name)
     if shifted is not None:
         return _usable(read_at, shifted, [], name)
-    raise ArchiveError(f"expected a zip file, found {what_it_is(read_at(0, BEGINNING))}", store=name)
+    raise ArchiveError(f"expected a zip file, found {as_no_zip(read_at(0, BEGINNING))}", store=name)
 
 
 def _candidates(read_at: ReadAt, size: int) -> Iterator[int]:
@@ -134,6 +134,10 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
         raise _damaged(ValueError(f"it has no entries, but {found.end.shift:,} bytes precede it"), name)
     if found.intact is False:
         complaints.append("its directory has a wrong checksum; its names are compared with those in the file")
+    respelled = [entry.raw_name for entry in found.entries if b"\\" in entry.raw_name]
+    if respelled:
+        first = repr(respelled[0])[1:]
+        complaints.append(f"names like {first} have backslashes, which are read as slashes: {len(respelled):,} in all")
     for entry in found.entries:
         key = entry.name
         if key.endswith("/") and not entry.size:
@@ -145,6 +149,8 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
         if key in entries and (found.intact is False or entries[key].offset == entry.offset):
             # We write each name once, and others each value: this record is in the place of another one.
             raise _damaged(ValueError(f"entry {key!r} is there twice"), name)
+        if key in entries and (b"\\" in entries[key].raw_name) != (b"\\" in entry.raw_name):
+            raise _damaged(ValueError(f"entry {key!r} is there with slashes and with backslashes"), name)
         if not found.intact and (reason is not None or key in entries):
             # One flipped bit can make such a name, and would hide the entry that has the right one.
             check_entry(read_at, entry, name)

@@ -40,6 +40,7 @@ class Names:
         self._damaged = damaged
         self._hidden: dict[str, Entry] = {}
         self._missed = 0
+        self._has_backslashes = any(b"\\" in entry.raw_name for entry in entries)
 
     @cached_property
     def _open(self) -> dict[bytes, Entry]:
@@ -57,7 +58,7 @@ class Names:
         if not self._open and not self._hidden:
             return
         self._missed += 1
-        if self._damaged or len(self._open) < _FEW + _MANY * self._missed:
+        if self._damaged or self._has_backslashes or len(self._open) < _FEW + _MANY * self._missed:
             self._compare_all()
         else:
             for raw_name in _near(key):

@@ -107,10 +107,18 @@ def unpack_directory(read_at: ReadAt, start: int, size: int, count: int, shift: 
 
 
 def decoded(raw_name: bytes, flags: int) -> str:
-    """Return a name as text."""
+    """Return a name as text; some programs for Windows wrote backslashes in place of slashes.
+
+    Examples
+    --------
+    >>> decoded(b"a\\\\0", 0)
+    'a/0'
+    """
     if raw_name.isascii():
-        return raw_name.decode("ascii")
-    return raw_name.decode("utf-8" if flags & UTF8 else "cp437", "surrogateescape")
+        text = raw_name.decode("ascii")
+    else:
+        text = raw_name.decode("utf-8" if flags & UTF8 else "cp437", "surrogateescape")
+    return text.replace("\\", "/")
 
 
 def wide(extra: bytes, *fields: int) -> tuple[int, ...]:

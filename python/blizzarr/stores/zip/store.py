@@ -39,7 +39,8 @@ class ZipStore(BaseStore):
       killed, the file has what the last `flush` listed; opening it again warns that there was more.
     - A new file gets its name with the first `flush` or `close`, not before; with mode ``"w"`` it then replaces an
       existing one.
-    - Entries that could lead out of the store (``../x``, ``/x``, backslashes) are skipped, with a warning.
+    - Entries that could lead out of the store (``../x``, ``/x``) are skipped, and backslashes in names, which old
+      programs for Windows wrote, are read as slashes, both with a warning.
       Entries that cannot be read (links, encrypted, another compression, wrong size or checksum) are an error, never
       missing. So is a directory that does not agree with the file, to which nothing is written.
     - Reading a range of an uncompressed entry reads only that range, and so cannot verify the checksum of the entry.

@@ -173,7 +173,7 @@ impl BytesToBytes for Blosc {
 
 fn decode(header: &Header, src: &[u8], dst: &mut [u8]) -> Result<()> {
     if header.stored {
-        dst.copy_from_slice(&src[HEADER_LEN..]);
+        dst.copy_from_slice(&src[HEADER_LEN..][..dst.len()]);
         return Ok(());
     }
     with_scratch(|scratch| block::decode_all(header, src, dst, scratch))

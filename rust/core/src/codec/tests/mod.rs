@@ -131,6 +131,10 @@ pub fn check_refusals(codec: &dyn BytesToBytes, value: &[u8]) {
     }
     for extra in [&b"\0"[..], b"\x1f", b"\0\0\0\0", b"more bytes than that"] {
         let longer = [&src[..], extra].concat();
+        if codec.name() == "blosc" && extra.iter().all(|&byte| byte == 0) {
+            assert_eq!(decoded(codec, &longer, value.len()).unwrap(), value, "z5py wrote zeros there");
+            continue;
+        }
         assert_placed(codec, &decoded(codec, &longer, value.len()).expect_err("trailing bytes"));
         assert_placed(codec, &bounded(codec, &longer, 1 << 20).expect_err("trailing bytes"));
     }

@@ -1,0 +1,49 @@
+"""Consolidated metadata of v3 as zarr-python 3.0.0 to 3.0.6 wrote them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blizzarr
+
+FILLS = {"nan": np.nan, "up": np.inf, "down": -np.inf, "pair": complex(np.nan, -np.inf)}
+
+
+@pytest.fixture
+def with_bare_tokens(tmp_path: Path) -> Path:
+    """A group whose consolidated metadata have fill values as bare tokens, which are no JSON."""
+    group = blizzarr.create_group(tmp_path)
+    for name, fill in FILLS.items():
+        group.create_array(name, shape=3, dtype=np.asarray(fill).dtype, fill_value=fill)[:1] = 1
+    blizzarr.consolidate_metadata(tmp_path)
+    text = (tmp_path / "zarr.json").read_text()
+    for token in ("NaN", "Infinity", "-Infinity"):
+        assert f'"{token}"' in text
+        text = text.replace(f'"{token}"', token)
+    (tmp_path / "zarr.json").write_text(text)
+    return tmp_path
+
+
+def test_fill_values_that_are_bare_tokens_are_read(with_bare_tokens: Path) -> None:
+    """The arrays were left out of `members` with a warning, and `group[name]` raised."""
+    group = blizzarr.open_group(with_bare_tokens, mode="r+")
+    assert group.metadata.consolidated is not None
+    assert [name for name, _ in group.members()] == sorted(FILLS)
+    for name, fill in FILLS.items():
+        np.testing.assert_array_equal(group[name][...], [1, fill, fill])
+    assert blizzarr.check(with_bare_tokens).kinds() == {}
+
+
+def test_they_are_names_when_the_document_is_written_again(with_bare_tokens: Path) -> None:
+    blizzarr.open_group(with_bare_tokens, mode="r+")["down"].resize(4)
+    blizzarr.consolidate_metadata(with_bare_tokens)
+
+    def refuse(token: str) -> None:
+        raise AssertionError(token)
+
+    json.loads((with_bare_tokens / "zarr.json").read_text(), parse_constant=refuse)
+    assert blizzarr.open_group(with_bare_tokens)["down"][...].tolist() == [1, -np.inf, -np.inf, -np.inf]
