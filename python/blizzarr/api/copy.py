@@ -71,7 +71,9 @@ def copy(
         source.
     **options
         Options of `create_array` that the copy has instead of those of the source: `chunks`, `shards`, `codecs`,
-        `compressors`, `dtype`, ...; for a group, in each of its arrays.
+        `compressors`, `dtype`, ...; for a group, in each of its arrays. `chunks` and `shards` may also be mappings from
+        the names of dimensions to lengths, ``{"time": 31, "lat": 45}``, and from the paths of arrays to any of these
+        forms, ``{"/temperature": (31, 45, 90)}``; arrays and dimensions that are not mentioned stay as they are.
 
     Raises
     ------
@@ -85,7 +87,8 @@ def copy(
     ConflictError
         With `resume`, if the source has changed since the copy began.
     ValueError
-        If `resume` and `overwrite` are both set, or source and destination overlap.
+        If `resume` and `overwrite` are both set, source and destination overlap, or `chunks` or `shards` names a
+        dimension or an array that is not there.
     TypeError
         If an option does not exist, or elements cannot be converted to another data type.
     CodecError
@@ -96,13 +99,18 @@ def copy(
     Examples
     --------
     >>> import numpy as np
+    >>> from blizzarr.api import create_array
     >>> target = copy(np.arange(100), {}, chunks=10)
     >>> copy(target, {}, chunks=25, compressors="gzip")[98:].tolist()
     [98, 99]
     >>> copy(target, {}, zarr_format=2).metadata.format
     'v2'
+    >>> source = create_array({}, shape=(365, 90, 180), dtype="f4", dimension_names=["time", "lat", "lon"])
+    >>> copy(source, {}, chunks={"time": 31, "lat": 45, "lon": 90}, shards={"time": 186}).shards
+    (186, 45, 90)
     """
     from blizzarr.copying.array import ArrayCopy, size_of
+    from blizzarr.copying.layout import check_layout, layout_for
 
     check_option_names(options)
     if resume and overwrite:
@@ -115,7 +123,8 @@ def copy(
     form = _format(what, found, place, zarr_format)
     options["zarr_format"] = form.name
     if isinstance(what, Array | np.ndarray):
-        jobs = [ArrayCopy.plan(what, found, place, options)]
+        check_layout(options, [("", what)])
+        jobs = [ArrayCopy.plan(what, found, place, layout_for(options, "", what))]
         groups: dict[str, GroupMeta] = {}
     else:
         jobs, groups = _plan_group(what, found, place, form, options)
@@ -193,18 +202,21 @@ def _plan_group(
         With all problems of all nodes.
     """
     from blizzarr.copying.array import ArrayCopy
+    from blizzarr.copying.layout import check_layout, layout_for
 
     groups: dict[str, GroupMeta] = {}
     jobs = []
     problems: list[Problem] = []
-    for name, node in ("", source), *_members(source):
+    members = list(_members(source))
+    check_layout(options, members)
+    for name, node in ("", source), *members:
         path = join(place, name) if name else place
         try:
             if isinstance(node, Group | dict):
                 groups[path] = _group_meta(node, form)
                 encode(groups[path], path)
             else:
-                jobs.append(ArrayCopy.plan(node, store, path, options))
+                jobs.append(ArrayCopy.plan(node, store, path, layout_for(options, name, node)))
         except MetadataError as error:
             problems += [problem.of_node(path) for problem in error.problems]
     if problems:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from blizzarr.cli.codecs import ChunksOption, CodecOption, FormatOption, ShardsOption, codec_arguments, parse_lengths
+from blizzarr.cli.codecs import (
+    CodecOption,
+    CopiedChunksOption,
+    CopiedShardsOption,
+    FormatOption,
+    codec_arguments,
+    parse_layout,
+)
 from blizzarr.cli.completion import complete_path
 from blizzarr.cli.opened import open_node
 from blizzarr.cli.overwriting import KeepForeignOption
@@ -24,6 +31,7 @@ __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
     "Examples:  blizzarr copy data.zarr/t1 new.zarr/t1 --chunks 32,32,32 --shards 128,128,128 -z zstd:level=9   |   "
+    "blizzarr copy data.zarr new.zarr --chunks time=31,lat=45,lon=90 --shards time=186   |   "
     "blizzarr copy volume.npy data.zarr/volume   |   blizzarr copy data.zarr data.zip   |   "
     "blizzarr copy old.zarr new.zarr --format v3"
 )
@@ -39,8 +47,8 @@ def run(
     destination: Annotated[
         str, typer.Argument(metavar="DST", help="Where to put the copy.", autocompletion=complete_path)
     ],
-    chunks: ChunksOption = None,
-    shards: ShardsOption = None,
+    chunks: CopiedChunksOption = None,
+    shards: CopiedShardsOption = None,
     codec: CodecOption = None,
     zarr_format: FormatOption = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted copy.")] = False,
@@ -62,9 +70,9 @@ def run(
     target = Place.parse(destination)
     options: dict[str, Any] = codec_arguments(codec)
     if chunks is not None:
-        options["chunks"] = parse_lengths(chunks, "--chunks")
+        options["chunks"] = parse_layout(chunks, "--chunks")
     if shards is not None:
-        options["shards"] = None if shards == "none" else parse_lengths(shards, "--shards")
+        options["shards"] = parse_layout(shards, "--shards")
     from blizzarr import api
     from blizzarr.config import config
     from blizzarr.creation.chunking import parse_bytes
@@ -86,8 +94,8 @@ def run(
                 **options,
             )
     except KeyboardInterrupt:
-        layout = {"chunks": chunks, "shards": shards, "memory": memory, "format": zarr_format}
-        again = _again(source, destination, codec=codec, threads=threads, **layout)
+        said = {"chunks": chunks, "shards": shards, "codec": codec, "memory": memory, "format": zarr_format}
+        again = _again(source, destination, threads, **said)
         typer.echo(f"\nInterrupted. What was copied is kept; this goes on:\n  {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     _tell(node, what, meter, target.text)
@@ -121,12 +129,11 @@ def _source(text: str) -> Any:
     return open_node(place)
 
 
-def _again(source: str, destination: str, *, codec: list[str] | None, threads: int, **layout: str | None) -> str:
+def _again(source: str, destination: str, threads: int, **said: list[str] | str | None) -> str:
     """Return the command line that finishes the copy."""
     parts = ["blizzarr", "copy", "--resume", source, destination]
-    for name, value in layout.items():
-        parts += [f"--{name}", value] if value is not None else []
-    for text in codec or []:
-        parts += ["--codec", text]
+    for name, values in said.items():
+        for value in [values] if isinstance(values, str) else values or []:
+            parts += [f"--{name}", value]
     parts += ["--threads", str(threads)] if threads else []
     return shlex.join(parts)

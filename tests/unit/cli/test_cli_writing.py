@@ -233,3 +233,32 @@ def test_rm_leaves_no_stale_consolidated_metadata(run: Run, data: Path) -> None:
     blizzarr.consolidate_metadata(data)
     assert run("rm", f"{data}/series", "-y").code == 0
     assert run("tree", data, "--depth", "1").out.splitlines() == ["/", "└── brain"]
+
+
+def test_copy_into_chunks_and_shards_by_name(run: Run, data: Path, volume: np.ndarray) -> None:
+    """By dimension, and by array; what is not named stays."""
+    named = ["--chunks", "z=3,x=10", "--chunks", "/brain/mask:6,4", "--shards", "z=6"]
+    assert run("copy", data, "out.zarr", *named).code == 0
+    root = blizzarr.open_group("out.zarr", mode="r")
+    assert (root["brain/t1"].chunks, root["brain/t1"].shards) == ((3, 4, 10), (6, 8, 10))
+    assert (root["brain/mask"].chunks, root["series"].chunks) == ((6, 4), (4,))
+    assert np.array_equal(root["brain/t1"][...], volume)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--chunks", "zz=3"], 1, "expected the name of a dimension, found 'zz'"),
+        (["--chunks", "/brain/t:3,3,3"], 1, "did you mean '/brain/t1'?"),
+        (["--chunks", "z=3", "--chunks", "4"], 2, "expected the names of dimensions or the path of an array in each"),
+        (["--chunks", "z=a"], 2, "expected DIMENSION=LENGTH,... like time=31,lat=45, found 'z=a'"),
+        (["--shards", "/brain/t1:z=6,3"], 2, "expected DIMENSION=LENGTH"),
+    ],
+)
+def test_copy_refuses_names_that_are_not_there(
+    run: Run, data: Path, arguments: list[str], code: int, message: str
+) -> None:
+    result = run("copy", data, "out.zarr", *arguments)
+    assert result.code == code
+    assert message in " ".join(result.err.replace("│", " ").split())
+    assert not Path("out.zarr").exists()
