@@ -12,17 +12,20 @@ import numpy as np
 from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names
-from blizzarr.errors import MetadataError, NodeExistsError, Problem
+from blizzarr.errors import BlizzarrError, MetadataError, NodeExistsError, Problem
 from blizzarr.formats import Format, detect, encode, format_named, format_of, translate
 from blizzarr.group import Group, node_of
+from blizzarr.group_members import members_and_errors
 from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path, join
+from blizzarr.problems import warn
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.place import is_below
 
 if TYPE_CHECKING:
     from blizzarr.copying.array import ArrayCopy, Source
+    from blizzarr.copying.elements import Lost
 
 __all__ = ["Progress", "copy"]
 
@@ -38,6 +41,7 @@ def copy(
     progress: Progress | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    skip_damaged: bool | Callable[[BlizzarrError], object] = False,
     zarr_format: ZarrFormat = None,
     **options: Any,
 ) -> Array | Group:
@@ -66,6 +70,10 @@ def copy(
         Finish an interrupted copy. Arrays that are complete are left alone.
     overwrite
         Replace what is there.
+    skip_damaged
+        Copy what is intact, of damaged data: chunks that cannot be decoded are left as the fill value. True: warn of
+        each. A function, like the `append` of a list: call it with the error about each, and about each member of a
+        group that cannot be read. A copy that goes on with ``resume=True`` tells only of what it still had to read.
     zarr_format
         The format of the copy, see `create_array`; by default that of the groups above it, otherwise that of the
         source.
@@ -92,7 +100,7 @@ def copy(
     TypeError
         If an option does not exist, or elements cannot be converted to another data type.
     CodecError
-        If a chunk of the source is damaged.
+        If a chunk of the source is damaged, and not `skip_damaged`.
     StoreError
         If a store fails.
 
@@ -122,12 +130,16 @@ def copy(
         _refuse_overlap(what, found, place)
     form = _format(what, found, place, zarr_format)
     options["zarr_format"] = form.name
+    lost: Lost | None = skip_damaged if callable(skip_damaged) else None
+    told: list[BlizzarrError] = []
+    if skip_damaged is True:
+        lost = told.append
     if isinstance(what, Array | np.ndarray):
         check_layout(options, [("", what)])
         jobs = [ArrayCopy.plan(what, found, place, layout_for(options, "", what))]
         groups: dict[str, GroupMeta] = {}
     else:
-        jobs, groups = _plan_group(what, found, place, form, options)
+        jobs, groups = _plan_group(what, found, place, form, options, lost)
         for job in jobs:
             # Members may be links to other places.
             if isinstance(job.source, Array):
@@ -139,10 +151,12 @@ def copy(
         _place_groups(found, place, groups, resume=resume, overwrite=overwrite)
         overwrite = False
     for job in jobs:
-        job.run(meter, resume=resume, overwrite=overwrite)
+        job.run(meter, resume=resume, overwrite=overwrite, lost=lost)
     flush = getattr(found, "flush", None)
     if flush is not None and not getattr(found, "shows_at_once", False):
         flush()
+    for error in told:
+        warn(f"not copied: {error}")
     metadata = detect(found, place)
     assert metadata is not None
     return node_of(found, place, metadata)
@@ -192,7 +206,12 @@ def _format(source: Any, store: Store, place: str, zarr_format: ZarrFormat) -> F
 
 
 def _plan_group(
-    source: Group | dict[str, np.ndarray[Any, Any]], store: Store, place: str, form: Format, options: dict[str, Any]
+    source: Group | dict[str, np.ndarray[Any, Any]],
+    store: Store,
+    place: str,
+    form: Format,
+    options: dict[str, Any],
+    lost: Lost | None,
 ) -> tuple[list[ArrayCopy], dict[str, GroupMeta]]:
     """Return the copies of all arrays, and the metadata of all groups by path.
 
@@ -207,7 +226,7 @@ def _plan_group(
     groups: dict[str, GroupMeta] = {}
     jobs = []
     problems: list[Problem] = []
-    members = list(_members(source))
+    members = list(_members(source, lost))
     check_layout(options, members)
     for name, node in ("", source), *members:
         path = join(place, name) if name else place
@@ -227,7 +246,7 @@ def _plan_group(
 def _group_meta(group: Group | dict[str, Any], form: Format) -> GroupMeta:
     if not isinstance(group, Group):
         return GroupMeta(format=form.name)
-    meta = group.metadata.with_consolidated(None)
+    meta = _own(group)
     if meta.format == form.name:
         return replace(meta, source=None)
     made = translate(meta, form)[0]
@@ -235,11 +254,24 @@ def _group_meta(group: Group | dict[str, Any], form: Format) -> GroupMeta:
     return made
 
 
-def _members(source: Group | dict[str, np.ndarray[Any, Any]]) -> Iterator[tuple[str, Source | Group]]:
-    if isinstance(source, Group):
+def _own(group: Group) -> GroupMeta:
+    """Return the metadata of a group without copies of those of others."""
+    return group.metadata.with_consolidated(None)
+
+
+def _members(
+    source: Group | dict[str, np.ndarray[Any, Any]], lost: Lost | None
+) -> Iterator[tuple[str, Source | Group]]:
+    if not isinstance(source, Group):
+        yield from ((check_path(name), data) for name, data in source.items())
+    elif lost is None:
         yield from source.walk()
     else:
-        yield from ((check_path(name), data) for name, data in source.items())
+        # Consolidated metadata would show arrays of which the documents are damaged.
+        found, unreadable = members_and_errors(Group(source.store, source.path, _own(source)), None)
+        for error in unreadable.values():
+            lost(error)
+        yield from found
 
 
 def _place_groups(store: Store, place: str, groups: dict[str, GroupMeta], *, resume: bool, overwrite: bool) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from blizzarr.checking.finding import Finding
-from blizzarr.errors import BlizzarrError, LimitError, MetadataError, UnknownExtensionError
+from blizzarr.errors import ArchiveError, BlizzarrError, LimitError, MetadataError, UnknownExtensionError
 from blizzarr.formats import FORMATS, Format, Found, find_many, format_of, relatives
 from blizzarr.hierarchy.documents import Node
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -126,7 +126,8 @@ def _values(store: Store, keys: Sequence[str], found: list[Finding]) -> dict[str
         try:
             value = store.get(key)
         except BlizzarrError as error:
-            found.append(Finding("unreadable", named(key.rpartition("/")[0]), error.reason, key=key))
+            kind = "archive" if isinstance(error, ArchiveError) else "unreadable"
+            found.append(Finding(kind, named(key.rpartition("/")[0]), error.reason, key=key))
         else:
             if value is not None:
                 values[key] = bytes(value)
@@ -185,6 +186,7 @@ def _document(place: str, error: BlizzarrError, documents: Mapping[str, bytes]) 
     if isinstance(error, UnknownExtensionError | LimitError):
         return Finding("not-supported", place, said, key=key)
     kind = "document" if isinstance(error, MetadataError) else "unreadable"
+    kind = "archive" if isinstance(error, ArchiveError) else kind
     return Finding(kind, place, said, key=key)
 
 

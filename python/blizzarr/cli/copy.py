@@ -25,6 +25,7 @@ from blizzarr.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from blizzarr.array import Array
+    from blizzarr.errors import BlizzarrError
     from blizzarr.group import Group
 
 __all__ = ["EXAMPLES", "run"]
@@ -53,6 +54,13 @@ def run(
     zarr_format: FormatOption = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted copy.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    skip_damaged: Annotated[
+        bool,
+        typer.Option(
+            "--skip-damaged",
+            help="Copy what is intact; list what is lost, which reads as the fill value in the copy, and exit with 1.",
+        ),
+    ] = False,
     keep_foreign: KeepForeignOption = False,
     memory: Annotated[
         str | None, typer.Option(help="How much of an array to hold in memory, like 512MB; 128MiB by default.")
@@ -74,12 +82,14 @@ def run(
     if shards is not None:
         options["shards"] = parse_layout(shards, "--shards")
     from blizzarr import api
+    from blizzarr.array import Array
     from blizzarr.config import config
     from blizzarr.creation.chunking import parse_bytes
 
     settings: dict[str, Any] = {"threads": threads, "keep_foreign_files": keep_foreign}
     settings |= {} if memory is None else {"copy_bytes": parse_bytes(memory)}
     what = _source(source)
+    lost: list[BlizzarrError] = []
     meter = Meter(f"copy {Path(source).name}", going_on=resume)
     try:
         with config.set(**settings), meter:
@@ -90,33 +100,44 @@ def run(
                 progress=meter,
                 resume=resume,
                 overwrite=overwrite,
+                skip_damaged=lost.append if skip_damaged else False,
                 zarr_format=zarr_format,
                 **options,
             )
     except KeyboardInterrupt:
         said = {"chunks": chunks, "shards": shards, "codec": codec, "memory": memory, "format": zarr_format}
-        again = _again(source, destination, threads, **said)
+        again = _again(source, destination, threads, **said) + (" --skip-damaged" if skip_damaged else "")
+        _list(lost)
         typer.echo(f"\nInterrupted. What was copied is kept; this goes on:\n  {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    _tell(node, what, meter, target.text)
+    _tell(node, meter, target.text)
+    if not (skip_damaged or isinstance(what, str | Array)):
+        lost += what.unreadable(None).values()
+    if _list(lost):
+        raise typer.Exit(1)
 
 
-def _tell(node: Array | Group, source: str | Array | Group, meter: Meter, target: str) -> None:
-    """Print what was copied, and exit with an error if something was not."""
-    from blizzarr.array import Array
+def _tell(node: Array | Group, meter: Meter, target: str) -> None:
+    """Print what was copied."""
     from blizzarr.display.sizes import bytes_text, stored
     from blizzarr.formats import chunk_prefix
-    from blizzarr.printable import printable
 
     speed = f", {bytes_text(int(meter.came / meter.seconds))}/s" if meter.seconds > 0.1 and meter.came else ""
     found = stored(node.store, chunk_prefix(node.path, node.metadata))
     size = f", stored in {bytes_text(found.bytes)}" if found is not None and found.complete else ""
     took = duration_text(meter.seconds)
     typer.echo(f"Copied {bytes_text(meter.came)} to {target} in {took}{speed}{size}.", err=True)
-    left = [] if isinstance(source, str | Array) else sorted(source.unreadable(None))
-    if left:
-        typer.echo(f"Not copied, because blizzarr cannot read it: {', '.join(map(printable, left))}.", err=True)
-        raise typer.Exit(1)
+
+
+def _list(lost: list[BlizzarrError]) -> bool:
+    """Print what was not copied, and return whether there is anything."""
+    from blizzarr.printable import printable
+
+    if lost:
+        typer.echo(f"Not copied, because blizzarr cannot read it ({len(lost):,}):", err=True)
+    for error in lost:
+        typer.echo(f"  {printable(error.line)}", err=True)
+    return bool(lost)
 
 
 def _source(text: str) -> Any:

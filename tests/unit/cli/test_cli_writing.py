@@ -124,7 +124,8 @@ def test_copy_names_what_it_cannot_read(run: Run, data: Path) -> None:
     Path(f"{data}/brain/bad/zarr.json").write_text('{"zarr_format": 3}')
     result = run("copy", data, "copy.zarr")
     assert result.code == 1
-    assert result.err.endswith("Not copied, because blizzarr cannot read it: brain/bad.\n")
+    told = "Not copied, because blizzarr cannot read it (1):\n  brain/bad/zarr.json does not conform: node_type: "
+    assert result.err.endswith(f'{told}expected "array" or "group", found nothing\n')
     assert "brain/t1" in blizzarr.open_group("copy.zarr", mode="r")
 
 
@@ -262,3 +263,22 @@ def test_copy_refuses_names_that_are_not_there(
     assert result.code == code
     assert message in " ".join(result.err.replace("│", " ").split())
     assert not Path("out.zarr").exists()
+
+
+@pytest.mark.filterwarnings("default")
+def test_copy_what_is_intact(run: Run, data: Path, volume: np.ndarray) -> None:
+    """What is lost is listed and reads as the fill value; without the option, nothing is copied quietly."""
+    blizzarr.open_array(data, path="brain/mask")[...] = True
+    Path(data, "brain/mask/c/0/0").write_bytes(b"damaged")
+    Path(data, "series/zarr.json").write_text("{}")
+    assert run("copy", data, "strict.zarr", "-z", "none").code == 1
+    result = run("copy", data, "out.zarr", "--skip-damaged")
+    assert result.code == 1
+    lines = result.err.splitlines()
+    assert lines[-3] == "Not copied, because blizzarr cannot read it (2):"
+    assert lines[-2].startswith("  series/zarr.json does not conform")
+    assert lines[-1].startswith(f"  cannot decode chunk c/0/0 of /brain/mask in {data.absolute()}: zstd: ")
+    root = blizzarr.open_group("out.zarr", mode="r")
+    assert sorted(name for name, _ in root.walk()) == ["brain", "brain/mask", "brain/t1"]
+    assert np.array_equal(root["brain/t1"][...], volume)
+    assert run("copy", "out.zarr", "again.zarr", "--skip-damaged").code == 0
