@@ -16,9 +16,10 @@ from blizzarr.errors import BlizzarrError, MetadataError, NodeExistsError, Probl
 from blizzarr.formats import Format, detect, encode, format_named, format_of, translate
 from blizzarr.group import Group, node_of
 from blizzarr.group_members import members_and_errors
+from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.model.names import check_path, join
+from blizzarr.model.names import ancestors, check_path, join
 from blizzarr.problems import warn
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.place import is_below
@@ -46,6 +47,8 @@ def copy(
     **options: Any,
 ) -> Array | Group:
     """Copy an array, or a group with everything in it, into any layout and any format.
+
+    If a group has consolidated metadata, so has its copy, made anew, where the format has them.
 
     Arrays larger than memory are copied part by part (`config.copy_bytes`), each part on all cores. If the layout stays
     the same, stored objects are copied as they are, without decoding.
@@ -138,8 +141,9 @@ def copy(
         check_layout(options, [("", what)])
         jobs = [ArrayCopy.plan(what, found, place, layout_for(options, "", what))]
         groups: dict[str, GroupMeta] = {}
+        consolidated: list[str] = []
     else:
-        jobs, groups = _plan_group(what, found, place, form, options, lost)
+        jobs, groups, consolidated = _plan_group(what, found, place, form, options, lost)
         for job in jobs:
             # Members may be links to other places.
             if isinstance(job.source, Array):
@@ -152,6 +156,8 @@ def copy(
         overwrite = False
     for job in jobs:
         job.run(meter, resume=resume, overwrite=overwrite, lost=lost)
+    for group in consolidated if getattr(found, "supports_list", True) else ():
+        consolidate(found, group, groups[group])
     flush = getattr(found, "flush", None)
     if flush is not None and not getattr(found, "shows_at_once", False):
         flush()
@@ -212,8 +218,8 @@ def _plan_group(
     form: Format,
     options: dict[str, Any],
     lost: Lost | None,
-) -> tuple[list[ArrayCopy], dict[str, GroupMeta]]:
-    """Return the copies of all arrays, and the metadata of all groups by path.
+) -> tuple[list[ArrayCopy], dict[str, GroupMeta], list[str]]:
+    """Return the copies of all arrays, the metadata of all groups by path, and the groups to consolidate.
 
     Raises
     ------
@@ -224,6 +230,7 @@ def _plan_group(
     from blizzarr.copying.layout import check_layout, layout_for
 
     groups: dict[str, GroupMeta] = {}
+    consolidated: list[str] = []
     jobs = []
     problems: list[Problem] = []
     members = list(_members(source, lost))
@@ -234,13 +241,17 @@ def _plan_group(
             if isinstance(node, Group | dict):
                 groups[path] = _group_meta(node, form)
                 encode(groups[path], path)
+                has = isinstance(node, Group) and node.metadata.consolidated is not None and _has_consolidated(form)
+                # Those of a group have what is in the groups below.
+                if has and {*ancestors(path)}.isdisjoint(consolidated):
+                    consolidated.append(path)
             else:
                 jobs.append(ArrayCopy.plan(node, store, path, layout_for(options, name, node)))
         except MetadataError as error:
             problems += [problem.of_node(path) for problem in error.problems]
     if problems:
         raise MetadataError(problems=problems, store=str(store), wanted_format=form.name)
-    return jobs, groups
+    return jobs, groups, consolidated
 
 
 def _group_meta(group: Group | dict[str, Any], form: Format) -> GroupMeta:
@@ -272,6 +283,14 @@ def _members(
         for error in unreadable.values():
             lost(error)
         yield from found
+
+
+def _has_consolidated(form: Format) -> bool:
+    try:
+        form.encode(GroupMeta(format=form.name).with_consolidated({}), "")
+    except MetadataError:
+        return False
+    return True
 
 
 def _place_groups(store: Store, place: str, groups: dict[str, GroupMeta], *, resume: bool, overwrite: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from blizzarr.cli import cat, check, copy, create, diff, info, ls, rm, show, tree, upgrade
+from blizzarr.cli import cat, check, consolidate, copy, create, diff, info, ls, rm, show, tree, upgrade
 from blizzarr.cli.failing import failing, say
 from blizzarr.interrupts import leave
 
@@ -48,7 +48,7 @@ def _root(
     pass
 
 
-for _verb in (info, tree, ls, cat, show, create, copy, upgrade, check, diff, rm):
+for _verb in (info, tree, ls, cat, show, create, copy, upgrade, consolidate, check, diff, rm):
     _paragraphs = [" ".join(paragraph.split()) for paragraph in (_verb.run.__doc__ or "").split("\n\n")]
     # Without the line breaks of the source, so that help is as wide as the terminal.
     app.command(name=_verb.__name__.rpartition(".")[2], epilog=_verb.EXAMPLES, help="\n\n".join(_paragraphs))(_verb.run)

@@ -282,3 +282,12 @@ def test_copy_what_is_intact(run: Run, data: Path, volume: np.ndarray) -> None:
     assert sorted(name for name, _ in root.walk()) == ["brain", "brain/mask", "brain/t1"]
     assert np.array_equal(root["brain/t1"][...], volume)
     assert run("copy", "out.zarr", "again.zarr", "--skip-damaged").code == 0
+
+
+def test_consolidate(run: Run, data: Path) -> None:
+    result = run("consolidate", f"{data}/brain")
+    assert (result.code, result.err) == (0, f"Consolidated the metadata of 2 arrays and groups in {data}/brain.\n")
+    assert sorted(blizzarr.open_group(data, path="brain", mode="r").metadata.consolidated) == ["mask", "t1"]
+    assert run("consolidate", f"{data}/series").code == 1
+    assert run("copy", f"{data}/brain", "out.zarr").code == 0
+    assert "Consolidated  yes" in run("info", "out.zarr").out
