@@ -8,6 +8,7 @@ from typing import Any
 
 from blizzarr.comparing.comparison import Difference
 from blizzarr.dtypes.value_text import value_text
+from blizzarr.formats import format_of
 from blizzarr.formats.dimension_names import ATTRIBUTE, names_in
 from blizzarr.model import ArrayMeta, GroupMeta
 
@@ -33,7 +34,11 @@ def metadata_differences(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | Gro
 
 
 def _fill_values(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
-    identities = [None if side.fill_undefined else side.dtype.fill_identity(side.fill_value) for side in (a, b)]
+    # Null is written as what it reads as where the format has no null.
+    null = format_of(a).has_null_fill and format_of(b).has_null_fill
+    identities = [
+        None if side.fill_undefined and null else side.dtype.fill_identity(side.fill_value) for side in (a, b)
+    ]
     if identities[0] != identities[1]:
         values = [None if side.fill_undefined else side.fill_value for side in (a, b)]
         yield Difference("fill-value", path, f"{value_text(values[0])} against {value_text(values[1])}")
