@@ -190,7 +190,7 @@ def _source(source: Any) -> Array | Group | np.ndarray[Any, Any] | dict[str, np.
     if isinstance(source, str | os.PathLike):
         from pathlib import Path
 
-        file = Path(os.fsdecode(source))
+        file = Path(os.fsdecode(source)).expanduser()
         suffix = file.suffix.lower()
         if suffix == ".npy" and file.is_file():
             mapped: np.ndarray[Any, Any] = np.load(file, mmap_mode="r", allow_pickle=False)

@@ -142,7 +142,7 @@ def _list(lost: list[BlizzarrError]) -> bool:
 
 def _source(text: str) -> Any:
     """Open the source of a copy: a node, or the path of a NumPy file."""
-    if text.lower().endswith((".npy", ".npz")) and Path(text).is_file():
+    if text.lower().endswith((".npy", ".npz")) and Path(text).expanduser().is_file():
         return text
     place = Place.parse(text)
     if place.key is not None:

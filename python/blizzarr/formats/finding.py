@@ -318,11 +318,14 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
         )
         return implied.meta
     sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
+    # Those of all formats would hide what is there; the error has them as a field.
+    told = f"; looked for {sought[0]}" if len(sought) == 1 else ""
     there = (None if form is None else _of_another_format(store, path)) or what_is_there(store, path, detect)
     raise NodeNotFoundError(
-        f"no array or group here: {there}; looked for {sought}",
+        f"no array or group here: {there}{told}",
         array=f"/{path}",
         store=str(store),
+        sought=sought,
     )
 
 
