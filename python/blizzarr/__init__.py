@@ -105,6 +105,9 @@ __all__ = [
 
 if not _TYPE_CHECKING:  # type checkers find missing names themselves
 
+    def __dir__() -> list[str]:
+        return sorted([*__all__, "__doc__", "__file__", "__name__", "__path__"])
+
     def __getattr__(name: str) -> object:
         import sys
 

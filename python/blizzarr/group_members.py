@@ -11,6 +11,7 @@ from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError
 from blizzarr.formats import Child, format_of, read_node, settled
 from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.members import consolidated_below, member_names, read_members
+from blizzarr.keywords import nearest
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path, join
 from blizzarr.node import Node
@@ -60,6 +61,8 @@ class GroupMembers(Node, ABC):
             names = [repr(name) for name in self._metadata.consolidated if name.rpartition("/")[0] == above]
             more = [f"{len(names) - 6} more"] if len(names) > 6 else []
             beside = ", but " + ", ".join(names[:6] + more) if names else ""
+            meant = nearest(path, self._metadata.consolidated)
+            beside += "" if meant is None else f"; did you mean {meant!r}?"
             raise NodeNotFoundError(
                 f"the consolidated metadata of /{self._path} list no {path!r}{beside}; open the group with "
                 "use_consolidated=False to look into the store",

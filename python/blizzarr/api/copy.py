@@ -12,17 +12,21 @@ import numpy as np
 from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names
-from blizzarr.errors import MetadataError, NodeExistsError, Problem
+from blizzarr.errors import BlizzarrError, MetadataError, NodeExistsError, Problem
 from blizzarr.formats import Format, detect, encode, format_named, format_of, translate
 from blizzarr.group import Group, node_of
+from blizzarr.group_members import members_and_errors
+from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.model.names import check_path, join
+from blizzarr.model.names import ancestors, check_path, join
+from blizzarr.problems import warn
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.place import is_below
 
 if TYPE_CHECKING:
     from blizzarr.copying.array import ArrayCopy, Source
+    from blizzarr.copying.elements import Lost
 
 __all__ = ["Progress", "copy"]
 
@@ -38,10 +42,13 @@ def copy(
     progress: Progress | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    skip_damaged: bool | Callable[[BlizzarrError], object] = False,
     zarr_format: ZarrFormat = None,
     **options: Any,
 ) -> Array | Group:
     """Copy an array, or a group with everything in it, into any layout and any format.
+
+    If a group has consolidated metadata, so has its copy, made anew, where the format has them.
 
     Arrays larger than memory are copied part by part (`config.copy_bytes`), each part on all cores. If the layout stays
     the same, stored objects are copied as they are, without decoding.
@@ -66,12 +73,18 @@ def copy(
         Finish an interrupted copy. Arrays that are complete are left alone.
     overwrite
         Replace what is there.
+    skip_damaged
+        Copy what is intact, of damaged data: chunks that cannot be decoded are left as the fill value. True: warn of
+        each. A function, like the `append` of a list: call it with the error about each, and about each member of a
+        group that cannot be read. A copy that goes on with ``resume=True`` tells only of what it still had to read.
     zarr_format
         The format of the copy, see `create_array`; by default that of the groups above it, otherwise that of the
         source.
     **options
         Options of `create_array` that the copy has instead of those of the source: `chunks`, `shards`, `codecs`,
-        `compressors`, `dtype`, ...; for a group, in each of its arrays.
+        `compressors`, `dtype`, ...; for a group, in each of its arrays. `chunks` and `shards` may also be mappings from
+        the names of dimensions to lengths, ``{"time": 31, "lat": 45}``, and from the paths of arrays to any of these
+        forms, ``{"/temperature": (31, 45, 90)}``; arrays and dimensions that are not mentioned stay as they are.
 
     Raises
     ------
@@ -85,24 +98,30 @@ def copy(
     ConflictError
         With `resume`, if the source has changed since the copy began.
     ValueError
-        If `resume` and `overwrite` are both set, or source and destination overlap.
+        If `resume` and `overwrite` are both set, source and destination overlap, or `chunks` or `shards` names a
+        dimension or an array that is not there.
     TypeError
         If an option does not exist, or elements cannot be converted to another data type.
     CodecError
-        If a chunk of the source is damaged.
+        If a chunk of the source is damaged, and not `skip_damaged`.
     StoreError
         If a store fails.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from blizzarr.api import create_array
     >>> target = copy(np.arange(100), {}, chunks=10)
     >>> copy(target, {}, chunks=25, compressors="gzip")[98:].tolist()
     [98, 99]
     >>> copy(target, {}, zarr_format=2).metadata.format
     'v2'
+    >>> source = create_array({}, shape=(365, 90, 180), dtype="f4", dimension_names=["time", "lat", "lon"])
+    >>> copy(source, {}, chunks={"time": 31, "lat": 45, "lon": 90}, shards={"time": 186}).shards
+    (186, 45, 90)
     """
     from blizzarr.copying.array import ArrayCopy, size_of
+    from blizzarr.copying.layout import check_layout, layout_for
 
     check_option_names(options)
     if resume and overwrite:
@@ -114,11 +133,17 @@ def copy(
         _refuse_overlap(what, found, place)
     form = _format(what, found, place, zarr_format)
     options["zarr_format"] = form.name
+    lost: Lost | None = skip_damaged if callable(skip_damaged) else None
+    told: list[BlizzarrError] = []
+    if skip_damaged is True:
+        lost = told.append
     if isinstance(what, Array | np.ndarray):
-        jobs = [ArrayCopy.plan(what, found, place, options)]
+        check_layout(options, [("", what)])
+        jobs = [ArrayCopy.plan(what, found, place, layout_for(options, "", what))]
         groups: dict[str, GroupMeta] = {}
+        consolidated: list[str] = []
     else:
-        jobs, groups = _plan_group(what, found, place, form, options)
+        jobs, groups, consolidated = _plan_group(what, found, place, form, options, lost)
         for job in jobs:
             # Members may be links to other places.
             if isinstance(job.source, Array):
@@ -130,10 +155,14 @@ def copy(
         _place_groups(found, place, groups, resume=resume, overwrite=overwrite)
         overwrite = False
     for job in jobs:
-        job.run(meter, resume=resume, overwrite=overwrite)
+        job.run(meter, resume=resume, overwrite=overwrite, lost=lost)
+    for group in consolidated if getattr(found, "supports_list", True) else ():
+        consolidate(found, group, groups[group])
     flush = getattr(found, "flush", None)
     if flush is not None and not getattr(found, "shows_at_once", False):
         flush()
+    for error in told:
+        warn(f"not copied: {error}")
     metadata = detect(found, place)
     assert metadata is not None
     return node_of(found, place, metadata)
@@ -161,7 +190,7 @@ def _source(source: Any) -> Array | Group | np.ndarray[Any, Any] | dict[str, np.
     if isinstance(source, str | os.PathLike):
         from pathlib import Path
 
-        file = Path(os.fsdecode(source))
+        file = Path(os.fsdecode(source)).expanduser()
         suffix = file.suffix.lower()
         if suffix == ".npy" and file.is_file():
             mapped: np.ndarray[Any, Any] = np.load(file, mmap_mode="r", allow_pickle=False)
@@ -183,9 +212,14 @@ def _format(source: Any, store: Store, place: str, zarr_format: ZarrFormat) -> F
 
 
 def _plan_group(
-    source: Group | dict[str, np.ndarray[Any, Any]], store: Store, place: str, form: Format, options: dict[str, Any]
-) -> tuple[list[ArrayCopy], dict[str, GroupMeta]]:
-    """Return the copies of all arrays, and the metadata of all groups by path.
+    source: Group | dict[str, np.ndarray[Any, Any]],
+    store: Store,
+    place: str,
+    form: Format,
+    options: dict[str, Any],
+    lost: Lost | None,
+) -> tuple[list[ArrayCopy], dict[str, GroupMeta], list[str]]:
+    """Return the copies of all arrays, the metadata of all groups by path, and the groups to consolidate.
 
     Raises
     ------
@@ -193,29 +227,37 @@ def _plan_group(
         With all problems of all nodes.
     """
     from blizzarr.copying.array import ArrayCopy
+    from blizzarr.copying.layout import check_layout, layout_for
 
     groups: dict[str, GroupMeta] = {}
+    consolidated: list[str] = []
     jobs = []
     problems: list[Problem] = []
-    for name, node in ("", source), *_members(source):
+    members = list(_members(source, lost))
+    check_layout(options, members)
+    for name, node in ("", source), *members:
         path = join(place, name) if name else place
         try:
             if isinstance(node, Group | dict):
                 groups[path] = _group_meta(node, form)
                 encode(groups[path], path)
+                has = isinstance(node, Group) and node.metadata.consolidated is not None and _has_consolidated(form)
+                # Those of a group have what is in the groups below.
+                if has and {*ancestors(path)}.isdisjoint(consolidated):
+                    consolidated.append(path)
             else:
-                jobs.append(ArrayCopy.plan(node, store, path, options))
+                jobs.append(ArrayCopy.plan(node, store, path, layout_for(options, name, node)))
         except MetadataError as error:
             problems += [problem.of_node(path) for problem in error.problems]
     if problems:
         raise MetadataError(problems=problems, store=str(store), wanted_format=form.name)
-    return jobs, groups
+    return jobs, groups, consolidated
 
 
 def _group_meta(group: Group | dict[str, Any], form: Format) -> GroupMeta:
     if not isinstance(group, Group):
         return GroupMeta(format=form.name)
-    meta = group.metadata.with_consolidated(None)
+    meta = _own(group)
     if meta.format == form.name:
         return replace(meta, source=None)
     made = translate(meta, form)[0]
@@ -223,11 +265,32 @@ def _group_meta(group: Group | dict[str, Any], form: Format) -> GroupMeta:
     return made
 
 
-def _members(source: Group | dict[str, np.ndarray[Any, Any]]) -> Iterator[tuple[str, Source | Group]]:
-    if isinstance(source, Group):
+def _own(group: Group) -> GroupMeta:
+    """Return the metadata of a group without copies of those of others."""
+    return group.metadata.with_consolidated(None)
+
+
+def _members(
+    source: Group | dict[str, np.ndarray[Any, Any]], lost: Lost | None
+) -> Iterator[tuple[str, Source | Group]]:
+    if not isinstance(source, Group):
+        yield from ((check_path(name), data) for name, data in source.items())
+    elif lost is None:
         yield from source.walk()
     else:
-        yield from ((check_path(name), data) for name, data in source.items())
+        # Consolidated metadata would show arrays of which the documents are damaged.
+        found, unreadable = members_and_errors(Group(source.store, source.path, _own(source)), None)
+        for error in unreadable.values():
+            lost(error)
+        yield from found
+
+
+def _has_consolidated(form: Format) -> bool:
+    try:
+        form.encode(GroupMeta(format=form.name).with_consolidated({}), "")
+    except MetadataError:
+        return False
+    return True
 
 
 def _place_groups(store: Store, place: str, groups: dict[str, GroupMeta], *, resume: bool, overwrite: bool) -> None:

@@ -126,7 +126,7 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
 def open_group(
     store: StoreLike | None = None,
     *,
-    mode: Mode = "a",
+    mode: Mode | None = None,
     path: str | None = "",
     use_consolidated: bool | None = None,
     attributes: dict[str, Any] | None = None,
@@ -135,8 +135,8 @@ def open_group(
 ) -> Group:
     """Open a group, or create one; see `open` for the modes.
 
-    The default mode is ``"a"``: unlike with `open`, a group that is not there is created. Pass ``"r"`` or ``"r+"`` to
-    open only a group that is there.
+    As with `open`, the default mode is ``"r+"``, or ``"a"`` with `attributes` and in new memory: so a mistyped path is
+    an error, and creates nothing. Pass ``"a"`` to create a group that is not there, as zarr-python does by default.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def open_group(
     Raises
     ------
     NodeNotFoundError
-        With ``"r"`` or ``"r+"``, if there is nothing.
+        With ``"r"`` or ``"r+"``, if there is nothing; without a mode, the text says how to create one.
     NodeTypeError
         If an array is there.
     MetadataError
@@ -169,6 +169,9 @@ def open_group(
     """
     if unknown:
         raise unknown_keywords(open_group, unknown)
+    unsaid = mode is None
+    if mode is None:
+        mode = "r+" if attributes is None and store is not None else "a"
     if use_consolidated not in (True, False, None):
         # In zarr-python a string is the key of the document.
         raise TypeError(
@@ -178,7 +181,12 @@ def open_group(
     found, place = resolve(store, mode, path)
 
     def find() -> Group | None:
-        node = _existing(found, place, mode, zarr_format)
+        try:
+            node = _existing(found, place, mode, zarr_format)
+        except NodeNotFoundError as error:
+            if unsaid:
+                error.reason += "; mode='a' creates a group"
+            raise
         return None if node is None else _as_group(node, use_consolidated)
 
     return find_or_create(find, lambda: _make_group(found, place, mode, attributes=attributes, zarr_format=zarr_format))

@@ -54,7 +54,7 @@ def upgrade(
     PathError
         If `store` is not the root of a hierarchy.
     UnsupportedOperationError
-        If the store cannot delete, or an upgrade to another format was interrupted.
+        If the store cannot delete, also with `dry_run`, or an upgrade to another format was interrupted.
     ReadOnlyError
         If the store was opened for reading.
     StoreError
@@ -96,15 +96,17 @@ def upgrade(
     if old is new:
         return Upgrade(found, old, new, ())
     planned = plan(found, old, new, switched=switched)
+    if not getattr(found, "supports_delete", True):
+        # A dry run says so, too: it is what the real one would do.
+        raise UnsupportedOperationError(
+            f"this kind of store cannot delete, so the old documents would stay; copy it to a new place instead, "
+            f"with zarr_format={new.name!r}",
+            store=str(found),
+            direction="delete",
+        )
     if dry_run:
         return planned
     planned.raise_problems()
     check_writable(found, "")
-    if not getattr(found, "supports_delete", True):
-        raise UnsupportedOperationError(
-            "this kind of store cannot delete, so the old documents would stay; copy it instead, with zarr_format=",
-            store=str(found),
-            direction="delete",
-        )
     run(planned, progress, switched=switched)
     return replace(planned, done=True)

@@ -15,6 +15,7 @@ from blizzarr.checking.finding import KINDS, Finding
 from blizzarr.checking.nodes import named
 from blizzarr.checking.report import Report
 from blizzarr.errors import (
+    ArchiveError,
     BlizzarrError,
     ChecksumError,
     ChunkError,
@@ -99,6 +100,8 @@ def _kind(meta: ArrayMeta, error: BlizzarrError) -> str:
     if not isinstance(error, ChunkError):
         if isinstance(error, UnsupportedOperationError):
             return "not-supported"
+        if isinstance(error, ArchiveError):
+            return "archive"
         is_no_file = not isinstance(error, LimitError) and error.reason.startswith("expected a file")
         return "no-file" if is_no_file else "unreadable"
     if isinstance(error, ShardIndexError):

@@ -64,6 +64,11 @@ KINDS: Final[dict[str, Kind]] = {
         Severity.ERROR, "recorded, and gone", "restore it from a copy; or record anew, if the removal was meant"
     ),
     "no-file": Kind(Severity.ERROR, "no files where objects should be", "move away what is there"),
+    "archive": Kind(
+        Severity.ERROR,
+        "damaged entries of the zip file",
+        "get the file again, or save what is intact with copy --skip-damaged",
+    ),
     "unreadable": Kind(Severity.ERROR, "what could not be read", "look at permissions, and at the disk"),
     "chunk-encoding": Kind(
         Severity.ERROR,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from blizzarr.checking.finding import Finding
 from blizzarr.dtypes.value_text import value_text
-from blizzarr.errors import BlizzarrError, LimitError, MetadataError, UnknownExtensionError
+from blizzarr.errors import ArchiveError, BlizzarrError, LimitError, MetadataError, UnknownExtensionError
 from blizzarr.formats import FORMATS, Format, Found, find_many, format_of, relatives
 from blizzarr.formats.masked_value import with_lost_masked_value
 from blizzarr.hierarchy.documents import Node
@@ -128,7 +128,8 @@ def _values(store: Store, keys: Sequence[str], found: list[Finding]) -> dict[str
         try:
             value = store.get(key)
         except BlizzarrError as error:
-            found.append(Finding("unreadable", named(key.rpartition("/")[0]), error.reason, key=key))
+            kind = "archive" if isinstance(error, ArchiveError) else "unreadable"
+            found.append(Finding(kind, named(key.rpartition("/")[0]), error.reason, key=key))
         else:
             if value is not None:
                 values[key] = bytes(value)
@@ -190,6 +191,7 @@ def _document(place: str, error: BlizzarrError, documents: Mapping[str, bytes]) 
     if isinstance(error, UnknownExtensionError | LimitError):
         return Finding("not-supported", place, said, key=key)
     kind = "document" if isinstance(error, MetadataError) else "unreadable"
+    kind = "archive" if isinstance(error, ArchiveError) else kind
     return Finding(kind, place, said, key=key)
 
 

@@ -55,7 +55,8 @@ def check_and_repair(
         check_writable(store, path)
         if not getattr(store, "supports_delete", True):
             raise UnsupportedOperationError(
-                "this kind of store cannot replace or delete what is damaged; copy what is intact to another one",
+                "this kind of store cannot replace or delete what is damaged; copy what is intact to another one, with "
+                "skip_damaged=True",
                 store=str(store),
             )
     report, seen = look(store, path, fast=fast, progress=progress)

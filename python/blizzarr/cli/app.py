@@ -6,18 +6,39 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from blizzarr.cli import cat, check, copy, create, diff, info, ls, rm, show, tree, upgrade
+from blizzarr.cli import cat, check, consolidate, copy, create, diff, info, ls, rm, show, tree, upgrade
 from blizzarr.cli.failing import failing, say
 from blizzarr.interrupts import leave
 
 __all__ = ["app", "main"]
 
+
+def _without_type(parameters: list[Any]) -> list[Any]:
+    """Leave the type out of the help of options that take no value."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
+
+
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_type(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_type(super().get_params(ctx))
+
+
 app = typer.Typer(
     name="blizzarr",
+    cls=_Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -48,10 +69,13 @@ def _root(
     pass
 
 
-for _verb in (info, tree, ls, cat, show, create, copy, upgrade, check, diff, rm):
+for _verb in (info, tree, ls, cat, show, create, copy, upgrade, consolidate, check, diff, rm):
     _paragraphs = [" ".join(paragraph.split()) for paragraph in (_verb.run.__doc__ or "").split("\n\n")]
     # Without the line breaks of the source, so that help is as wide as the terminal.
-    app.command(name=_verb.__name__.rpartition(".")[2], epilog=_verb.EXAMPLES, help="\n\n".join(_paragraphs))(_verb.run)
+    _named = app.command(
+        name=_verb.__name__.rpartition(".")[2], cls=_Command, epilog=_verb.EXAMPLES, help="\n\n".join(_paragraphs)
+    )
+    _named(_verb.run)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

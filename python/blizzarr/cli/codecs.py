@@ -11,10 +11,13 @@ import typer
 __all__ = [
     "ChunksOption",
     "CodecOption",
+    "CopiedChunksOption",
+    "CopiedShardsOption",
     "FormatOption",
     "ShardsOption",
     "UpgradeOption",
     "codec_arguments",
+    "parse_layout",
     "parse_lengths",
     "parse_value",
 ]
@@ -41,6 +44,18 @@ ChunksOption: TypeAlias = Annotated[
 ]
 ShardsOption: TypeAlias = Annotated[
     str | None, typer.Option("--shards", "-s", help="As for --chunks, or 'none' for no shards.")
+]
+CopiedChunksOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--chunks",
+        "-c",
+        help="Lengths like 64,64,64 (-1: the whole axis), a size like 8MB, or 'auto'; of dimensions by name, like "
+        "time=31,lat=45; or of one array, like /temperature:31,45,90. May be repeated.",
+    ),
+]
+CopiedShardsOption: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--shards", "-s", help="As for --chunks, or 'none' for no shards.")
 ]
 CodecOption: TypeAlias = Annotated[
     list[str] | None,
@@ -93,6 +108,49 @@ def parse_lengths(text: str | None, option: str) -> Any:
         return [int(part) for part in inside.split(",") if part]
     except ValueError:
         raise typer.BadParameter(f"expected lengths like 64,64,64, found {text!r}", param_hint=option) from None
+
+
+def parse_layout(texts: list[str] | None, option: str) -> Any:
+    """Parse lengths for all arrays; or mappings from the names of dimensions and the paths of arrays to lengths.
+
+    Examples
+    --------
+    >>> parse_layout(["64,-1"], "--chunks"), parse_layout(["none"], "--shards"), parse_layout(None, "--chunks")
+    ([64, -1], None, None)
+    >>> parse_layout(["time=31,lat=45", "/rain:8MB", "/snow:time=7"], "--chunks")
+    {'time': 31, 'lat': 45, '/rain': '8MB', '/snow': {'time': 7}}
+    """
+    made: dict[str, Any] = {}
+    for text in texts or []:
+        path, colon, lengths = text.rpartition(":")
+        if colon and path.startswith("/"):
+            made[path] = _lengths_or_names(lengths, option)
+            continue
+        found = _lengths_or_names(text, option)
+        if not isinstance(found, dict) and len(texts or []) > 1:
+            raise typer.BadParameter(
+                f"expected the names of dimensions or the path of an array in each of several, found {text!r}",
+                param_hint=option,
+            )
+        if not isinstance(found, dict):
+            return found
+        made |= found
+    return made or None
+
+
+def _lengths_or_names(text: str, option: str) -> Any:
+    """Parse ``time=31,lat=45``, or lengths for all axes."""
+    if "=" not in text:
+        return None if option == "--shards" and text == "none" else parse_lengths(text, option)
+    made = {}
+    for part in text.split(","):
+        name, equals, length = part.rpartition("=")
+        if not (name and equals and re.fullmatch(r"\s*-?\d+\s*", length)):
+            raise typer.BadParameter(
+                f"expected DIMENSION=LENGTH,... like time=31,lat=45, found {text!r}", param_hint=option
+            )
+        made[name.strip()] = int(length)
+    return made
 
 
 def parse_value(text: str) -> Any:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from blizzarr.cli.codecs import ChunksOption, CodecOption, FormatOption, ShardsOption, codec_arguments, parse_lengths
+from blizzarr.cli.codecs import (
+    CodecOption,
+    CopiedChunksOption,
+    CopiedShardsOption,
+    FormatOption,
+    codec_arguments,
+    parse_layout,
+)
 from blizzarr.cli.completion import complete_path
 from blizzarr.cli.opened import open_node
 from blizzarr.cli.overwriting import KeepForeignOption
@@ -18,12 +25,14 @@ from blizzarr.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from blizzarr.array import Array
+    from blizzarr.errors import BlizzarrError
     from blizzarr.group import Group
 
 __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
     "Examples:  blizzarr copy data.zarr/t1 new.zarr/t1 --chunks 32,32,32 --shards 128,128,128 -z zstd:level=9   |   "
+    "blizzarr copy data.zarr new.zarr --chunks time=31,lat=45,lon=90 --shards time=186   |   "
     "blizzarr copy volume.npy data.zarr/volume   |   blizzarr copy data.zarr data.zip   |   "
     "blizzarr copy old.zarr new.zarr --format v3"
 )
@@ -39,12 +48,19 @@ def run(
     destination: Annotated[
         str, typer.Argument(metavar="DST", help="Where to put the copy.", autocompletion=complete_path)
     ],
-    chunks: ChunksOption = None,
-    shards: ShardsOption = None,
+    chunks: CopiedChunksOption = None,
+    shards: CopiedShardsOption = None,
     codec: CodecOption = None,
     zarr_format: FormatOption = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted copy.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    skip_damaged: Annotated[
+        bool,
+        typer.Option(
+            "--skip-damaged",
+            help="Copy what is intact; list what is lost, which reads as the fill value in the copy, and exit with 1.",
+        ),
+    ] = False,
     keep_foreign: KeepForeignOption = False,
     memory: Annotated[
         str | None, typer.Option(help="How much of an array to hold in memory, like 512MB; 128MiB by default.")
@@ -62,16 +78,18 @@ def run(
     target = Place.parse(destination)
     options: dict[str, Any] = codec_arguments(codec)
     if chunks is not None:
-        options["chunks"] = parse_lengths(chunks, "--chunks")
+        options["chunks"] = parse_layout(chunks, "--chunks")
     if shards is not None:
-        options["shards"] = None if shards == "none" else parse_lengths(shards, "--shards")
+        options["shards"] = parse_layout(shards, "--shards")
     from blizzarr import api
+    from blizzarr.array import Array
     from blizzarr.config import config
     from blizzarr.creation.chunking import parse_bytes
 
     settings: dict[str, Any] = {"threads": threads, "keep_foreign_files": keep_foreign}
     settings |= {} if memory is None else {"copy_bytes": parse_bytes(memory)}
     what = _source(source)
+    lost: list[BlizzarrError] = []
     meter = Meter(f"copy {Path(source).name}", going_on=resume)
     try:
         with config.set(**settings), meter:
@@ -82,38 +100,49 @@ def run(
                 progress=meter,
                 resume=resume,
                 overwrite=overwrite,
+                skip_damaged=lost.append if skip_damaged else False,
                 zarr_format=zarr_format,
                 **options,
             )
     except KeyboardInterrupt:
-        layout = {"chunks": chunks, "shards": shards, "memory": memory, "format": zarr_format}
-        again = _again(source, destination, codec=codec, threads=threads, **layout)
+        said = {"chunks": chunks, "shards": shards, "codec": codec, "memory": memory, "format": zarr_format}
+        again = _again(source, destination, threads, **said) + (" --skip-damaged" if skip_damaged else "")
+        _list(lost)
         typer.echo(f"\nInterrupted. What was copied is kept; this goes on:\n  {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    _tell(node, what, meter, target.text)
+    _tell(node, meter, target.text)
+    if not (skip_damaged or isinstance(what, str | Array)):
+        lost += what.unreadable(None).values()
+    if _list(lost):
+        raise typer.Exit(1)
 
 
-def _tell(node: Array | Group, source: str | Array | Group, meter: Meter, target: str) -> None:
-    """Print what was copied, and exit with an error if something was not."""
-    from blizzarr.array import Array
+def _tell(node: Array | Group, meter: Meter, target: str) -> None:
+    """Print what was copied."""
     from blizzarr.display.sizes import bytes_text, stored
     from blizzarr.formats import chunk_prefix
-    from blizzarr.printable import printable
 
     speed = f", {bytes_text(int(meter.came / meter.seconds))}/s" if meter.seconds > 0.1 and meter.came else ""
     found = stored(node.store, chunk_prefix(node.path, node.metadata))
     size = f", stored in {bytes_text(found.bytes)}" if found is not None and found.complete else ""
     took = duration_text(meter.seconds)
     typer.echo(f"Copied {bytes_text(meter.came)} to {target} in {took}{speed}{size}.", err=True)
-    left = [] if isinstance(source, str | Array) else sorted(source.unreadable(None))
-    if left:
-        typer.echo(f"Not copied, because blizzarr cannot read it: {', '.join(map(printable, left))}.", err=True)
-        raise typer.Exit(1)
+
+
+def _list(lost: list[BlizzarrError]) -> bool:
+    """Print what was not copied, and return whether there is anything."""
+    from blizzarr.printable import printable
+
+    if lost:
+        typer.echo(f"Not copied, because blizzarr cannot read it ({len(lost):,}):", err=True)
+    for error in lost:
+        typer.echo(f"  {printable(error.line)}", err=True)
+    return bool(lost)
 
 
 def _source(text: str) -> Any:
     """Open the source of a copy: a node, or the path of a NumPy file."""
-    if text.lower().endswith((".npy", ".npz")) and Path(text).is_file():
+    if text.lower().endswith((".npy", ".npz")) and Path(text).expanduser().is_file():
         return text
     place = Place.parse(text)
     if place.key is not None:
@@ -121,12 +150,11 @@ def _source(text: str) -> Any:
     return open_node(place)
 
 
-def _again(source: str, destination: str, *, codec: list[str] | None, threads: int, **layout: str | None) -> str:
+def _again(source: str, destination: str, threads: int, **said: list[str] | str | None) -> str:
     """Return the command line that finishes the copy."""
     parts = ["blizzarr", "copy", "--resume", source, destination]
-    for name, value in layout.items():
-        parts += [f"--{name}", value] if value is not None else []
-    for text in codec or []:
-        parts += ["--codec", text]
+    for name, values in said.items():
+        for value in [values] if isinstance(values, str) else values or []:
+            parts += [f"--{name}", value]
     parts += ["--threads", str(threads)] if threads else []
     return shlex.join(parts)

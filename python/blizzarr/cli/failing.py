@@ -39,4 +39,5 @@ def _as_options(text: str) -> str:
     """Replace advice about Python settings by the options of the command line."""
     text = text.replace("set config.keep_foreign_files=True", "say --keep-foreign")
     text = text.replace("shards=None", "--shards none")
-    return re.sub(r"\b(overwrite|resume)=True", r"--\1", text)
+    text = re.sub(r"\bzarr_format='(\w+)'", r"--format \1", text)
+    return re.sub(r"\b(overwrite|resume|skip_damaged)=True", lambda found: f"--{found[1].replace('_', '-')}", text)

@@ -62,7 +62,8 @@ class Place:
             text, _, inside = text.rpartition("[")
             selection = inside[:-1]
         key = None if selection is None else parse_selection(selection)
-        stripped = text.rstrip("/") or text
+        # A quoted path, as a selection needs it, is not expanded by the shell.
+        stripped = os.path.expanduser(text.rstrip("/") or text)
         return cls(stripped, *_split(stripped), key)
 
 

@@ -40,10 +40,8 @@ def _fill_values(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
     elif follows_xarray(a) or follows_xarray(b):
         values, what = [masked_value(side) for side in (a, b)], "that xarray masks: "
         values = [None if is_nan(side.dtype, value) else value for value, side in zip(values, (a, b), strict=True)]
-    elif a.fill_undefined or b.fill_undefined:
-        # The other format cannot leave it undefined.
-        return
     else:
+        # Null is written as what it reads as where the format has no null.
         values, what = [a.fill_value, b.fill_value], ""
     identities = [None if value is None else a.dtype.fill_identity(value) for value in values]
     if identities[0] != identities[1]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array import Array
-from blizzarr.copying.elements import cells_for, copy_elements, regions_for
+from blizzarr.copying.elements import Lost, cells_for, copy_elements, regions_for
 from blizzarr.copying.progress import Record, fingerprint
 from blizzarr.copying.source_state import source_state
 from blizzarr.copying.stored import copy_stored, same_layout, stored_objects
@@ -19,7 +19,7 @@ from blizzarr.creation.describe import describe_array
 from blizzarr.creation.elements import check_convertible
 from blizzarr.creation.like import like
 from blizzarr.dtypes import DataType
-from blizzarr.errors import NodeExistsError, NodeTypeError
+from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError
 from blizzarr.formats import detect, encode, format_of, made_of, translate, with_masked_value
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta
@@ -81,8 +81,10 @@ class ArrayCopy:
         """True if a copy to the same place was begun and not finished."""
         return Record(self.store, self.path).read() is not None
 
-    def run(self, told: Told, *, resume: bool = False, overwrite: bool = False) -> Array:
+    def run(self, told: Told, *, resume: bool = False, overwrite: bool = False, lost: Lost | None = None) -> Array:
         """Copy the array, or go on with a copy that was interrupted.
+
+        With `lost`, chunks that cannot be decoded are left as the fill value; it is called once with each error.
 
         Raises
         ------
@@ -94,11 +96,14 @@ class ArrayCopy:
         target = Array(self.store, self.path, self.metadata)
         record = Record(self.store, self.path)
         positions = None
-        if isinstance(self.source, Array) and same_layout(self.source.metadata, self.metadata):
+        # Stored objects would be copied with their damage.
+        if lost is None and isinstance(self.source, Array) and same_layout(self.source.metadata, self.metadata):
             positions = stored_objects(self.source)
         regions = regions_for(self.source, target)
         cells = cells_for(self.source, regions, self.metadata) if positions is None else None
-        mark = self._mark(positions, (regions.region_shape, cells) if cells is not None else regions.region_shape)
+        parts: Any = regions.region_shape if cells is None else (regions.region_shape, cells)
+        # What a copy that skips damage has left out, one that does not must not take for copied.
+        mark = self._mark(positions, parts if lost is None else ("skip damaged", parts))
         steps = cells if positions is None else positions
         done = 0
         if resume and self._is_complete(record):
@@ -130,7 +135,7 @@ class ArrayCopy:
                 record.write(mark, state, number)
                 told(came)
 
-            copy_elements(self.source, target, regions, cells, done, copied)
+            copy_elements(self.source, target, regions, cells, done, copied, None if lost is None else _once(lost))
             if cells is not None:
                 told(size_of(self.source) - sum(_bytes(regions.region(cell), target) for cell in cells))
         record.finish()
@@ -181,6 +186,18 @@ class ArrayCopy:
         documents = encode(self.metadata, "")
         target = [document.decode() for document in documents.values()]
         return fingerprint(source, target, steps if positions is None else positions)
+
+
+def _once(lost: Lost) -> Lost:
+    """Return a function that tells of each chunk only once: several regions may need it."""
+    told: set[tuple[str | None, tuple[int, ...] | None]] = set()
+
+    def tell(error: BlizzarrError) -> None:
+        if (error.key, error.chunk) not in told:
+            told.add((error.key, error.chunk))
+            lost(error)
+
+    return tell
 
 
 def _bytes(region: tuple[slice, ...], target: Array) -> int:

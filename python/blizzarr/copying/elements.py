@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array import Array
 from blizzarr.config import config
-from blizzarr.copying.regions import Cell, Regions, plan_regions
+from blizzarr.copying.regions import Cell, Region, Regions, plan_regions
 from blizzarr.copying.stored import stored_objects
+from blizzarr.errors import ArchiveError, BlizzarrError, ChunkError
 from blizzarr.model import ArrayMeta
 
-__all__ = ["cells_for", "copy_elements", "regions_for"]
+__all__ = ["DAMAGE", "Lost", "cells_for", "copy_elements", "regions_for"]
+
+Lost: TypeAlias = Callable[[BlizzarrError], object]
+"""Called with the error of each chunk that cannot be decoded."""
+
+DAMAGE: Final = (ChunkError, ArchiveError)
+"""Errors about stored bytes, which stay as they are however often they are read."""
 
 _MOST: Final = 1 << 20
 """The most cells that are listed."""
@@ -58,6 +65,7 @@ def copy_elements(
     cells: list[Cell] | None = None,
     done: int = 0,
     after: Callable[[int, int], None] | None = None,
+    lost: Lost | None = None,
 ) -> None:
     """Copy all elements, from the region with number `done` on.
 
@@ -67,6 +75,9 @@ def copy_elements(
         The cells of the regions to copy, if not all; see `cells_for`.
     after
         Called after each region with the number of regions that are done and the bytes of this one.
+    lost
+        If given, chunks that cannot be decoded are left as the fill value of the target, and this is called with the
+        errors; otherwise, the first one is raised.
     """
     if regions is None:
         if isinstance(source, np.ndarray):
@@ -77,8 +88,14 @@ def copy_elements(
         cells = cells_for(source, regions, target.metadata)
     chosen = regions if cells is None else map(regions.region, cells)
     for number, region in enumerate(islice(chosen, done, None), done):
-        part = source[region]
+        damaged: list[Region] = []
+        if lost is None or not isinstance(source, Array):
+            part = source[region]
+        else:
+            part = _intact(source, region, damaged, lost)
         target[region] = part
+        for piece in damaged:
+            target[piece] = target.metadata.fill_value
         came = np.size(part) * target.dtype.itemsize
         # Released before the next one is read.
         del part
@@ -87,3 +104,29 @@ def copy_elements(
     if isinstance(source, Array):
         # Where nothing is stored, nothing was read.
         (source._binding or source._bind()).compare(source.shape)
+
+
+def _intact(source: Array, region: Region, damaged: list[Region], lost: Lost) -> npt.NDArray[Any]:
+    """Return the elements of a region; the parts that cannot be decoded are added to `damaged`, and mean nothing.
+
+    A region with damage is halved, between chunks, again and again, so that most of it is still read on all cores.
+    """
+    try:
+        return np.asarray(source[region])
+    except DAMAGE as error:
+        chunk_shape = source.metadata.chunk_shape
+        counts = [-(-part.stop // step) - part.start // step for part, step in zip(region, chunk_shape, strict=True)]
+        most = max(counts, default=1)
+        if most == 1:
+            lost(error)
+            damaged.append(region)
+            nothing = np.empty([part.stop - part.start for part in region], source.dtype)
+            # Of elements of any type this is one that can be encoded; `full` would take a list for several.
+            nothing.fill(source.metadata.fill_value)
+            return nothing
+        axis = counts.index(most)
+        part, step = region[axis], chunk_shape[axis]
+        middle = (part.start // step + most // 2) * step
+        halves = slice(part.start, middle), slice(middle, part.stop)
+        found = [_intact(source, (*region[:axis], half, *region[axis + 1 :]), damaged, lost) for half in halves]
+        return np.concatenate(found, axis)

@@ -15,8 +15,9 @@ from blizzarr.creation.elements import check_fill, decide_type
 from blizzarr.creation.json_values import check_attributes, is_unicode
 from blizzarr.dtypes import DataType
 from blizzarr.dtypes.fill_user import zero
+from blizzarr.dtypes.typestr import with_field_orders
 from blizzarr.errors import MetadataError, Problem
-from blizzarr.formats import arranged, format_named
+from blizzarr.formats import Format, arranged, format_named
 from blizzarr.keywords import unknown_keywords
 from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
 
@@ -87,7 +88,7 @@ def describe_array(
     if codecs is not None:
         _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
     lengths = _shape(shape)
-    kind = decide_type(DataType.parse(dtype), filters, serializer, compressors, codecs)
+    kind = decide_type(_element_type(dtype, form), filters, serializer, compressors, codecs)
     chunk_shape = resolve_chunks(chunks, lengths, kind.usual_bytes, shards)
     shard_shape = resolve_shards(shards, chunk_shape, lengths, kind.usual_bytes)
     if codecs is None:
@@ -193,6 +194,17 @@ def _shape(shape: ShapeLike) -> tuple[int, ...]:
     if problems:
         raise MetadataError(problems=problems)
     return tuple(lengths)
+
+
+def _element_type(dtype: Any, form: Format) -> DataType:
+    """Return the data type; where the format can, the fields of a struct keep their byte orders."""
+    kind = DataType.parse(dtype)
+    if not (kind.fields and form.has_field_orders) or isinstance(dtype, DataType):
+        return kind
+    try:
+        return with_field_orders(kind, np.dtype(dtype))
+    except (TypeError, ValueError):
+        return kind  # given as JSON, in which fields have no byte order
 
 
 def _endian(dtype: Any) -> str:

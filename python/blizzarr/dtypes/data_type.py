@@ -158,6 +158,9 @@ class DataType:
             return {"name": "struct", "configuration": {"fields": fields}}
         if self.configuration:
             return {"name": self.name, "configuration": dict(self.configuration)}
+        if self.kind is Kind.RAW:
+            # zarr-python does not know the r24 of the specification, and TensorStore reads both.
+            return {"name": "raw_bytes", "configuration": {"length_bytes": self.itemsize}}
         return self.name
 
     def fill_from_json(

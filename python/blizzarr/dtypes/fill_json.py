@@ -8,7 +8,8 @@ integer   a number without fraction and exponent, in range                      
 float     a finite number in range; "NaN", "Infinity", "-Infinity"; "0x7fc00001"  the shortest number that reads
           (all bits as hexadecimal digits)                                        back; "NaN" only for those bits
 complex   a pair of such values                                                   the same
-raw       a list of bytes                                                         the same
+raw       a list of bytes; base64                                                 base64, which TensorStore and
+                                                                                  zarr-python demand
 bytes     base64                                                                  the same
 text      a string                                                                the same
 struct    an object with a value for each field; base64 of the element as it is   an object
@@ -16,8 +17,7 @@ struct    an object with a value for each field; base64 of the element as it is 
 time      a number, "NaT"                                                         a number
 ========  ======================================================================  ================================
 
-Some other spellings are read as well: "+Infinity" and binary digits ("0b01...") of earlier drafts, and base64 for raw
-bytes, which other libraries write.
+Some other spellings are read as well: "+Infinity" and binary digits ("0b01...") of earlier drafts.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _half(dtype: DataType) -> np.dtype[Any]:
 def _decode_raw(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
     size = dtype.itemsize
     if type(value) is str:
-        # Not in the specification, but TensorStore and zarr-python write it.
+        # Not in the specification, but TensorStore and zarr-python write and demand it.
         with suppress(ValueError):
             data = b64decode(value, validate=True)
             if len(data) == size:
@@ -278,9 +278,7 @@ def encode(dtype: DataType, value: np.generic) -> Any:
     if kind is Kind.COMPLEX:
         real, imaginary = np.frombuffer(value.tobytes(), dtype=_half(dtype))
         return [_encode_real(real), _encode_real(imaginary)]
-    if kind is Kind.RAW:
-        return list(value.tobytes())
-    if kind is Kind.BYTES:
+    if kind in (Kind.RAW, Kind.BYTES):
         return b64encode(value.tobytes()).decode()
     if kind is Kind.TEXT:
         return str(value)

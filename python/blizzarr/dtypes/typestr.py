@@ -22,7 +22,7 @@ from blizzarr.dtypes.kinds import Kind
 from blizzarr.dtypes.time import UNITS
 from blizzarr.problems import Problems, lengths
 
-__all__ = ["Typestr", "from_typestr", "to_typestr"]
+__all__ = ["Typestr", "from_typestr", "to_typestr", "with_field_orders"]
 
 _FORM: Final = re.compile(r"([<>|=]?)([biufcSUVMmO])(0|[1-9][0-9]{0,9})?(?:\[([1-9][0-9]{0,9})?([A-Za-zμ]+)\])?")
 _SIZES: Final = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16), "M": (8,), "m": (8,)}
@@ -145,6 +145,30 @@ def _stored_field(field: Field, endian: str | None) -> Field:
     order: Literal["<", ">"] = "<" if endian == "little" else ">"
     fields = tuple(_stored_field(inner, endian) for inner in dtype.fields)
     return field._replace(dtype=replace(dtype, numpy=dtype.numpy.newbyteorder(order), fields=fields))
+
+
+def with_field_orders(dtype: DataType, given: np.dtype[Any]) -> DataType:
+    """Return the struct with the byte orders that the fields of a NumPy type have, if they are not all the same.
+
+    Examples
+    --------
+    >>> given = np.dtype([("a", "<i4"), ("b", ">f8")])
+    >>> to_typestr(with_field_orders(DataType.parse(given), given), None)
+    [['a', '<i4'], ['b', '>f8']]
+    """
+    typed = from_typestr(_listed(given), "dtype", Problems())
+    # Types that NumPy lacks have no such spelling.
+    if typed is None or typed.dtype.is_native or DataType.parse(typed.dtype.numpy) != dtype:
+        return dtype
+    return typed.dtype
+
+
+def _listed(given: np.dtype[Any]) -> list[list[Any]]:
+    listed = []
+    for name in given.names or ():
+        base, shape = given[name].subdtype or (given[name], ())
+        listed.append([name, _listed(base) if base.names else base.str, *([list(shape)] if shape else [])])
+    return listed
 
 
 def to_typestr(dtype: DataType, endian: str | None, path: str = "dtype", problems: Problems | None = None) -> Any:

@@ -33,9 +33,14 @@ class PathError(BlizzarrError, ValueError):
 
 
 class NodeNotFoundError(NumberedError, FileNotFoundError, KeyError):
-    """There is no array or group here; the text says what was looked for and what is there."""
+    """There is no array or group here; the text says what is there, and `sought` lists what was looked for."""
 
+    fields = (*NumberedError.fields, "sought")
     usual = errno.ENOENT
+
+    def __init__(self, reason: str = "", *, sought: tuple[str, ...] = (), **place: Any) -> None:
+        super().__init__(reason, **place)
+        self.sought = sought
 
 
 class NodeExistsError(NumberedError, FileExistsError):

@@ -11,7 +11,7 @@ from errno import EACCES, EISDIR, ENOTDIR
 from functools import lru_cache
 from typing import Any, Final
 
-from blizzarr.errors import BlizzarrError, LimitError, NodeNotFoundError, PathError, StoreError
+from blizzarr.errors import ArchiveError, BlizzarrError, LimitError, NodeNotFoundError, PathError, StoreError
 from blizzarr.formats import draft, v2_separator
 from blizzarr.formats.document import MAX_BYTES
 from blizzarr.formats.format import Child, Format, Found, Node, Store
@@ -113,7 +113,11 @@ def find_many(
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
     for form in forms:
         keys = [form.document_keys(paths[number]) for number in open_]
-        values = _documents(store, keys) if known is None else known
+        values = known
+        if values is None:
+            values, unreadable = _documents_or_errors(store, keys)
+            for position, error in unreadable.items():
+                found[open_[position]] = error
         for number, several in zip(open_, keys, strict=True):
             documents = {key: values[key] for key in several if key in values}
             if documents:
@@ -150,6 +154,24 @@ def _documents(store: Store, keys: Iterable[Sequence[str]]) -> dict[str, bytes]:
     wanted = list(dict.fromkeys(key for several in keys for key in several))
     pairs = zip(wanted, get_many(store, wanted), strict=True)
     return {key: value if type(value) is bytes else bytes(value) for key, value in pairs if value is not None}
+
+
+def _documents_or_errors(
+    store: Store, keys: Sequence[Sequence[str]]
+) -> tuple[dict[str, bytes], dict[int, ArchiveError]]:
+    """Return the documents that exist, by key, and by their numbers the nodes with a damaged entry in a zip file."""
+    try:
+        return _documents(store, keys), {}
+    except ArchiveError:
+        pass  # one by one, to find out which
+    values: dict[str, bytes] = {}
+    errors: dict[int, ArchiveError] = {}
+    for number, several in enumerate(keys):
+        try:
+            values |= _documents(store, [several])
+        except ArchiveError as error:
+            errors[number] = error
+    return values, errors
 
 
 def _decode(
@@ -299,11 +321,14 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
         )
         return implied.meta
     sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
+    # Those of all formats would hide what is there; the error has them as a field.
+    told = f"; looked for {sought[0]}" if len(sought) == 1 else ""
     there = (None if form is None else _of_another_format(store, path)) or what_is_there(store, path, detect)
     raise NodeNotFoundError(
-        f"no array or group here: {there}; looked for {sought}",
+        f"no array or group here: {there}{told}",
         array=f"/{path}",
         store=str(store),
+        sought=sought,
     )
 
 

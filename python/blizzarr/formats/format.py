@@ -74,6 +74,10 @@ class Format(Protocol):
         """True if a fill value may be null, which leaves unwritten elements undefined."""
 
     @property
+    def has_field_orders(self) -> bool:
+        """True if each field of a struct may have a byte order of its own."""
+
+    @property
     def default_compressor(self) -> str:
         """The name of the default compressor of new arrays."""
 

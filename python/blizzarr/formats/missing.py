@@ -9,6 +9,7 @@ from typing import Any, Final
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats.format import Format, Node, Store
 from blizzarr.formats.table import FORMATS
+from blizzarr.keywords import nearest
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import LocalStore
 from blizzarr.stores.generation import unwrapped
@@ -18,15 +19,15 @@ __all__ = ["what_is_there", "what_was_sought"]
 _SHOWN: Final = 6
 
 
-def what_was_sought(path: str, forms: Iterable[Format]) -> str:
+def what_was_sought(path: str, forms: Iterable[Format]) -> tuple[str, ...]:
     """Return the keys of the documents that would make a node at this path, each with its format.
 
     Examples
     --------
     >>> what_was_sought("a", [FORMATS["v3"]])
-    'a/zarr.json (v3)'
+    ('a/zarr.json (v3)',)
     """
-    return ", ".join(f"{' or '.join(form.node_keys(path))} ({form.name})" for form in forms)
+    return tuple(f"{' or '.join(form.node_keys(path))} ({form.name})" for form in forms)
 
 
 def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | None]) -> str:
@@ -50,8 +51,19 @@ def _what_is_empty(store: Any, detect: Callable[[Any, str], Node | None]) -> str
         return "the store is empty"
     if store.root.is_dir():
         return "the directory is empty"
-    above = _directory_above(store, detect)
+    above = _directory_above(store, detect) or _beside(store)
     return "no such file or directory" if above is None else f"no such file or directory; {above}"
+
+
+def _beside(store: LocalStore) -> str | None:
+    """Return a clause about a directory whose name was probably meant; None if there is none."""
+    if store.links == "within-root":
+        return None
+    try:
+        meant = nearest(store.root.name, os.listdir(store.root.parent))
+    except OSError:
+        return None
+    return None if meant is None else f"did you mean {meant!r}?"
 
 
 def _directory_above(store: LocalStore, detect: Callable[[Any, str], Node | None]) -> str | None:
@@ -59,7 +71,10 @@ def _directory_above(store: LocalStore, detect: Callable[[Any, str], Node | None
     if store.links == "within-root":
         return None  # what is above is outside
     above = next((parent for parent in store.root.parents if os.path.isdir(parent)), None)
-    return None if above is None else _node_at(LocalStore(above, read_only=True), "", str(above), detect)
+    if above is None:
+        return None
+    missing = store.root.relative_to(above).parts[0]
+    return _node_at(LocalStore(above, read_only=True), "", str(above), detect, missing)
 
 
 def _nearest(store: Store, path: str, detect: Callable[[Any, str], Node | None]) -> str:
@@ -67,14 +82,18 @@ def _nearest(store: Store, path: str, detect: Callable[[Any, str], Node | None])
     parent = path
     while parent:
         parent = parent.rpartition("/")[0]
-        said = _node_at(store, parent, f"/{parent}", detect)
+        missing = path[len(parent) :].strip("/").partition("/")[0]
+        said = _node_at(store, parent, f"/{parent}", detect, missing)
         if said is not None:
             return said
     return "there is no group above it either"
 
 
-def _node_at(store: Store, path: str, name: str, detect: Callable[[Any, str], Node | None]) -> str | None:
-    """Return a clause about the node at a path, with its members, under this name; None if there is no node."""
+def _node_at(store: Store, path: str, name: str, detect: Callable[[Any, str], Node | None], missing: str) -> str | None:
+    """Return a clause about the node at a path, under this name, with the members that there are in place of `missing`.
+
+    None if there is no node.
+    """
     try:
         node = detect(store, path)
     except BlizzarrError as error:
@@ -87,4 +106,6 @@ def _node_at(store: Store, path: str, name: str, detect: Callable[[Any, str], No
     prefix = None if form is None else form.listing_prefix(path)
     names = [] if form is None or prefix is None else form.child_names(path, *store.list_dir(prefix))
     more = "" if len(names) <= _SHOWN else f" and {len(names) - _SHOWN} more"
-    return f"the group {name} has {', '.join(names[:_SHOWN]) or 'no members'}{more}"
+    meant = nearest(missing, names)
+    has = f"the group {name} has {', '.join(names[:_SHOWN]) or 'no members'}{more}"
+    return has if meant is None else f"did you mean {meant!r}? T{has[1:]}"

@@ -86,6 +86,7 @@ class Precomputed(WithoutGroups):
     zarr_format: ClassVar[int | None] = None
     has_dimension_names: ClassVar[bool] = False
     has_null_fill: ClassVar[bool] = False
+    has_field_orders: ClassVar[bool] = False
     default_compressor: ClassVar[str] = "gzip"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 

@@ -37,6 +37,7 @@ class V1Format(WithoutGroups):
     zarr_format: ClassVar[int | None] = 1
     has_dimension_names: ClassVar[bool] = False
     has_null_fill: ClassVar[bool] = True
+    has_field_orders: ClassVar[bool] = True
     default_compressor: ClassVar[str] = "blosc"
     documents: ClassVar[tuple[str, ...]] = (_META, _ATTRIBUTES)
 

@@ -35,6 +35,7 @@ class V3Format(SiblingDocuments):
     zarr_format: ClassVar[int | None] = 3
     has_dimension_names: ClassVar[bool] = True
     has_null_fill: ClassVar[bool] = False
+    has_field_orders: ClassVar[bool] = False
     default_compressor: ClassVar[str] = "zstd"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 

@@ -81,7 +81,7 @@ class LocalStore(NativeStore):
         links: Links = "follow",
     ) -> None:
         # Absolute, so that the store means the same place after a change of directory and after pickling.
-        self._root = os.path.abspath(os.fsdecode(root))
+        self._root = os.path.abspath(os.path.expanduser(os.fsdecode(root)))
         mode = _mode(self._root)
         if mode is not None and not stat.S_ISDIR(mode):
             from blizzarr.stores.other_files import as_no_directory

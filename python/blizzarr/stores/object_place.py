@@ -8,7 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from blizzarr.stores.obstore_library import obstore
 
-__all__ = ["place_of_target"]
+__all__ = ["place_of_target", "url_of_target"]
 
 _ENDPOINTS: Final = {"s3": ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"), "az": ("AZURE_ENDPOINT", "AZURE_STORAGE_ENDPOINT")}
 _ACCOUNTS: Final = ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_ACCOUNT_NAME")
@@ -34,19 +34,42 @@ def place_of_target(target: Any) -> str:
     if isinstance(target, kinds.LocalStore):
         return f"file:{os.path.realpath(f'/{prefix}')}"
     config = _config(target)
-    bucket = config.get("bucket") or config.get("container_name")
+    scheme, bucket = _bucket(target, config)
     if bucket is None:
         return f"{type(target).__name__}:{id(target)}"
-    scheme = "s3"
-    if isinstance(target, kinds.AzureStore):
-        scheme, bucket = "az", f"{config.get('account_name') or _from_environment(_ACCOUNTS)}/{bucket}"
-    elif isinstance(target, kinds.GCSStore):
-        scheme = "gs"
+    if scheme == "az":
+        bucket = f"{config.get('account_name') or _from_environment(_ACCOUNTS)}/{bucket}"
     endpoint = config.get("endpoint") or _from_environment(_ENDPOINTS.get(scheme, ()))
     if config.get("use_emulator") == "true":
         endpoint = "emulator"
     server = f"{scheme}:{_place_of_url(endpoint)}/" if endpoint else f"{scheme}://"
     return f"{server}{bucket}{'/' if prefix else ''}{prefix}"
+
+
+def url_of_target(target: Any) -> str | None:
+    """Return the URL that a user would type for a bucket or a server; None for other stores.
+
+    Examples
+    --------
+    >>> import obstore
+    >>> url_of_target(obstore.store.S3Store("shelf", prefix="a/b", endpoint="http://localhost:9000"))
+    's3://shelf/a/b'
+    """
+    kinds = obstore().store
+    if isinstance(target, kinds.HTTPStore):
+        return place_of_target(target)
+    if isinstance(target, kinds.LocalStore):
+        return None
+    scheme, bucket = _bucket(target, _config(target))
+    prefix = str(getattr(target, "prefix", None) or "").strip("/")
+    return None if bucket is None else f"{scheme}://{bucket}{'/' if prefix else ''}{prefix}"
+
+
+def _bucket(target: Any, config: Any) -> tuple[str, str | None]:
+    """Return the scheme of a store, and its bucket or container; None if it has none."""
+    kinds = obstore().store
+    scheme = "az" if isinstance(target, kinds.AzureStore) else "gs" if isinstance(target, kinds.GCSStore) else "s3"
+    return scheme, config.get("bucket") or config.get("container_name")
 
 
 def _config(target: Any) -> Any:

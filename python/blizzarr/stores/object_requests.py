@@ -18,7 +18,7 @@ from blizzarr.stores.failures import is_of_signal
 from blizzarr.stores.object_conditions import Written, put, put_on_condition, version_and_marks, version_of
 from blizzarr.stores.object_marks import Marks
 from blizzarr.stores.object_names import names_of
-from blizzarr.stores.object_place import place_of_target
+from blizzarr.stores.object_place import place_of_target, url_of_target
 from blizzarr.stores.obstore_calls import ObstoreCalls
 from blizzarr.stores.obstore_library import is_in_child, obstore
 from blizzarr.stores.protocol import Listing, Value
@@ -50,6 +50,7 @@ _BEYOND_END = re.compile(r"\b416\b|Invalid range|Range Not Satisfiable", re.IGNO
 _NO_CREDENTIALS = re.compile(r"/latest/api/token|/computeMetadata/|/metadata/identity/")
 _PLAIN_HTTP = re.compile(r"HTTP error: builder error")
 _NOT_PARTIAL = re.compile(r"non-partial|not partial|Range request not supported", re.IGNORECASE)
+_XML = re.compile(r"(?:<\?xml[^>]*>\s*)?<(Error|ErrorResponse)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
 
 
 class _ReplacedError(Exception):
@@ -82,6 +83,8 @@ class ObjectRequests:
         self.is_conditional = not isinstance(target, kinds.HTTPStore | kinds.LocalStore)
         self.place = place_of_target(target)
         """The URL of the store, without credentials; of memory, a name for it in this process."""
+        self.url = url_of_target(target)
+        """The URL that a user would type, without the server; None if there is none."""
         self._has_bucket = False
         """Whether an answer has shown that the bucket exists, which cannot be removed before it is empty."""
         self._marks: BoundedCache[str, tuple[str, Marks]] = BoundedCache(most=_MARKED)
@@ -288,7 +291,7 @@ class ObjectRequests:
             return Listing(tuple(keys), tuple(sorted(f"{path}/" for path in found["common_prefixes"])))
 
     def __str__(self) -> str:
-        return f"<ObjectStore {self.place}>"
+        return self.url or f"<ObjectStore {self.place}>"
 
     @contextmanager
     def _failures(self, direction: str, key: str) -> Iterator[None]:
@@ -331,6 +334,23 @@ class ObjectRequests:
 
 
 def _reason(error: Exception) -> str:
-    """The message of an error of obstore, without credentials and what follows for its developers."""
+    """The message of an error of obstore, without credentials and what follows for its developers.
+
+    Of an answer in XML, its code and message are left.
+
+    Examples
+    --------
+    >>> _reason(RuntimeError('404: <?xml version="1.0"?><Error><Code>NoSuchKey</Code><Message>Gone.</Message></Error>'))
+    'RuntimeError: 404: Gone (NoSuchKey)'
+    """
     text = " ".join(str(error).partition("\n\nDebug source")[0].split())
+    text = _XML.sub(_told, text)
     return f"{type(error).__name__}: {without_secrets(text)}"
+
+
+def _told(answer: re.Match[str]) -> str:
+    """Return the message and the code of an answer in XML."""
+    code, message = (re.search(rf"<{tag}>(.*?)</{tag}>", answer[0], re.IGNORECASE) for tag in ("Code", "Message"))
+    if message is None or not message[1].strip():
+        return "an error without a message" if code is None else code[1]
+    return message[1].strip().rstrip(".") + ("" if code is None else f" ({code[1]})")

@@ -105,6 +105,9 @@ class ObjectStore(BaseStore):
         return cls(store_of_url(url, options), read_only=read_only, unsafe_shared_writes=unsafe_shared_writes)
 
     def __repr__(self) -> str:
+        return f"<ObjectStore {self._requests.place}>"
+
+    def __str__(self) -> str:
         return str(self._requests)
 
     def __eq__(self, other: object) -> bool:

@@ -139,7 +139,7 @@ def check_mode(mode: str) -> str:
 def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
     scheme = _SCHEME.match(text) if ":" in text else None
     if scheme is None:
-        return _from_path(text, mode, path)
+        return _from_path(os.path.expanduser(text) if text.startswith("~") else text, mode, path)
     name = scheme[1].lower()
     if name == "file":
         return _from_path(_file_path(text[len("file:") :]), mode, path)

@@ -33,11 +33,17 @@ def read(message: Message) -> Message:
     values = _values(array)
     return array_answer(
         values,
-        data_type=str(document["data_type"]) if "data_type" in document else old.typestr(values.dtype),
+        data_type=_type_name(document["data_type"]) if "data_type" in document else old.typestr(values.dtype),
         fill=array.fill_value,
         attributes=array.attrs.asdict(),
         names=document.get("dimension_names"),
     )
+
+
+def _type_name(data_type: Any) -> str:
+    """Return the name of a data type; that of raw bytes as in the specification."""
+    raw = isinstance(data_type, dict) and data_type["name"] == "raw_bytes"
+    return f"r{8 * data_type['configuration']['length_bytes']}" if raw else str(data_type)
 
 
 def write_group(message: Message) -> Message:

@@ -14,7 +14,7 @@ from blizzarr.stores import MemoryStore
 
 WAYS: dict[str, Callable[[MemoryStore], Any]] = {
     "open": lambda store: blizzarr.open(store, path="a/x", mode="a", attributes={"mine": 1}),
-    "open_group": lambda store: blizzarr.open_group(store, path="a/x"),
+    "open_group": lambda store: blizzarr.open_group(store, mode="a", path="a/x"),
     "group": lambda store: blizzarr.group(store, path="a/x"),
     "require_group": lambda store: blizzarr.open_group(store, path="a").require_group("x"),
     "require_groups": lambda store: blizzarr.open_group(store, path="a").require_groups("x")[0],
@@ -98,4 +98,4 @@ def test_a_place_that_is_taken_by_what_cannot_be_opened_is_an_error() -> None:
     with pytest.raises(NodeExistsError, match=r"something is here already \(x/c/"):
         blizzarr.open_array(store, path="x", shape=3, dtype="i4")
     with pytest.raises(NodeExistsError, match=r"something is here already \(x/c/"):
-        blizzarr.open_group(store).require_array("x", shape=3)
+        blizzarr.open_group(store, mode="a").require_array("x", shape=3)

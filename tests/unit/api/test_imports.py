@@ -190,3 +190,10 @@ def test_a_child_forked_while_another_thread_imports(tmp_path: Path) -> None:
     """
     command = [sys.executable, "-W", "ignore", "-c", dedent(tell), str(tmp_path)]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
+
+
+def test_dir_lists_what_is_public() -> None:
+    """What completion offers: no modules of the inside."""
+    assert [name for name in dir(blizzarr) if not name.startswith("__")] == sorted(
+        name for name in blizzarr.__all__ if not name.startswith("__")
+    )

@@ -51,7 +51,7 @@ def test_what_is_no_pool_is_refused() -> None:
 def test_all_that_is_kept_stays_below_the_limit() -> None:
     """Chunks of many arrays, all of them read again and again: the pool is never larger than it may be."""
     pool = blizzarr.CachePool(200_000)
-    group = blizzarr.open_group(MemoryStore()).cached(pool, recheck=False)
+    group = blizzarr.open_group(MemoryStore(), mode="a").cached(pool, recheck=False)
     data = np.arange(50_000, dtype="int32").reshape(100, 500)
     arrays = [group.create_array(f"a{number}", data=data, chunks=(10, 50 + number)) for number in range(6)]
     rng = np.random.default_rng(1)

@@ -224,7 +224,7 @@ def test_out_is_filled_and_is_not_what_is_kept() -> None:
 
 def test_groups_hand_their_pool_to_their_members() -> None:
     pool = blizzarr.CachePool(MIB)
-    root = blizzarr.open_group(MemoryStore()).cached(pool, recheck=False)
+    root = blizzarr.open_group(MemoryStore(), mode="a").cached(pool, recheck=False)
     root.create_group("g").create_array("a", data=np.arange(4), chunks=2)
     assert root["g/a"][1] == root["g"]["a"][0] + 1 == 1
     assert pool.info().misses == 1

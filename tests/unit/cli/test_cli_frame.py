@@ -18,7 +18,7 @@ from blizzarr.cli.place import Place
 
 Run = Callable[..., "tuple[int, str, str, bytes]"]
 
-VERBS = ["info", "tree", "ls", "cat", "show", "create", "copy", "rm"]
+VERBS = ["info", "tree", "ls", "cat", "show", "create", "copy", "consolidate", "rm"]
 
 
 def test_help_lists_the_verbs(run: Run) -> None:
@@ -38,6 +38,11 @@ def test_help_of_each_verb_has_an_example(run: Run, verb: str) -> None:
 
 def test_version(run: Run) -> None:
     assert run("--version").out == f"blizzarr {version('blizzarr')}\n"
+
+
+@pytest.mark.parametrize("verb", [[], *([verb] for verb in VERBS)], ids=str)
+def test_help_gives_no_type_to_what_takes_no_value(run: Run, verb: list[str]) -> None:
+    assert "<bool>" not in run(*verb, "--help").out
 
 
 def test_help_needs_neither_numpy_nor_the_engine() -> None:

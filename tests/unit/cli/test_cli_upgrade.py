@@ -111,3 +111,14 @@ def test_nodes_of_the_draft_by_path(run: Run, tmp_path: Path) -> None:
     assert run("cat", f"{place}/a/b[1, :2]").out.split() == ["4", "5"] or "4" in run("cat", f"{place}/a/b[1, :2]").out
     assert "b" in run("tree", place).out
     assert run("ls", place / "a").out.split() == ["b"]
+
+
+def test_a_dry_run_says_what_the_real_one_would_say(run: Run, tmp_path: Path) -> None:
+    """A zip file cannot be upgraded in place; both say what can be done instead, and it can."""
+    blizzarr.copy(a_hierarchy(tmp_path / "old.zarr"), tmp_path / "old.zip")
+    dry, real = run("upgrade", tmp_path / "old.zip", "--dry-run"), run("upgrade", tmp_path / "old.zip")
+    assert (dry.code, dry.err) == (real.code, real.err)
+    assert dry.code == 1
+    assert "copy it to a new place instead, with --format v3" in dry.err
+    assert run("copy", tmp_path / "old.zip", tmp_path / "new.zip", "--format", "v3").code == 0
+    assert np.array_equal(blizzarr.open(tmp_path / "new.zip", path="a/b", zarr_format=3)[:], VALUES)

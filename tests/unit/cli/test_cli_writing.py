@@ -124,7 +124,8 @@ def test_copy_names_what_it_cannot_read(run: Run, data: Path) -> None:
     Path(f"{data}/brain/bad/zarr.json").write_text('{"zarr_format": 3}')
     result = run("copy", data, "copy.zarr")
     assert result.code == 1
-    assert result.err.endswith("Not copied, because blizzarr cannot read it: brain/bad.\n")
+    told = "Not copied, because blizzarr cannot read it (1):\n  brain/bad/zarr.json does not conform: node_type: "
+    assert result.err.endswith(f'{told}expected "array" or "group", found nothing\n')
     assert "brain/t1" in blizzarr.open_group("copy.zarr", mode="r")
 
 
@@ -233,3 +234,60 @@ def test_rm_leaves_no_stale_consolidated_metadata(run: Run, data: Path) -> None:
     blizzarr.consolidate_metadata(data)
     assert run("rm", f"{data}/series", "-y").code == 0
     assert run("tree", data, "--depth", "1").out.splitlines() == ["/", "└── brain"]
+
+
+def test_copy_into_chunks_and_shards_by_name(run: Run, data: Path, volume: np.ndarray) -> None:
+    """By dimension, and by array; what is not named stays."""
+    named = ["--chunks", "z=3,x=10", "--chunks", "/brain/mask:6,4", "--shards", "z=6"]
+    assert run("copy", data, "out.zarr", *named).code == 0
+    root = blizzarr.open_group("out.zarr", mode="r")
+    assert (root["brain/t1"].chunks, root["brain/t1"].shards) == ((3, 4, 10), (6, 8, 10))
+    assert (root["brain/mask"].chunks, root["series"].chunks) == ((6, 4), (4,))
+    assert np.array_equal(root["brain/t1"][...], volume)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--chunks", "zz=3"], 1, "expected the name of a dimension, found 'zz'"),
+        (["--chunks", "/brain/t:3,3,3"], 1, "did you mean '/brain/t1'?"),
+        (["--chunks", "z=3", "--chunks", "4"], 2, "expected the names of dimensions or the path of an array in each"),
+        (["--chunks", "z=a"], 2, "expected DIMENSION=LENGTH,... like time=31,lat=45, found 'z=a'"),
+        (["--shards", "/brain/t1:z=6,3"], 2, "expected DIMENSION=LENGTH"),
+    ],
+)
+def test_copy_refuses_names_that_are_not_there(
+    run: Run, data: Path, arguments: list[str], code: int, message: str
+) -> None:
+    result = run("copy", data, "out.zarr", *arguments)
+    assert result.code == code
+    assert message in " ".join(result.err.replace("│", " ").split())
+    assert not Path("out.zarr").exists()
+
+
+@pytest.mark.filterwarnings("default")
+def test_copy_what_is_intact(run: Run, data: Path, volume: np.ndarray) -> None:
+    """What is lost is listed and reads as the fill value; without the option, nothing is copied quietly."""
+    blizzarr.open_array(data, path="brain/mask")[...] = True
+    Path(data, "brain/mask/c/0/0").write_bytes(b"damaged")
+    Path(data, "series/zarr.json").write_text("{}")
+    assert run("copy", data, "strict.zarr", "-z", "none").code == 1
+    result = run("copy", data, "out.zarr", "--skip-damaged")
+    assert result.code == 1
+    lines = result.err.splitlines()
+    assert lines[-3] == "Not copied, because blizzarr cannot read it (2):"
+    assert lines[-2].startswith("  series/zarr.json does not conform")
+    assert lines[-1].startswith(f"  cannot decode chunk c/0/0 of /brain/mask in {data.absolute()}: zstd: ")
+    root = blizzarr.open_group("out.zarr", mode="r")
+    assert sorted(name for name, _ in root.walk()) == ["brain", "brain/mask", "brain/t1"]
+    assert np.array_equal(root["brain/t1"][...], volume)
+    assert run("copy", "out.zarr", "again.zarr", "--skip-damaged").code == 0
+
+
+def test_consolidate(run: Run, data: Path) -> None:
+    result = run("consolidate", f"{data}/brain")
+    assert (result.code, result.err) == (0, f"Consolidated the metadata of 2 arrays and groups in {data}/brain.\n")
+    assert sorted(blizzarr.open_group(data, path="brain", mode="r").metadata.consolidated) == ["mask", "t1"]
+    assert run("consolidate", f"{data}/series").code == 1
+    assert run("copy", f"{data}/brain", "out.zarr").code == 0
+    assert "Consolidated  yes" in run("info", "out.zarr").out

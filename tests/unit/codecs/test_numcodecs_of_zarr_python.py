@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from typing import Any
 
@@ -96,3 +97,32 @@ def test_serializers(name: str, package: str) -> None:
     pytest.importorskip(package)
     both_ways(REALS, serializer=getattr(theirs, name)(), compressors=[theirs.Zlib()])
     both_ways(REALS, filters=[theirs.AsType(encode_dtype="<f4")], serializer=getattr(theirs, name)())
+
+
+def test_pcodec_is_the_compressor_of_v2_as_of_zarr_python() -> None:
+    """Not a filter: other programs look for the compressor there."""
+    pytest.importorskip("pcodec")
+    both: list[Any] = []
+    for library in (zarr, blizzarr):
+        values: dict[str, Any] = {}
+        place = zarr.storage.MemoryStore(values) if library is zarr else values
+        given: dict[str, Any] = {"shape": (7, 9), "chunks": (4, 6), "dtype": "f8", "zarr_format": 2, "filters": None}
+        codec = {"id": "pcodec", "level": 4}
+        made = library.create_array(place, compressors=zarr_codec(codec) if library is zarr else codec, **given)
+        made[...] = REALS
+        raw = values[".zarray"]
+        both.append(json.loads(raw.to_bytes() if library is zarr else raw))
+    assert both[1]["compressor"] == {key: value for key, value in both[0]["compressor"].items() if value is not None}
+    assert both[1]["filters"] is None
+    again = zarr.open_array(zarr.storage.MemoryStore({key: buffer(value) for key, value in values.items()}), mode="r")
+    np.testing.assert_array_equal(again[...], REALS)
+
+
+def zarr_codec(config: dict[str, Any]) -> Any:
+    import numcodecs
+
+    return numcodecs.get_codec(config)
+
+
+def buffer(value: bytes) -> Any:
+    return default_buffer_prototype().buffer.from_bytes(value)

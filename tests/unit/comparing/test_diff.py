@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -305,3 +306,30 @@ def test_memory_is_bounded_by_regions(tmp_path: Path) -> None:
     assert told[0] == (0, 12_000_000)
     assert told[-1] == (12_000_000, 12_000_000)
     assert max(later[0] - sooner[0] for sooner, later in pairwise(told)) <= 1 << 20
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int16", ">f8", "complex64", "M8[ns]", "S3", "U2", [("a", "<i4"), ("b", "<f8")]]
+)
+def test_a_null_fill_value_is_what_it_reads_as_where_there_is_no_null(dtype: Any) -> None:
+    """So a copy is the same as its source; in a format that has null, a value is not the same as null."""
+    values: dict[str, bytes] = {}
+    blizzarr.create_array(values, data=np.ones(4, "int8").astype(dtype), chunks=2, zarr_format="v2")
+    document = json.loads(values[".zarray"])
+    values[".zarray"] = json.dumps({**document, "fill_value": None}).encode()
+    source = blizzarr.open_array(values, mode="r")
+    assert source.fill_value is None
+    copied = blizzarr.copy(source, {}, zarr_format="v3")
+    assert blizzarr.diff(source, copied).same
+    assert blizzarr.diff(copied, source).same
+    assert blizzarr.diff(source, blizzarr.copy(source, {})).same
+    filled = blizzarr.create_array({}, data=source[...], chunks=2, zarr_format="v2")
+    assert [found.kind for found in blizzarr.diff(source, filled).differences] == ["fill-value"]
+
+
+def test_a_null_fill_value_is_no_other_value() -> None:
+    values: dict[str, bytes] = {}
+    blizzarr.create_array(values, data=np.ones(4, "int8"), zarr_format="v2")
+    values[".zarray"] = json.dumps({**json.loads(values[".zarray"]), "fill_value": None}).encode()
+    found = blizzarr.diff(values, blizzarr.create_array({}, data=np.ones(4, "int8"), fill_value=7))
+    assert [str(difference) for difference in found.differences] == ["/: fill value: None against 7"]

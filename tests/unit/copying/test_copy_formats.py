@@ -171,3 +171,43 @@ def test_interrupted_and_finished() -> None:
         blizzarr.copy(source, target, zarr_format=3, chunks=50, compressors=None, progress=stop)
     made = blizzarr.copy(source, target, zarr_format=3, chunks=50, compressors=None, resume=True)
     assert np.array_equal(made[:], np.arange(4000))
+
+
+@pytest.mark.parametrize("old", ["v3", "v2", "v3_draft_zarr_python"])
+@pytest.mark.parametrize("new", ["v3", "v2", "v3_draft_zarr_python", "v3_draft"])
+@pytest.mark.parametrize("resume", [False, True])
+def test_consolidated_metadata_are_kept(old: str, new: str, resume: bool) -> None:
+    """A copy of what opens with one request does, too, where the format has that; what it says is true of the copy."""
+    source = blizzarr.create_group({}, zarr_format=old, attributes={"a": 1})
+    source.create_array("x", data=np.arange(6).reshape(2, 3), dimension_names=None)
+    source.create_array("inner/y", data=np.arange(6), chunks=2)
+    source = blizzarr.consolidate_metadata(source)
+    values: dict[str, bytes] = {}
+    made = blizzarr.copy(source, values, zarr_format=new, chunks={"/inner/y": 3}, resume=resume)
+    assert isinstance(made, blizzarr.Group)
+    assert (made.metadata.consolidated is not None) == (new != "v3_draft")
+    assert blizzarr.check(values).ok
+    assert blizzarr.open(values, path="inner", mode="r").metadata.consolidated is None
+    assert made["inner/y"].chunks == (3,)
+    assert dict(made.attrs) == {"a": 1}
+
+
+def test_consolidated_metadata_of_inner_groups_are_kept() -> None:
+    """A group within may have them where the whole has none; a group without them gets none."""
+    source = blizzarr.create_group({})
+    source.create_array("a/x", data=np.arange(6))
+    source.create_array("b/y", data=np.arange(6))
+    blizzarr.consolidate_metadata(source, path="b")
+    made = blizzarr.copy(source, {})
+    assert isinstance(made, blizzarr.Group)
+    assert made.metadata.consolidated is None
+    assert made["a"].metadata.consolidated is None
+    assert list(made["b"].metadata.consolidated) == ["y"]
+
+
+def test_consolidated_metadata_in_a_zip_file(tmp_path: Path) -> None:
+    source = blizzarr.create_group({})
+    source.create_array("x", data=np.arange(6))
+    blizzarr.copy(blizzarr.consolidate_metadata(source), tmp_path / "c.zip")
+    assert list(blizzarr.open_group(tmp_path / "c.zip", mode="r").metadata.consolidated) == ["x"]
+    assert blizzarr.check(tmp_path / "c.zip").ok

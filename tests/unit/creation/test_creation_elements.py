@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -318,3 +319,40 @@ def test_like_and_save(tmp_path: Path) -> None:
     group = blizzarr.open_group(tmp_path / "two")
     group["new"] = TEXTS
     assert group["new"][2] == TEXTS[2]
+
+
+NESTED = [["a", "<i4"], ["b", ">f8", [2]], ["c", [["d", ">u2"], ["e", "|S3"]]]]
+
+
+@pytest.mark.parametrize(
+    ("zarr_format", "spelled"),
+    [("v1", [["a", "<i4"], ["b", ">f8"]]), ("v2", [["a", "<i4"], ["b", ">f8"]]), ("v2", NESTED)],
+)
+def test_fields_keep_their_byte_orders_where_the_format_can(zarr_format: str, spelled: Any) -> None:
+    """v1 and v2 have the byte order of each field; in v3, all fields have the same."""
+    nested = spelled is NESTED
+    mixed = np.dtype(
+        [("a", "<i4"), *([("b", ">f8", (2,)), ("c", [("d", ">u2"), ("e", "S3")])] if nested else [("b", ">f8")])]
+    )
+    rows = [(1, (2.5, -1), (3, b"x")), (4, (0.5, 9), (6, b"yz")), (-7, (0, 8), (9, b""))]
+    data = np.array(rows if nested else [(1, 2.5), (4, 0.5), (-7, 9)], mixed)
+    values: dict[str, Any] = {}
+    array = blizzarr.create_array(values, data=data, dtype=mixed, chunks=2, zarr_format=zarr_format, fill_value=data[1])
+    document = json.loads(values[".zarray" if zarr_format == "v2" else "meta"])
+    assert document["dtype"] == spelled
+    assert array.dtype == mixed
+    assert blizzarr.open_array(values)[...].tobytes() == data.tobytes()
+    array.resize((5,))
+    assert blizzarr.open_array(values)[4].tobytes() == data[1].tobytes()
+    assert blizzarr.copy(array, {}).dtype == mixed
+    if not nested:
+        assert blizzarr.copy(array, {}, zarr_format="v3")[...].tolist() == array[...].tolist()
+
+
+def test_zarr_python_reads_fields_of_both_byte_orders(tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    data = np.array([(1, 2.5), (4, 0.5), (-7, 9)], [("a", "<i4"), ("b", ">f8")])
+    blizzarr.create_array(tmp_path / "x", data=data, dtype=data.dtype, chunks=2, zarr_format=2)
+    theirs = zarr.open_array(tmp_path / "x", mode="r")
+    assert theirs.dtype == data.dtype
+    assert theirs[...].tobytes() == data.tobytes()

@@ -82,7 +82,7 @@ def test_the_bits_of_nan(name: str, bits: str) -> None:
         ("complex64", 1 - 2j, [1.0, -2.0]),
         ("int64", -(2**63), -(2**63)),
         ("bool", True, True),
-        ("r16", b"\x01\xff", [1, 255]),
+        ("r16", b"\x01\xff", "Af8="),
         ("M8[s]", np.datetime64("1970-01-02"), 86400),
         ("m8[s]", "NaT", -(2**63)),
         ("bfloat16", 1.5, 1.5),
@@ -93,7 +93,7 @@ def test_the_bits_of_nan(name: str, bits: str) -> None:
         (
             [("a", "i4"), ("n", [("x", "f4"), ("y", "V2")])],
             (1, (np.inf, b"ab")),
-            {"a": 1, "n": {"x": "Infinity", "y": [97, 98]}},
+            {"a": 1, "n": {"x": "Infinity", "y": "YWI="}},
         ),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from blizzarr import formats
@@ -93,7 +95,7 @@ def test_names_that_may_not_be_are_not_listed() -> None:
         ("g/y", "nothing is at this path; the group /g has x"),
         ("g/x/deep", "; /g/x is an array, which has nothing below it"),
         ("nowhere/at/all", "the group / has g, readme"),
-        ("readme", "found text;"),
+        ("readme", "found text"),
     ],
 )
 def test_not_found(path: str, text: str) -> None:
@@ -103,11 +105,14 @@ def test_not_found(path: str, text: str) -> None:
     assert text in str(caught.value)
     assert str(caught.value).startswith(f"/{path} in a dict: no array or group here")
     assert (caught.value.array, caught.value.store) == (f"/{path}", "a dict")
+    assert caught.value.sought[:2] == (f"{path}/zarr.json (v3)", f"{path}/.zarray or {path}/.zgroup (v2)")
+    assert pickle.loads(pickle.dumps(caught.value)).sought == caught.value.sought
+    assert len(str(caught.value)) < 160
 
 
 def test_an_empty_store() -> None:
     """Nothing at all is said so."""
-    with pytest.raises(NodeNotFoundError, match=r"^a dict: no array or group here: the store is empty; looked for "):
+    with pytest.raises(NodeNotFoundError, match=r"^a dict: no array or group here: the store is empty$"):
         formats.read_node(DictStore(), "")
     with pytest.raises(NodeNotFoundError, match="nothing is at this path; there is no group above it either"):
         formats.read_node(DictStore(), "a/b")

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import blizzarr
 from blizzarr.codecs import (
     BloscCodec,
     BytesCodec,
@@ -273,3 +274,18 @@ def test_consolidated_metadata() -> None:
     written = json.loads(V3.encode(damaged.with_attributes({"c": 3}), "")["zarr.json"])
     assert written == {**document, "attributes": {"c": 3}}
     assert "consolidated_metadata" not in json.loads(V3.encode(damaged.with_consolidated(None), "")["zarr.json"])
+
+
+@pytest.mark.parametrize("dtype", ["V3", "r24", {"name": "raw_bytes", "configuration": {"length_bytes": 3}}])
+def test_raw_bytes_are_spelled_as_most_readers_have_them(dtype: Any) -> None:
+    """zarr-python does not know r24, and TensorStore reads no list as its fill value; documents keep their spelling."""
+    values: dict[str, bytes] = {}
+    blizzarr.create_array(values, shape=2, dtype=dtype, fill_value=b"abc")
+    document = json.loads(values["zarr.json"])
+    assert document["data_type"] == {"name": "raw_bytes", "configuration": {"length_bytes": 3}}
+    assert document["fill_value"] == "YWJj"
+    values["zarr.json"] = json.dumps({**document, "data_type": "r24", "fill_value": [97, 98, 99]}).encode()
+    array = blizzarr.open_array(values)
+    array.attrs["a"] = 1
+    kept = json.loads(values["zarr.json"])
+    assert (kept["data_type"], kept["fill_value"]) == ("r24", [97, 98, 99])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from blizzarr import api
+from blizzarr.api import consolidate_metadata
 from blizzarr.array import Array
 from blizzarr.config import config
 from blizzarr.errors import (
@@ -83,9 +84,15 @@ def test_members_at_every_depth(root: Group) -> None:
 
 def test_what_is_looked_for_and_what_is_there(root: Group) -> None:
     """A wrong name says which names there are."""
-    with pytest.raises(NodeNotFoundError, match=r"the group / has g, x; looked for nothing/zarr\.json") as caught:
+    with pytest.raises(NodeNotFoundError, match=r"nothing is at this path; the group / has g, x$") as caught:
         root["nothing"]
     assert isinstance(caught.value, KeyError)
+    assert "nothing/zarr.json (v3)" in caught.value.sought
+    root.create_array("temperature", shape=1, dtype="i1")
+    with pytest.raises(NodeNotFoundError, match=r"did you mean 'temperature'\? The group / has g, temperature, x$"):
+        root["temprature"]
+    with pytest.raises(NodeNotFoundError, match=r"did you mean 'temperature'\?.*use_consolidated=False"):
+        consolidate_metadata(root)["Temprature"]
     with pytest.raises(NodeNotFoundError, match="/x is an array, which has nothing below it"):
         root["x/deeper"]
 

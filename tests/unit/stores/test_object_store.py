@@ -188,6 +188,8 @@ def test_places_below_others(server: str, monkeypatch: pytest.MonkeyPatch) -> No
     """Also on other servers than the vendor's, wherever they are named, and whether a URL ends with a slash."""
     above, below = (ObjectStore.from_url(f"s3://b/{path}", endpoint=server, **OPTIONS) for path in ("a", "a/c"))
     assert repr(below) == f"<ObjectStore s3:{server}/b/a/c>"
+    assert str(below) == "s3://b/a/c"
+    assert str(ObjectStore.from_url("az://c/a/b", account_name="acc", skip_signature=True)) == "az://c/a/b"
     assert is_below(below, "", above, "c")
     assert not is_below(above, "", below, "")
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"{server}/")
@@ -246,7 +248,7 @@ def test_a_bucket_that_is_missing_is_no_missing_value(server: str) -> None:
     }
     # What one of them has found out must not make another one forget it.
     for call in [*calls.values()] * 2:
-        with pytest.raises(StoreError, match=r"NoSuchBucket|no such bucket"):
+        with pytest.raises(StoreError, match=r"^[^<>]*no such bucket[^<>]*$"):
             call()
 
 

@@ -54,6 +54,7 @@ def chain_to_configs(
     filters = [codec for codec in chain.filters if isinstance(codec, ArrayFilter)]
     endian: str | None = None
     listed: list[dict[str, Any] | None] = []
+    takes_elements = False
     if isinstance(serializer, NumcodecsRun):
         order, endian = serializer.order, serializer.endian
         listed = [codec.config() for codec in serializer.codecs]
@@ -65,6 +66,7 @@ def chain_to_configs(
             listed = [codec.config() for codec in ordered_filters]
         if isinstance(serializer, ObjectCodec) and order != "C" and not serializer.lays_out:
             problems.add(path, f"the order C, in which {serializer.name} lays chunks out whatever is said", order)
+        takes_elements = isinstance(serializer, NumcodecsCodec) and not isinstance(serializer, ObjectCodec)
         if isinstance(serializer, NumcodecsCodec):
             listed.append(serializer.config())
         elif not isinstance(serializer, BytesCodec):
@@ -80,8 +82,8 @@ def chain_to_configs(
     if len(problems.items) > before:
         return None
     configs = [config for config in listed if config is not None]
-    # The last one is the compressor only if it takes bytes, as readers give it bytes.
-    compressor = configs.pop() if chain.compressors else None
+    # The last one is the compressor if it makes bytes; what it takes is bytes, or elements as pcodec takes them.
+    compressor = configs.pop() if chain.compressors or takes_elements else None
     return Configs(configs or None, compressor, order, endian)
 
 

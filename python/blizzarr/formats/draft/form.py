@@ -40,6 +40,7 @@ class Draft:
     implicit_groups: ClassVar[bool] = True
     has_dimension_names: ClassVar[bool] = False
     default_compressor: ClassVar[str] = "blosc"
+    has_field_orders: ClassVar[bool] = False
     index_codecs: ClassVar[tuple[str, ...]] = ("bytes",)
 
     @property

@@ -17,6 +17,7 @@ __all__ = ["read_beginning", "read_entry", "read_entry_ranges"]
 
 
 _BLOCK: Final = 1 << 20
+_ADVICE: Final = "a copy with skip_damaged=True saves what is intact"
 
 
 def read_entry(file: AppendFile, entry: Entry, limit: int) -> bytes:
@@ -91,9 +92,9 @@ def _checked(file: AppendFile, entry: Entry) -> Iterator[bytes]:
 
 def _check(file: AppendFile, entry: Entry, size: int, crc: int) -> None:
     if size != entry.size:
-        raise _damaged(file, entry, f"expected {entry.size:,} bytes as its directory says, found {size:,}")
+        raise _damaged(file, entry, f"expected {entry.size:,} bytes as its directory says, found {size:,}; {_ADVICE}")
     if crc != entry.crc:
-        raise _damaged(file, entry, f"checksum mismatch: expected {entry.crc:08x}, found {crc:08x}")
+        raise _damaged(file, entry, f"checksum mismatch: expected {entry.crc:08x}, found {crc:08x}; {_ADVICE}")
 
 
 def _cut(parts: Iterator[bytes], spans: Sequence[tuple[int, int]]) -> list[Value]:
@@ -153,7 +154,7 @@ def _plain(file: AppendFile, entry: Entry, wanted: int) -> Iterator[bytes]:
 
 
 def _undecodable(file: AppendFile, entry: Entry, error: zlib.error) -> ArchiveError:
-    return _damaged(file, entry, f"its deflated bytes are damaged: {error}")
+    return _damaged(file, entry, f"its deflated bytes are damaged: {error}; {_ADVICE}")
 
 
 def _damaged(file: AppendFile, entry: Entry, reason: str) -> ArchiveError:

@@ -90,7 +90,7 @@ class ZipStore(BaseStore):
             raise ValueError(f"expected mode 'r', 'a' or 'w', found {mode!r}")
         if compression not in ("stored", "deflated"):
             raise ValueError(f"expected compression 'stored' or 'deflated', found {compression!r}")
-        self.path = Path(os.path.abspath(os.fsdecode(path)))
+        self.path = Path(os.path.abspath(os.path.expanduser(os.fsdecode(path))))
         self.read_only = mode == "r"
         self.compression = compression
         self.limit = limit

@@ -1,0 +1,25 @@
+"""``blizzarr consolidate``: the metadata of a whole hierarchy in one document."""
+
+from __future__ import annotations
+
+import typer
+
+from blizzarr.cli.place import PathArgument, Place
+
+__all__ = ["EXAMPLES", "run"]
+
+EXAMPLES = "Example:  blizzarr consolidate data.zarr"
+
+
+def run(path: PathArgument) -> None:
+    """Copy the metadata of everything in a group into the document of the group.
+
+    Programs then open the group with one request, which matters on object stores. A change of any metadata in the group
+    by blizzarr removes the copies, since they would be out of date: run this when you are done.
+    """
+    place = Place.parse(path)
+    from blizzarr import api
+
+    group = api.consolidate_metadata(place.target, path=place.path)
+    count = len(group.metadata.consolidated or ())
+    typer.echo(f"Consolidated the metadata of {count:,} arrays and groups in {place.text}.", err=True)
