@@ -224,7 +224,7 @@ def test_zip_files_are_read_like_directories(run: Run, data: Path, volume: np.nd
         (["info", "data.zarr/nothing"], 1, "no array or group here"),
         (["info", "nowhere.zip"], 1, "there is no file nowhere.zip"),
         (["info", "nosuch://bucket/key"], 1, "cannot open a nosuch: URL"),
-        (["show", "data.zarr/brain/t1", "--cmap", "jet"], 1, "expected one of the colour maps viridis"),
+        (["show", "data.zarr/brain/t1", "--cmap", "nothing"], 1, "expected one of the colour maps viridis"),
         (["show", "data.zarr/series", "--origin", "left"], 2, "expected 'upper' or 'lower', found 'left'"),
         (["show", "data.zarr/series", "-o", "x.jpg"], 2, "expected a file named .png, found 'x.jpg'"),
         (["show", "data.zarr/series", "-o", "no/such/place.png"], 1, "no/such/place.png"),

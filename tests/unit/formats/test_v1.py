@@ -278,7 +278,7 @@ def test_there_are_no_groups() -> None:
     blizzarr.create_array(store, name="deep/down", data=VALUES, zarr_format=1)
     assert {key.rpartition("/")[0] for key in store} == {"deep/down"}
     assert np.array_equal(blizzarr.open_array(store, path="deep/down")[:], VALUES)
-    with pytest.raises(NodeNotFoundError, match=r"deep/meta \(v1\)"):
+    with pytest.raises(NodeNotFoundError, match="found down/"):
         blizzarr.open(store, path="deep")
     group: dict[str, Any] = {}
     blizzarr.create_group(group)
