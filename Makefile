@@ -70,7 +70,7 @@ fuzz: $(VENV)/built .envs/fuzz  ## each fuzz target for FUZZ_SECONDS: codecs, sh
 	PYTHONPATH=$(CURDIR)/.envs/fuzz $(BIN)/python rust/fuzz/fuzz.py --seconds $(FUZZ_SECONDS) $(ARGS)
 
 # The tests of the engine that call no C, at sizes that Miri can do in minutes.
-MIRI := tests::geometry panics:: pool:: fill:: store::key store::ranges
+MIRI := tests::geometry reserve:: panics:: pool:: fill:: store::key store::ranges
 
 miri:  ## Miri over copies, plans and the pool of threads; without Miri `fuzz` has the same copies under a sanitizer
 	@if cargo +nightly miri --version >/dev/null 2>&1; then \

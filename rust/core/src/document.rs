@@ -157,7 +157,7 @@ impl Document {
 
     /// Compares, and refuses if the array does not have all elements of this shape any more.
     pub fn has_all(&self, known: &[usize]) -> Result<()> {
-        within(known.iter().copied(), &*self.shape(None)?)
+        within(known.iter().copied(), &self.shape(None)?)
     }
 
     /// What a read has to say in the end; `done` is what became of it.

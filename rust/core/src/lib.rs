@@ -29,6 +29,7 @@ mod read_raw;
 mod read_shard;
 pub mod reduce;
 pub mod region;
+pub mod reserve;
 pub mod results;
 pub mod salvage;
 mod salvage_index;

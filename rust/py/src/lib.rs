@@ -21,8 +21,12 @@ mod results;
 mod signals;
 mod stores;
 
+use blizzarr_core::reserve::Reserving;
 use blizzarr_core::store::durability;
 use pyo3::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: Reserving = Reserving;
 
 /// The version of the native module.
 #[pyfunction]
