@@ -48,13 +48,18 @@ class Archive:
             self._is_complete = directory.is_complete
             if not directory.intact:
                 damaged = directory.intact is False
-                self._names = Names(file.read_at, directory.entries.values(), str(path), damaged=damaged)
+                self._names = Names(file.read_at, self.entries, directory.folders, str(path), damaged=damaged)
 
     @classmethod
     def open(cls, path: Path, mode: str) -> Archive:
         """Open a file to read (``"r"``), to add to (``"a"``), or to replace (``"w"``)."""
         if mode == "r" or (mode == "a" and os.path.lexists(path)):
-            return cls(path, AppendFile.open(path))
+            file = AppendFile.open(path)
+            try:
+                return cls(path, file)
+            except BaseException:
+                file.close()
+                raise
         return cls(path, None, replaces=mode == "w")
 
     @property
@@ -183,13 +188,16 @@ class Archive:
             if self._names is not None:
                 self._names.check_entries()
             file = AppendFile.open(self.path, writes=True)
-            if not before.is_unchanged():
+            try:
+                if not before.is_unchanged():
+                    raise ConflictError(
+                        "another writer changed this zip file since it was opened; open it again", store=str(self.path)
+                    )
+                if self._stop < file.size:  # what was never listed would otherwise be in the way of the next reader
+                    file.cut(self._stop)
+            except BaseException:
                 file.close()
-                raise ConflictError(
-                    "another writer changed this zip file since it was opened; open it again", store=str(self.path)
-                )
-            if self._stop < file.size:  # what was never listed would otherwise be in the way of the next reader
-                file.cut(self._stop)
+                raise
             self._files.append(file)
             self._file = file
             self._reads_only = False

@@ -26,6 +26,8 @@ class Directory:
 
     entries: dict[str, Entry]
     """The usable entries by key; the last of several with one name."""
+    folders: tuple[Entry, ...]
+    """The entries of directories, which have no values."""
     complaints: tuple[str, ...]
     """The entries that were skipped and why, for a warning."""
     is_complete: bool
@@ -122,12 +124,14 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
         If the name of one that is skipped, or that is there twice, is another in the file.
     """
     entries: dict[str, Entry] = {}
+    folders: list[Entry] = []
     skipped: list[str] = []
     if found.intact is False:
         complaints.append("its directory has a wrong checksum; its names are compared with those in the file")
     for entry in found.entries:
         key = entry.name
         if key.endswith("/") and not entry.size:
+            folders.append(entry)
             continue
         reason = _reason(key)
         if key in entries and (found.intact is False or entries[key].offset == entry.offset):
@@ -142,7 +146,7 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
             entries[key] = entry
         else:
             skipped.append(f"entry {key!r}: {reason}")
-    return Directory(entries, (*complaints, *skipped), not skipped, found.intact, found.end.stop)
+    return Directory(entries, tuple(folders), (*complaints, *skipped), not skipped, found.intact, found.end.stop)
 
 
 def _reason(key: str) -> str | None:
