@@ -316,6 +316,20 @@ def test_row_122_an_offset_among_many_entries(tmp_path: Path) -> None:
         store.list()
 
 
+def test_row_122_a_size_and_a_value(tmp_path: Path) -> None:
+    """A value that is said to be longer than the chunk, of which only the beginning would be needed: it has none."""
+    path = tmp_path / "x.zip"
+    python_with_data_descriptors(path)
+    data = bytearray(path.read_bytes())
+    data[data.index(b"c/1") + 3 + 1] ^= 1
+    data[data.rindex(b"c/1") - 46 + 26] ^= 1
+    path.write_bytes(data)
+    array = blizzarr.open_array(path, mode="r")
+    assert array[:6].tolist() == DATA[:6].tolist()
+    with pytest.raises(ArchiveError, match=r"c/1 in .*expected 65,542 bytes as its directory says, found 6"):
+        array[...]
+
+
 def test_row_122_a_directory_in_the_place_of_a_chunk(tmp_path: Path) -> None:
     """As in a directory that was not packed, it is no missing chunk; other directories are in nobody's way."""
     path = tmp_path / "x.zip"
