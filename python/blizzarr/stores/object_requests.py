@@ -13,7 +13,7 @@ from typing import Any, Final
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.stores.coalescing import Span
-from blizzarr.stores.credentials import shown_cause, without_secrets
+from blizzarr.stores.credentials import hide_causes, raise_from, without_secrets
 from blizzarr.stores.failures import is_of_signal
 from blizzarr.stores.object_conditions import Written, put, put_on_condition, version_and_marks, version_of
 from blizzarr.stores.object_marks import Marks
@@ -303,7 +303,10 @@ class ObjectRequests:
         began = time.monotonic()
         try:
             yield
-        except (BlizzarrError, MemoryError):
+        except MemoryError:
+            raise
+        except BlizzarrError as error:
+            hide_causes(error)
             raise
         except Exception as error:
             if is_of_signal(error):
@@ -327,7 +330,7 @@ class ObjectRequests:
             elif _PLAIN_HTTP.search(reason):
                 reason += "; for an endpoint that begins with http://, pass client_options={'allow_http': True}"
             place = {"key": key or None, "store": str(self), "direction": direction}
-            raise StoreError(reason, errno=number, **place) from shown_cause(error)
+            raise_from(error, StoreError(reason, errno=number, **place))
 
 
 def _reason(error: Exception) -> str:
