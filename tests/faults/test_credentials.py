@@ -10,6 +10,7 @@ import pickle
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +109,11 @@ def file_systems() -> Iterator[None]:
 
 
 def texts_of(error: BaseException) -> Iterator[str]:
-    """All that is shown of an error, its causes included, and its fields."""
+    """All that is shown of an error, its causes included, and its fields; also what is hidden behind ``from None``."""
     yield from (str(error), repr(error), "".join(traceback.format_exception(error)))
+    for behind in (error.__cause__, error.__context__):
+        if behind is not None:
+            yield from texts_of(behind)
     if isinstance(error, BlizzarrError):
         yield from (str(getattr(error, field)) for field in error.fields)
         yield repr(pickle.loads(pickle.dumps(error)))
@@ -249,6 +253,83 @@ def test_row_128_urls_of_tensorstore_show_no_credentials(url: str, monkeypatch: 
         with pytest.raises(BlizzarrError) as caught:
             call()
         check(*texts_of(caught.value))
+
+
+def refusing_at_once(url: str, **options: Any) -> ObjectStore:
+    """A store of obstore that gives up soon, as nobody answers there."""
+    retries = {"max_retries": 0, "retry_timeout": timedelta(seconds=1)}
+    return ObjectStore.from_url(url, timeout="1s", retry_config=retries, **options)
+
+
+@pytest.mark.parametrize(
+    ("url", "options"),
+    [
+        (f"http://me:{SECRET}@127.0.0.1:9/a", {}),
+        (f"http://127.0.0.1:9/a?X-Amz-Signature={SECRET}", {}),
+        (f"s3://bucket/a?X-Amz-Signature={SECRET}", {"endpoint": "http://127.0.0.1:9"}),
+        ("s3://bucket/a", {"endpoint": f"http://me:{SECRET}@127.0.0.1:9"}),
+        (f"s3://bucket/a?x=1#token={SECRET}", {"endpoint": "http://127.0.0.1:9"}),
+    ],
+)
+def test_row_128_object_stores_show_no_credentials(url: str, options: dict[str, Any]) -> None:
+    if url.startswith("s3"):
+        options = {**options, "region": "x", "access_key_id": "abcdef", "secret_access_key": SECRET}
+    store = refusing_at_once(url, **options)
+    check(repr(store), store.place)
+    calls: list[Callable[[], object]] = [
+        lambda: store.get("x"),
+        lambda: store.get_ranges("x", [(0, 4), (10, 4)]),
+        lambda: blizzarr.open(store, mode="r"),
+        lambda: blizzarr.open_array(store, mode="r"),
+    ]
+    if url.startswith("s3"):
+        calls += [
+            lambda: store.set("x", b"1"),
+            lambda: store.set_if_version("x", b"1", None),
+            lambda: store.get_with_version("x"),
+            lambda: store.delete("x"),
+            store.list,
+            store.list_dir,
+        ]
+    for call in calls:
+        with pytest.raises(BlizzarrError) as caught:
+            call()
+        check(*texts_of(caught.value))
+
+
+def test_row_128_buckets_below_two_signatures_are_two_places() -> None:
+    one, other = (ObjectStore.from_url(f"gs://b/a?token={SECRET}{n}", skip_signature=True) for n in "01")
+    check(one.place, repr(other))
+    assert one.place.startswith("gs://b/a?")
+    assert one.place != other.place
+    assert ObjectStore.from_url("gs://b/a", skip_signature=True).place == "gs://b/a"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: blizzarr.open(f"file://me:{SECRET}@host/x"),
+        lambda: blizzarr.open(f"file:///x?token={SECRET}"),
+        lambda: blizzarr.open(f"file:::me:{SECRET}@host"),
+        lambda: blizzarr.open(f"http:/me:{SECRET}@host/x"),
+        lambda: blizzarr.open(f"https://host/x?token={SECRET}"),
+        lambda: ObjectStore.from_url(f"http:/me:{SECRET}@host/x"),
+        lambda: ObjectStore.from_url(f"s3://me:{SECRET}@bucket/x"),
+        lambda: ObjectStore.from_url(f"https://me:{SECRET}@[::1/x"),
+        lambda: ObjectStore.from_url(f"http://me:{SECRET}@host:99999/x"),
+        lambda: ObjectStore.from_url("s3://bucket/x", endpoint=f"me:{SECRET}@host"),
+        lambda: ObjectStore.from_url("s3://bucket/x", endpoint=f"http://me:{SECRET}@host", timeout="abc"),
+        lambda: ObjectStore.from_url("s3://bucket/x", endpoint=f"http://me:{SECRET}@[::1"),
+        lambda: ObjectStore.from_url("s3://bucket/x", secret=SECRET),
+        lambda: ObjectStore.from_url("s3://bucket/x", secret_access_key={"a": SECRET}),
+        lambda: ObjectStore.from_url("s3://bucket/x", proxy_url=f"http://me:{SECRET}@[::1"),
+        lambda: ts.Spec(f"s3://me:{SECRET}@b!"),
+    ],
+)
+def test_row_128_refused_urls_and_options_are_not_shown(call: Callable[[], object]) -> None:
+    with pytest.raises((BlizzarrError, ValueError, TypeError)) as caught:
+        call()
+    check(*texts_of(caught.value))
 
 
 def test_row_128_pickles_hold_what_the_store_needs() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from blizzarr.errors import ArchiveError, BlizzarrError, ConflictError, StoreErr
 from blizzarr.stores import ZipStore
 from blizzarr.stores.zip.directory import read_directory
 from support.child import Child
-from support.zip_files import WRITERS, ours, ours_in_two_parts, python
+from support.zip_files import WRITERS, ours, ours_in_two_parts, python, python_with_data_descriptors
 
 DATA = np.arange(1, 13, dtype="uint8")
 
@@ -142,6 +143,107 @@ def test_row_122_names_of_another_program_when_a_key_is_missing(tmp_path: Path) 
         with pytest.raises(ArchiveError, match="c/777"):
             use()
     assert path.read_bytes() == data
+
+
+def damaged_entry(data: bytearray, key: bytes, name: bytes, offset: Callable[[int], int]) -> None:
+    """Give the entry of a key in the directory a name that begins like this, and another offset."""
+    at = data.rindex(key) - 46
+    assert data[at : at + 4] == b"PK\1\2"
+    where = int.from_bytes(data[at + 42 : at + 46], "little")
+    data[at + 42 : at + 46] = offset(where).to_bytes(4, "little")
+    shorter = len(key) - len(name)  # which the extra field becomes longer
+    for field, change in ((28, -shorter), (30, shorter)):
+        length = int.from_bytes(data[at + field : at + field + 2], "little") + change
+        data[at + field : at + field + 2] = length.to_bytes(2, "little")
+    data[at + 46 : at + 46 + len(name)] = name
+    if name == b"c1/":  # which passes for a directory if it is empty
+        data[at + 20 : at + 28] = bytes(8)
+
+
+@pytest.mark.filterwarnings("ignore:.*entry 'c/'")
+@pytest.mark.parametrize("writer", sorted({name for name in WRITERS if "ours" not in name} | {"a zip file in it"}))
+@pytest.mark.parametrize("name", [b"co1", b"c/", b"c", b"c1/"])
+@pytest.mark.parametrize(
+    "offset",
+    [lambda where: where, lambda where: where ^ 1, lambda where: where ^ 1 << 20, lambda where: 0],
+    ids=["right", "no record", "beyond", "another record"],
+)
+def test_row_122_a_name_and_an_offset(tmp_path: Path, writer: str, name: bytes, offset: Callable[[int], int]) -> None:
+    """Whichever record the offset leads to, the chunk is not taken for missing."""
+    path = tmp_path / "x.zip"
+    if writer == "a zip file in it":
+        python(tmp_path / "inner.zip", described())
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("inner.zip", (tmp_path / "inner.zip").read_bytes().replace(b"c/0", b"c/4"))
+            for key, value in described().items():
+                archive.writestr(key, value)
+    else:
+        WRITERS[writer](path, described())
+    data = bytearray(path.read_bytes())
+    if writer == "a zip file in it" and offset(1) == 0:
+        offset = lambda where: data.index(b"PK\3\4", 4)  # noqa: E731
+    damaged_entry(data, b"c/1", name, offset)
+    path.write_bytes(data)
+    for use in (
+        lambda: blizzarr.open_array(path, mode="r")[...],
+        lambda: blizzarr.open_array(path, mode="r").nchunks_initialized,
+        lambda: blizzarr.copy(path, {}),
+        lambda: blizzarr.diff(path, described()),
+        lambda: blizzarr.check(path),
+        lambda: ZipStore(path, "a").set("note", b""),
+    ):
+        with pytest.raises(ArchiveError, match=r"damaged|disagree"):
+            use()
+    assert path.read_bytes() == data
+
+
+def test_row_122_an_offset_among_many_entries(tmp_path: Path) -> None:
+    """The other entries can be read; a listing, and what differs from the name in one bit, is an error."""
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(1000):
+            archive.writestr(f"c/{number}", b"1")
+    data = bytearray(path.read_bytes())
+    damaged_entry(data, b"c/777", b"c/77w", lambda where: where + 1)
+    path.write_bytes(data)
+    store = ZipStore(path)
+    assert store.get("c/1000") is None
+    assert store.get("c/778") == b"1"
+    with pytest.raises(ArchiveError, match=r"where it says that 'c/77w' begins, is no such entry"):
+        store.get("c/777")
+    with pytest.raises(ArchiveError, match=r"is no such entry"):
+        store.list()
+
+
+def test_row_122_a_size_and_a_value(tmp_path: Path) -> None:
+    """A value that is said to be longer than the chunk, of which only the beginning would be needed: it has none."""
+    path = tmp_path / "x.zip"
+    python_with_data_descriptors(path, described())
+    data = bytearray(path.read_bytes())
+    data[data.index(b"c/1") + 3 + 1] ^= 1
+    data[data.rindex(b"c/1") - 46 + 26] ^= 1
+    path.write_bytes(data)
+    array = blizzarr.open_array(path, mode="r")
+    assert array[:6].tolist() == DATA[:6].tolist()
+    with pytest.raises(ArchiveError, match=r"c/1 in .*expected 65,542 bytes as its directory says, found 6"):
+        array[...]
+
+
+def test_row_122_a_directory_in_the_place_of_a_chunk(tmp_path: Path) -> None:
+    """As in a directory that was not packed, it is no missing chunk; other directories are in nobody's way."""
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for key, value in {"c/": b"", "d/": b"", **described()}.items():
+            archive.writestr("c/1/" if key == "c/1" else key, b"" if key == "c/1" else value)
+    array = blizzarr.open_array(path, mode="r")
+    assert array[:6].tolist() == DATA[:6].tolist()
+    with pytest.raises(StoreError, match=r"c/1 in .*expected a value, found a directory"):
+        array[...]
+    (tmp_path / "unpacked").mkdir()
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    with pytest.raises(StoreError, match="found a directory"):
+        blizzarr.open_array(tmp_path / "unpacked")[...]
 
 
 def test_row_122_other_programs_keep_our_comment(tmp_path: Path) -> None:

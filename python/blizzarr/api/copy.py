@@ -22,11 +22,12 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors, check_path, join
 from blizzarr.problems import warn
 from blizzarr.stores import Store, StoreLike, resolve
-from blizzarr.stores.place import is_below
+from blizzarr.stores.place import is_below, lasting_place_of
 
 if TYPE_CHECKING:
     from blizzarr.copying.array import ArrayCopy, Source
     from blizzarr.copying.elements import Lost
+    from blizzarr.copying.progress import Record
 
 __all__ = ["Progress", "copy"]
 
@@ -54,9 +55,10 @@ def copy(
     the same, stored objects are copied as they are, without decoding.
 
     A copy that was interrupted can be finished by calling again with ``resume=True``: a small record beside each
-    unfinished array says how far it has come, and is removed when the array is done. If the metadata of the source has
-    changed meanwhile, the call is refused; so it is if its chunks were written, for sources in a directory or in
-    memory. In other stores such writes go unnoticed, so do not change the elements before the copy is done.
+    unfinished array says how far it has come, and is removed when the array is done; one beside the group that is
+    copied is there until everything is done. If the metadata of the source has changed meanwhile, the call is refused;
+    so it is if its chunks were written, for sources in a directory or in memory. In other stores such writes go
+    unnoticed, so do not change the elements before the copy is done.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ def copy(
     NodeExistsError
         If something is at the destination, and neither `overwrite` nor `resume` is set.
     ConflictError
-        With `resume`, if the source has changed since the copy began.
+        With `resume`, if the source has changed since the copy began, or the copy was begun with other options.
     ValueError
         If `resume` and `overwrite` are both set, source and destination overlap, or `chunks` or `shards` names a
         dimension or an array that is not there.
@@ -122,6 +124,7 @@ def copy(
     """
     from blizzarr.copying.array import ArrayCopy, size_of
     from blizzarr.copying.layout import check_layout, layout_for
+    from blizzarr.copying.progress import Record
 
     check_option_names(options)
     if resume and overwrite:
@@ -149,15 +152,18 @@ def copy(
             if isinstance(job.source, Array):
                 _refuse_overlap(job.source, found, place)
     meter = _Meter(progress, sum(size_of(job.source) for job in jobs))
+    record = Record(found, place)
     if groups:
         if not (resume or overwrite):
-            _refuse_interrupted(found, place, jobs)
-        _place_groups(found, place, groups, resume=resume, overwrite=overwrite)
+            _refuse_interrupted(record, jobs)
+        _place_groups(record, _group_mark(what, groups, jobs), groups, resume=resume, overwrite=overwrite)
         overwrite = False
     for job in jobs:
         job.run(meter, resume=resume, overwrite=overwrite, lost=lost)
     for group in consolidated if getattr(found, "supports_list", True) else ():
         consolidate(found, group, groups[group])
+    if groups:
+        record.finish()
     flush = getattr(found, "flush", None)
     if flush is not None and not getattr(found, "shows_at_once", False):
         flush()
@@ -293,23 +299,46 @@ def _has_consolidated(form: Format) -> bool:
     return True
 
 
-def _place_groups(store: Store, place: str, groups: dict[str, GroupMeta], *, resume: bool, overwrite: bool) -> None:
-    """Store the groups, outermost first; with `resume` those that are there stay as they are."""
+def _group_mark(source: Any, groups: dict[str, GroupMeta], jobs: Sequence[ArrayCopy]) -> str:
+    """Return what tells the copy of this group, with these documents, from any other."""
+    from blizzarr.copying.progress import fingerprint
+
+    place = (lasting_place_of(source.store), source.path) if isinstance(source, Group) else None
+    planned = groups | {job.path: job.metadata for job in jobs}
+    return fingerprint(
+        place, {path: [*map(bytes.decode, encode(meta, path).values())] for path, meta in planned.items()}
+    )
+
+
+def _place_groups(record: Record, mark: str, groups: dict[str, GroupMeta], *, resume: bool, overwrite: bool) -> None:
+    """Store the record and the groups, outermost first; with `resume` those that are there stay as they are."""
+    store = record.store
+
+    def begin() -> None:
+        record.write(mark, None, 0)
+
     for path, metadata in groups.items():
         here = detect(store, path) if resume else None
         if isinstance(here, ArrayMeta):
             raise NodeExistsError("expected an interrupted copy of a group, found an array", array=f"/{path}")
+        outermost = path == record.path
         if here is None:
-            place_node(store, path, metadata, overwrite=overwrite and path == place, copied=True)
+            before = begin if outermost else None
+            place_node(store, path, metadata, overwrite=overwrite and outermost, before=before, copied=True)
+        elif outermost:
+            record.done(mark, None, 0)
+            begin()
 
 
-def _refuse_interrupted(store: Store, place: str, jobs: Sequence[ArrayCopy]) -> None:
-    """Say how to go on, where a copy of the same arrays was interrupted."""
-    if jobs and detect(store, place) is not None and any(job.interrupted for job in jobs):
+def _refuse_interrupted(record: Record, jobs: Sequence[ArrayCopy]) -> None:
+    """Say how to go on, where a copy of the same group or arrays was interrupted."""
+    if detect(record.store, record.path) is None:
+        return
+    if record.read() is not None or any(job.interrupted for job in jobs):
         raise NodeExistsError(
             "an interrupted copy is here; resume=True finishes it, overwrite=True begins again",
-            array=f"/{place}",
-            store=str(store),
+            array=f"/{record.path}",
+            store=str(record.store),
         )
 
 

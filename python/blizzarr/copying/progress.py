@@ -16,6 +16,9 @@ yes         yes         interrupted: the first `done` regions are there
 no          yes         complete
 ==========  ==========  =========================================================
 
+The record of a group is beside its outermost document until all its arrays and groups are there; none of its regions
+are counted.
+
 In a store that cannot delete, a record that says ``"complete"`` counts as none.
 """
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
+from _thread import start_new_thread
 from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from blizzarr.errors import ConflictError
 from blizzarr.futures.future import Future, fail, pending, run
@@ -20,6 +22,9 @@ from blizzarr.futures.future import Future, fail, pending, run
 __all__ = ["POOL", "deferred", "do_all", "submit"]
 
 T = TypeVar("T")
+
+_PATIENCE: Final = 1.0
+"""Seconds after which a thread that has not begun is taken for one that never will."""
 
 
 class Pool:
@@ -35,6 +40,8 @@ class Pool:
         self._queue: SimpleQueue[Future[Any]] = SimpleQueue()
         self._free = 0
         self._active = 0
+        self._starting: list[float] = []
+        """When the threads were started that are active, and have not begun yet."""
         self._mine = threading.local()
         self._running: dict[int, Future[Any]] = {}
 
@@ -46,15 +53,22 @@ class Pool:
     def _grow(self) -> None:
         """Start another thread, if more work is queued than threads are idle, and the limit allows it."""
         with self._lock:
+            now = time.monotonic()
+            while self._starting and now - self._starting[0] > _PATIENCE:
+                del self._starting[0]
+                self._active -= 1
             if self._free >= self._queue.qsize() or self._active >= self._limit:
                 return
+            self._starting.append(now)
             self._active += 1
-        # Daemons, as Python would wait for others when it ends, and what they wait for may never come.
+        # Python does not wait for them when it ends, as what they wait for may never come; and nobody waits until they
+        # have begun, which one that finds no memory never does.
         try:
-            threading.Thread(target=self._work, name="blizzarr", daemon=True).start()
-        except RuntimeError:
+            start_new_thread(self._work, ())
+        except (RuntimeError, MemoryError):
             # The system cannot start another thread.
             with self._lock:
+                self._starting.pop()
                 self._active -= 1
                 others = self._active
             if not others:
@@ -62,6 +76,11 @@ class Pool:
 
     def _work(self) -> None:
         self._mine.worker = True
+        with self._lock:
+            if self._starting:
+                del self._starting[0]
+            else:  # it was no longer expected
+                self._active += 1
         me = threading.get_ident()
         while True:
             with self._lock:
@@ -76,7 +95,7 @@ class Pool:
                 run(future)
             except BaseException:
                 # A callback has ended this thread with SystemExit, or there is a bug in this library, which
-                # `threading.excepthook` reports. Another thread takes the place of this one.
+                # `sys.unraisablehook` reports. Another thread takes the place of this one.
                 with self._lock:
                     self._active -= 1
                 raise

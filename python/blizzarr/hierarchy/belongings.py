@@ -32,7 +32,8 @@ from blizzarr.stores import Store
 __all__ = ["PROGRESS", "Belongings", "array_chunks", "belongings", "chunk_names", "chunk_pattern", "own_keys"]
 
 PROGRESS = "blizzarr-copy.json"
-"""The key, beside the document of an array that is being copied, of the copy's progress; see `blizzarr.copying`."""
+"""The key, beside the document of an array or group that is being copied, of the copy's progress; see
+`blizzarr.copying`."""
 
 _ORPHAN = re.compile(rf"(?:[^/]+/)+c(?:/{INDEX})+")
 """Chunks in a group that are not of an array with a document: an interrupted removal has left them."""

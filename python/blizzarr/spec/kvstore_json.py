@@ -19,7 +19,7 @@ from blizzarr.spec.parsed import Parsed
 from blizzarr.spec.places import PLACES, SCHEMES
 from blizzarr.spec.resources import RESOURCES
 from blizzarr.spec.urls import as_place, in_url, split_url
-from blizzarr.stores.credentials import credentials_in, shown_cause
+from blizzarr.stores.credentials import credentials_in, raise_from
 
 __all__ = ["kvstore_from_json", "kvstore_from_url", "kvstore_json", "kvstore_url", "resources_json", "take_resources"]
 
@@ -149,7 +149,7 @@ def kvstore_from_url(text: str) -> KvNode:
         try:
             node = url_part(part, node)
         except SpecError as error:
-            raise in_url(SpecError, text, error) from shown_cause(error, credentials_in(text))
+            raise_from(error, in_url(SpecError, text, error), credentials_in(text))
     assert node is not None
     return node
 

@@ -22,7 +22,7 @@ from blizzarr.spec.places import PLACES, SCHEMES
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.urls import as_place, decoded, in_url, split_url
-from blizzarr.stores.credentials import credentials_in, shown_cause
+from blizzarr.stores.credentials import credentials_in, raise_from
 from blizzarr.views import IndexTransform, transform_from_json
 
 __all__ = ["derived", "spec_from_json", "spec_from_url", "spec_json"]
@@ -168,7 +168,7 @@ def spec_from_url(text: str) -> SpecNode:
             found = _applied(part, found)
     except SpecError as error:
         kind = UnsupportedDriverError if isinstance(error, UnsupportedDriverError) else SpecError
-        raise in_url(kind, text, error) from shown_cause(error, credentials_in(text))
+        raise_from(error, in_url(kind, text, error), credentials_in(text))
     return _array("auto", "", found) if isinstance(found, KvNode) else derived(_known(found))
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-__all__ = ["credentials_in", "shown_cause", "without_secrets"]
+__all__ = ["credentials_in", "hide_causes", "raise_from", "without_secrets"]
 
-_SECRET: Final = re.compile(r"(?<=://)[^/?#\s]*@|(?<=\?)[^\s#]+")
-"""In URLs: what is before the host, and what is after the path."""
+_SECRET: Final = re.compile(r"(?<=://)[^/?#\s]*@|(?:(?<=\?)|(?<=%3[Ff]))\S+")
+"""In URLs: what is before the host, and what is after the path, also where that was taken for a part of the path."""
 _USER: Final = re.compile(r"(?:^|(?<=://))[^/?#\s:]*:(?!//)[^/?#\s]*@")
 """A name and a password before a host, also without a scheme: some file systems take them for a part of the path."""
 _OPTION: Final = re.compile(r"key|secret|token|pass|pwd|auth|cred|sas|sign|cookie|header|account|user", re.IGNORECASE)
@@ -66,20 +66,47 @@ def _texts(value: Any, hidden: bool) -> Iterator[str]:
         yield value
 
 
-def shown_cause(error: BaseException, known: tuple[str, ...] = ()) -> BaseException | None:
-    """Return an exception as the cause of another one, or None if it would show credentials, as causes are shown, too.
+def raise_from(error: BaseException, raised: BaseException, known: tuple[str, ...] = ()) -> NoReturn:
+    """Raise an exception that is caused by another one, which is left out if it would show credentials.
+
+    Whoever reports errors may show what was being handled, too, even of an exception that is raised ``from None``.
+    """
+    try:
+        raise raised from error
+    except BaseException:
+        hide_causes(raised, known)
+        raise
+
+
+def hide_causes(raised: BaseException, known: tuple[str, ...] = ()) -> None:
+    """Remove what an exception was caused by, and raised during, if that would show credentials.
 
     Examples
     --------
-    >>> shown_cause(OSError("GET https://example.org/a failed")), shown_cause(OSError("GET https://me:s@example.org/a"))
+    >>> raised = RuntimeError()
+    >>> raised.__cause__ = OSError("GET https://example.org/a failed")
+    >>> raised.__context__ = OSError("GET https://me:s@example.org/a failed")
+    >>> hide_causes(raised)
+    >>> raised.__cause__, raised.__context__
     (OSError('GET https://example.org/a failed'), None)
     """
-    chain: BaseException | None = error
+    if raised.__cause__ is not None and _shows(raised.__cause__, known):
+        raised.__cause__ = None
+    if raised.__context__ is not None and _shows(raised.__context__, known):
+        raised.__context__ = None
+
+
+def _shows(error: BaseException, known: tuple[str, ...]) -> bool:
+    """Return whether an exception, or one behind it, shows credentials."""
+    behind: list[BaseException | None] = [error]
     seen: set[int] = set()
-    while chain is not None and id(chain) not in seen:
-        seen.add(id(chain))
-        for text in (str(chain), repr(chain), *getattr(chain, "__notes__", ())):
+    while behind:
+        one = behind.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        for text in (str(one), repr(one), *getattr(one, "__notes__", ())):
             if without_secrets(text, known) != text:
-                return None
-        chain = chain.__cause__ or chain.__context__
-    return error
+                return True
+        behind += (one.__cause__, one.__context__)
+    return False

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from blizzarr.errors import BlizzarrError, StoreError
-from blizzarr.stores.credentials import shown_cause, without_secrets
+from blizzarr.stores.credentials import hide_causes, raise_from, without_secrets
 
 __all__ = ["failures", "is_of_signal", "mark_as_of_signal"]
 
@@ -36,7 +36,10 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
     """
     try:
         yield
-    except (BlizzarrError, MemoryError):
+    except MemoryError:
+        raise
+    except BlizzarrError as error:
+        hide_causes(error, getattr(store, "_credentials", ()))
         raise
     except Exception as error:
         number = error.errno if isinstance(error, OSError) else None
@@ -47,7 +50,7 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
         known = getattr(store, "_credentials", ())
         place = {"key": key or None, "store": str(store), "direction": direction}
         reason = without_secrets(str(reason), known)
-        raise StoreError(reason, errno=number, **place) from shown_cause(error, known)
+        raise_from(error, StoreError(reason, errno=number, **place), known)
 
 
 def mark_as_of_signal(raised: BaseException) -> None:

@@ -11,7 +11,7 @@ from blizzarr.errors import StoreError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.coalescing import Span, parts_of, spans_of
-from blizzarr.stores.credentials import credentials_in, shown_cause, without_secrets
+from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
 from blizzarr.stores.protocol import ByteRange, Listing, Value
@@ -101,16 +101,14 @@ class FsspecStore(BaseStore):
         except Exception as error:
             # The URL itself is not shown: it may hold credentials.
             scheme, known = url.partition(":")[0], credentials_in(url, storage_options)
-            said, cause = without_secrets(str(error), known), shown_cause(error, known)
+            said = without_secrets(str(error), known)
             if isinstance(error, ImportError | ValueError):
-                raise UnsupportedOperationError(
-                    f"cannot open a {scheme}: URL: {said}; for the kinds of URLs that fsspec knows, install fsspec and "
-                    "the package that it names"
-                ) from cause
+                advice = "for the kinds of URLs that fsspec knows, install fsspec and the package that it names"
+                raise_from(error, UnsupportedOperationError(f"cannot open a {scheme}: URL: {said}; {advice}"), known)
             # Some file systems connect at once.
             number = error.errno if isinstance(error, OSError) else None
             reason = f"cannot be opened: {type(error).__name__}: {said}"
-            raise StoreError(reason, errno=number, store=f"{scheme}://...") from cause
+            raise_from(error, StoreError(reason, errno=number, store=f"{scheme}://..."), known)
         return cls(fs, path, read_only=read_only)
 
     def __repr__(self) -> str:

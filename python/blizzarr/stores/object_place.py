@@ -43,7 +43,8 @@ def place_of_target(target: Any) -> str:
     if config.get("use_emulator") == "true":
         endpoint = "emulator"
     server = f"{scheme}:{_place_of_url(endpoint)}/" if endpoint else f"{scheme}://"
-    return f"{server}{bucket}{'/' if prefix else ''}{prefix}"
+    path, _, query = prefix.partition("?")
+    return f"{server}{bucket}{'/' if prefix else ''}{path}{_shown(query)}"
 
 
 def url_of_target(target: Any) -> str | None:
@@ -90,12 +91,16 @@ def _config(target: Any) -> Any:
 def _place_of_url(url: str) -> str:
     parts = urlsplit(url)
     place = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
-    if not parts.query:
-        return place
-    # It may be what tells two places apart, and it may be a signature.
+    return place + _shown(parts.query)
+
+
+def _shown(query: str) -> str:
+    """Return what is shown of a query: it may be what tells two places apart, and it may be a signature."""
+    if not query:
+        return ""
     from hashlib import blake2b
 
-    return f"{place}?{blake2b(parts.query.encode(), digest_size=4).hexdigest()}..."
+    return f"?{blake2b(query.encode('utf-8', 'surrogateescape'), digest_size=4).hexdigest()}..."
 
 
 def _from_environment(names: tuple[str, ...]) -> str:

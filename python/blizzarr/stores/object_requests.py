@@ -13,7 +13,7 @@ from typing import Any, Final
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.stores.coalescing import Span
-from blizzarr.stores.credentials import shown_cause, without_secrets
+from blizzarr.stores.credentials import hide_causes, raise_from, without_secrets
 from blizzarr.stores.failures import is_of_signal
 from blizzarr.stores.object_conditions import Written, put, put_on_condition, version_and_marks, version_of
 from blizzarr.stores.object_marks import Marks
@@ -291,7 +291,7 @@ class ObjectRequests:
             return Listing(tuple(keys), tuple(sorted(f"{path}/" for path in found["common_prefixes"])))
 
     def __str__(self) -> str:
-        return self.url or f"<ObjectStore {self.place}>"
+        return without_secrets(self.url) if self.url else f"<ObjectStore {self.place}>"
 
     @contextmanager
     def _failures(self, direction: str, key: str) -> Iterator[None]:
@@ -306,7 +306,10 @@ class ObjectRequests:
         began = time.monotonic()
         try:
             yield
-        except (BlizzarrError, MemoryError):
+        except MemoryError:
+            raise
+        except BlizzarrError as error:
+            hide_causes(error)
             raise
         except Exception as error:
             if is_of_signal(error):
@@ -330,7 +333,7 @@ class ObjectRequests:
             elif _PLAIN_HTTP.search(reason):
                 reason += "; for an endpoint that begins with http://, pass client_options={'allow_http': True}"
             place = {"key": key or None, "store": str(self), "direction": direction}
-            raise StoreError(reason, errno=number, **place) from shown_cause(error)
+            raise_from(error, StoreError(reason, errno=number, **place))
 
 
 def _reason(error: Exception) -> str:

@@ -7,6 +7,7 @@ import re
 from typing import Any, Final
 
 from blizzarr.errors import UnsupportedOperationError
+from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
 from blizzarr.stores.obstore_options import sorted_out, what_was_meant
 
 __all__ = ["SCHEMES", "is_in_child", "is_installed", "obstore", "store_of_url"]
@@ -83,7 +84,8 @@ def store_of_url(url: str, options: dict[str, Any]) -> Any:
     if not endpoint and scheme.startswith("s3"):
         endpoint = next(filter(None, map(os.environ.get, _IN_ENVIRONMENT)), "")
     if endpoint and "://" not in endpoint:
-        raise ValueError(f"expected an endpoint that begins with https:// or http://, found {endpoint!r}")
+        # It is not shown: it may hold credentials.
+        raise ValueError("expected an endpoint that begins with https:// or http://, found one without ://")
     if endpoint.lower().startswith("http://"):
         options = {**options, "client_options": {"allow_http": True, **options.get("client_options", {})}}
     try:
@@ -99,11 +101,12 @@ def store_of_url(url: str, options: dict[str, Any]) -> Any:
         kind = library.store.HTTPStore if scheme in ("http", "https") else library.store.AzureStore
         return kind.from_url(url, **options)
     except (library.exceptions.BaseError, TypeError) as error:
-        # The URL is not shown: it may hold credentials. Causes are shown, too.
-        text = str(error).partition("\n\nDebug source")[0].replace(url, f"{scheme}://...")
+        # The URL is not shown: it may hold credentials.
+        known = url, *credentials_in(url, options)
+        text = without_secrets(str(error).partition("\n\nDebug source")[0].replace(url, f"{scheme}://..."), known)
         is_unknown = isinstance(error, library.exceptions.UnknownConfigurationKeyError)
         text = "; ".join([text, *what_was_meant(options, is_unknown=is_unknown)])
-        raise ValueError(f"{scheme}:// cannot be opened: {text}") from (None if url in str(error) else error)
+        raise_from(error, ValueError(f"{scheme}:// cannot be opened: {text}"), known)
 
 
 def _forked() -> None:

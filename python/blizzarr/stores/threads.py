@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from _thread import allocate_lock, start_new_thread
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from queue import SimpleQueue
 from threading import local
-from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 from blizzarr import _native
 from blizzarr.errors import StoreError
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 __all__ = ["Threads", "check_wanted"]
 
@@ -42,7 +41,8 @@ def check_wanted(*, is_write: bool) -> None:
 class Threads:
     """A pool of threads that runs work in the calling thread if no thread can be started.
 
-    The system may be out of threads, or the interpreter may be shutting down.
+    The system may be out of threads, or the interpreter may be shutting down. Nobody waits until a thread has begun, as
+    `threading.Thread.start` does: one that finds no memory then ends without a word to anyone.
 
     Examples
     --------
@@ -52,9 +52,15 @@ class Threads:
     """
 
     def __init__(self, count: int) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
-        self._pool = ThreadPoolExecutor(count)
+        self._left = count
+        """How many more threads may be started."""
+        self._started = 0
+        self.alone = False
+        """Whether the calling thread works, as no other does."""
+        self._queue: SimpleQueue[_Task[Any] | None] = SimpleQueue()
+        self._lock = allocate_lock()
+        self._closed = False
+        self._running: set[_Task[Any]] = set()
         self._above: Threads | None = getattr(_work, "pool", None)
         self._failure: type[BaseException] | None = None
 
@@ -63,7 +69,15 @@ class Threads:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._failure = kind
-        self._pool.shutdown()
+        with self._lock:
+            self._closed = True
+            running = [*self._running]
+        try:
+            for task in running:
+                task.wait()
+        finally:
+            for _thread in range(self._started):
+                self._queue.put(None)
 
     def is_given_up(self, by_interrupt: bool) -> bool:
         """Return whether the work is in vain: some of it has failed, or the caller was interrupted, or only the latter.
@@ -79,62 +93,108 @@ class Threads:
     def map(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Return the results in the order of the items; all of them are submitted before the first is waited for."""
         tasks = [_Task(work, item, self) for item in items]
-        alone = False
         for task in tasks:
+            self._queue.put(task)
+        self._start(len(tasks))
+        self.alone = self.alone or not self._started
+        return self._results(tasks)
+
+    def _results(self, tasks: Sequence[_Task[R]]) -> Iterator[R]:
+        try:
+            for task in tasks:
+                if self.alone:
+                    task()
+                yield task.result()
+        finally:
+            # Those that have not begun when one of them failed.
+            self._drop(tasks)
+
+    def _drop(self, tasks: Iterable[_Task[Any]]) -> None:
+        with self._lock:
+            for task in tasks:
+                if task.claim is None:
+                    task.claim = self
+
+    def _start(self, wanted: int) -> None:
+        """Start up to so many threads, as far as the limit and the system allow it."""
+        for _ in range(min(wanted, self._left)):
             try:
-                self._pool.submit(task)
-            except RuntimeError:
-                # Too many threads, no memory for another one, or the interpreter is shutting down. This task may have
-                # been queued all the same.
-                alone = True
-                break
-        return _results(tasks, alone=alone)
+                start_new_thread(self._serve, ())
+            except (RuntimeError, MemoryError):
+                return
+            self._left -= 1
+            self._started += 1
+
+    def _serve(self) -> None:
+        while (task := self._queue.get()) is not None:
+            task()
+            del task  # which has the result
+
+    def claim(self, task: _Task[Any], claim: object) -> bool:
+        """Return whether a task is to be done by whom this claim is of: nobody else does it, and somebody waits."""
+        with self._lock:
+            if self._closed or task.claim is not None:
+                return False
+            self._running.add(task)
+            task.claim = claim
+            return True
+
+    def finished(self, task: _Task[Any]) -> None:
+        """Forget a task that was claimed, and is done."""
+        with self._lock:
+            self._running.discard(task)
 
 
 class _Task(Generic[R]):
-    """Work that is done once, by the first thread that calls it."""
+    """Work that is done once, by the first thread that claims it."""
 
     def __init__(self, work: Callable[[T], R], item: T, pool: Threads) -> None:
-        from concurrent.futures import Future
-
         self._pool = pool
-        self._left: list[tuple[Callable[[Any], R], Any]] = [(work, item)]
-        self._future: Future[R] = Future()
+        self._work: Callable[[Any], R] = work
+        self._item = item
+        self.claim: object = None
+        # After it is claimed, nothing is allocated without which others would not learn that it is done.
+        self._outcome: list[R] = []
+        self._error: BaseException | None = None
+        self._done = allocate_lock()
+        self._done.acquire()
 
     def __call__(self) -> None:
+        """Do the work, unless another thread does, or the pool is closed."""
+        mine = object()
         try:
-            work, item = self._left.pop()
-        except IndexError:
-            return
-        above, _work.pool = getattr(_work, "pool", None), self._pool
-        try:
-            self._future.set_result(work(item))
+            if not self._pool.claim(self, mine):
+                return
+            above, _work.pool = getattr(_work, "pool", None), self._pool
+            try:
+                self._outcome.append(self._work(self._item))
+            finally:
+                _work.pool = above
         except BaseException as error:
-            self._future.set_exception(error)
+            self._error = error
         finally:
-            _work.pool = above
+            if self.claim is mine:
+                self._done.release()
+                self._pool.finished(self)
+
+    def wait(self) -> None:
+        """Wait until it is done."""
+        with self._done:
+            pass
 
     def result(self) -> R:
-        while True:
+        """Return the result of the work, once it is done; all tasks before it must be done."""
+        while not self._done.acquire(timeout=_TICK):
+            # What this thread works for may have failed elsewhere.
+            check_wanted(is_write=False)
+            # The tasks before it are done, so that no thread is busy: if none has taken this one, they are gone.
+            if self.claim is None:
+                self._pool.alone = True
+                self()
+        self._done.release()
+        if self._error is not None:
             try:
-                return self._future.result(_TICK)
-            except TimeoutError:
-                if self._future.done():
-                    raise
-                # What this thread works for may have failed elsewhere.
-                check_wanted(is_write=False)
-
-    def give_up(self) -> None:
-        self._left.clear()
-
-
-def _results(tasks: list[_Task[R]], *, alone: bool) -> Iterator[R]:
-    try:
-        for task in tasks:
-            if alone:
-                task()
-            yield task.result()
-    finally:
-        # Tasks that have not begun when one of them failed are dropped.
-        for task in tasks:
-            task.give_up()
+                raise self._error
+            finally:
+                self._error = None  # it has this frame in its traceback
+        return self._outcome.pop()

@@ -233,9 +233,10 @@ def _file_path(rest: str) -> str:
         host, slash, path = rest[2:].partition("/")
         rest = slash + path
     if host.lower() not in ("", "localhost"):
-        raise ValueError(f"expected file:///path on this machine, found the host {host!r}")
+        # What is before the host may be a password.
+        raise ValueError(f"expected file:///path on this machine, found the host {host.rpartition('@')[2]!r}")
     if not rest.startswith("/"):
-        raise ValueError(f"expected file:///path, found {rest!r} in place of an absolute path")
+        raise ValueError(f"expected file:///path, found {rest.rpartition('@')[2]!r} in place of an absolute path")
     return os.fsdecode(unquote_to_bytes(rest))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import pickle
@@ -402,3 +403,39 @@ def test_pickling_keeps_the_arguments(tmp_path: Path) -> None:
     assert (store.limit, store.compression, store.read_only, str(store)) == (5, "deflated", True, str(path))
     with pytest.raises(LimitError):
         store.get("a")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="descriptors are listed on Linux")
+def test_a_failed_opening_leaves_nothing_open(tmp_path: Path) -> None:
+    """Neither of a file that is no whole zip, nor with a warning that is an error, nor before the first entry."""
+    path = tmp_path / "x.zip"
+
+    def descriptors() -> int:
+        gc.collect()
+        names = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+        return sum(os.path.lexists(name) and os.readlink(name).startswith(str(path)) for name in names)
+
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a", b"1")
+    whole = path.read_bytes()
+    for content in (b"no zip file", whole[:-1], whole[:-40], whole.replace(b"PK\1\2", b"PK\1\1")):
+        path.write_bytes(content)
+        for _ in range(3):
+            with pytest.raises(ArchiveError):
+                ZipStore(path)
+        assert descriptors() == 0
+    path.write_bytes(whole.replace(b"a", b"/"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="entry '/'"):
+            ZipStore(path)
+    assert descriptors() == 0
+    path.write_bytes(whole)
+    store = ZipStore(path, "a")
+    assert descriptors() == 1
+    path.unlink()
+    with pytest.raises(StoreError):
+        store.set("b", b"2")
+    assert descriptors() == 1
+    store.close()
+    assert descriptors() == 0

@@ -48,7 +48,7 @@ class Archive:
             self._is_complete = directory.is_complete
             if not directory.intact:
                 damaged = directory.intact is False
-                self._names = Names(file.read_at, directory.entries.values(), str(path), damaged=damaged)
+                self._names = Names(file.read_at, self.entries, directory.folders, str(path), damaged=damaged)
 
     @classmethod
     def open(cls, path: Path, mode: str) -> Archive:

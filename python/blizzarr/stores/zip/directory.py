@@ -26,6 +26,8 @@ class Directory:
 
     entries: dict[str, Entry]
     """The usable entries by key; the last of several with one name."""
+    folders: tuple[Entry, ...]
+    """The entries of directories, which have no values."""
     complaints: tuple[str, ...]
     """The entries that were skipped and why, for a warning."""
     is_complete: bool
@@ -127,7 +129,7 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
         file that has more than its directory.
     """
     entries: dict[str, Entry] = {}
-    folders: set[int] = set()
+    folders: dict[int, Entry] = {}
     skipped: list[str] = []
     if found.end.shift and not found.entries:
         # Nothing shows that what precedes it is no archive.
@@ -143,7 +145,7 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
         if key.endswith("/") and not entry.size:
             if entry.offset in folders:
                 raise _damaged(ValueError(f"entry {key!r} is there twice"), name)
-            folders.add(entry.offset)
+            folders[entry.offset] = entry
             continue
         reason = _reason(key)
         if key in entries and (found.intact is False or entries[key].offset == entry.offset):
@@ -160,7 +162,9 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
             entries[key] = entry
         else:
             skipped.append(f"entry {key!r}: {reason}")
-    return Directory(entries, (*complaints, *skipped), not skipped, found.intact, found.end.stop)
+    return Directory(
+        entries, tuple(folders.values()), (*complaints, *skipped), not skipped, found.intact, found.end.stop
+    )
 
 
 def _reason(key: str) -> str | None:

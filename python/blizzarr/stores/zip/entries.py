@@ -44,7 +44,10 @@ def read_entry(file: AppendFile, entry: Entry, limit: int) -> bytes:
 
 def read_beginning(file: AppendFile, entry: Entry, length: int) -> bytes:
     """Return the first `length` bytes of the value of an entry; no more than these are decompressed."""
-    return b"".join(_plain(file, entry, length))[:length]
+    value = b"".join(_plain(file, entry, length))[:length]
+    if len(value) < length:  # then it is the whole value
+        _check(file, entry, len(value), zlib.crc32(value))
+    return value
 
 
 def read_entry_ranges(file: AppendFile, entry: Entry, ranges: Sequence[ByteRange], limit: int) -> list[Value]:

@@ -14,10 +14,11 @@ Only a checksum that is right makes this unnecessary; blizzarr writes one, most 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
-from blizzarr.errors import ArchiveError
+from blizzarr.errors import ArchiveError, StoreError
 from blizzarr.stores.zip.end import MAX32
 from blizzarr.stores.zip.records import ENCRYPTED, LOCAL, SIZES_FOLLOW, UTF8, Entry, ReadAt, decoded, wide
 
@@ -31,21 +32,32 @@ differ from a key in one bit."""
 
 
 class Names:
-    """The names in a directory that has no checksum, or another one than it should."""
+    """The names in a directory that has no checksum, or another one than it should.
 
-    def __init__(self, read_at: ReadAt, entries: Iterable[Entry], store: str, *, damaged: bool) -> None:
+    Entries whose names end with a slash have no value (`folders`), but one that is damaged may look like that.
+    """
+
+    def __init__(
+        self, read_at: ReadAt, entries: Mapping[str, Entry], folders: Sequence[Entry], store: str, *, damaged: bool
+    ) -> None:
         self._read_at = read_at
         self._entries = entries
+        self._folders = folders
         self._store = store
         self._damaged = damaged
         self._hidden: dict[str, Entry] = {}
+        self._astray: Entry | None = None  # its offset is wrong, so that any key may be its name
         self._missed = 0
-        self._has_backslashes = any(b"\\" in entry.raw_name for entry in entries)
+        self._has_backslashes = any(b"\\" in entry.raw_name for entry in entries.values())
 
     @cached_property
     def _open(self) -> dict[bytes, Entry]:
         """The entries that were not compared yet, by the names in the directory."""
-        return {entry.raw_name: entry for entry in self._entries}
+        return {entry.raw_name: entry for entry in chain(self._entries.values(), self._folders)}
+
+    @cached_property
+    def _folder_names(self) -> frozenset[str]:
+        return frozenset(entry.name for entry in self._folders)
 
     def check_missing(self, key: str) -> None:
         """Make sure that this key is missing in the file, too.
@@ -53,10 +65,12 @@ class Names:
         Raises
         ------
         ArchiveError
-            If the directory has it under another name.
+            If the directory has it under another name, or may have it.
+        StoreError
+            If it is a directory there.
         """
-        if not self._open and not self._hidden:
-            return
+        if f"{key}/" in self._folder_names:
+            raise StoreError("expected a value, found a directory", key=key, store=self._store, direction="read")
         self._missed += 1
         if self._damaged or self._has_backslashes or len(self._open) < _FEW + _MANY * self._missed:
             self._compare_all()
@@ -67,6 +81,8 @@ class Names:
                     self._compare(entry)
         if key in self._hidden:
             raise self._misnamed(key)
+        if self._astray is not None:
+            raise self._lost(self._astray)
 
     def check_listing(self, *, all_keys: bool) -> None:
         """Make sure that the names are those in the file; a part of a good directory is listed without that.
@@ -80,6 +96,8 @@ class Names:
             self._compare_all()
         for key in self._hidden:
             raise self._misnamed(key)
+        if self._astray is not None:
+            raise self._lost(self._astray)
 
     def check_entries(self) -> None:
         """Make sure that the directory agrees with the file in everything.
@@ -89,7 +107,8 @@ class Names:
         ArchiveError
             If it does not.
         """
-        for entry in self._entries:
+        self.check_listing(all_keys=True)
+        for entry in self._entries.values():
             start = check_entry(self._read_at, entry, self._store)
             if entry.is_link:
                 reason = "nothing can be added to a zip file with symbolic links: they would be lost"
@@ -111,10 +130,14 @@ class Names:
             self._compare(entry)
 
     def _compare(self, entry: Entry) -> None:
-        local = self._read_at(entry.offset, LOCAL.size + len(entry.raw_name))
+        local = _local(self._read_at, entry)
         name = _name(local)
-        if name not in (None, entry.name):
-            self._hidden[str(name)] = entry
+        if name is None or (
+            name != entry.name and (name in self._entries or difference(entry._replace(name=name), local) is not None)
+        ):
+            self._astray = entry
+        elif name != entry.name:
+            self._hidden[name] = entry
         self._open.pop(entry.raw_name, None)
 
     def _misnamed(self, key: str) -> ArchiveError:
@@ -123,6 +146,13 @@ class Names:
             f"the directory of the zip file is damaged: it lists the entry at byte {entry.offset:,} as {entry.name!r}"
         )
         return ArchiveError(reason, key=key, store=self._store, direction="read")
+
+    def _lost(self, entry: Entry) -> ArchiveError:
+        reason = (
+            f"the directory of the zip file is damaged: at byte {entry.offset:,}, where it says that {entry.name!r} "
+            "begins, is no such entry, so that any key that is missing may be its name; nothing is taken for missing"
+        )
+        return ArchiveError(reason, store=self._store)
 
 
 def check_entry(read_at: ReadAt, entry: Entry, store: str) -> int:
@@ -133,7 +163,7 @@ def check_entry(read_at: ReadAt, entry: Entry, store: str) -> int:
     ArchiveError
         If it does not.
     """
-    local = read_at(entry.offset, LOCAL.size + len(entry.raw_name))
+    local = _local(read_at, entry)
     start = start_of(entry, local, store)
     if MAX32 in LOCAL.unpack_from(local)[-4:-2]:  # its sizes are behind its name
         start_of(entry, read_at(entry.offset, start - entry.offset), store)
@@ -174,7 +204,7 @@ def difference(entry: Entry, local: bytes) -> str | None:
         or not local.startswith(entry.raw_name, LOCAL.size)
         or (flags ^ entry.flags) & UTF8
     ) and (name := _name(local)) != entry.name:
-        return f"another entry, {name!r}"
+        return "another entry" if name is None else f"another entry, {name!r}"
     if (flags ^ entry.flags) & ENCRYPTED:
         return "a value that is encrypted" if flags & ENCRYPTED else "a value that is not encrypted"
     if method != entry.method:
@@ -193,12 +223,18 @@ def difference(entry: Entry, local: bytes) -> str | None:
     return None
 
 
+def _local(read_at: ReadAt, entry: Entry) -> bytes:
+    """Return a local record as far as its name, which may be three times as long in UTF-8 as in code page 437."""
+    return read_at(entry.offset, LOCAL.size + 3 * len(entry.raw_name))
+
+
 def _name(local: bytes) -> str | None:
-    """Return the name in a local record, which may be cut after the name; None if it is no such record."""
+    """Return the name in a local record, which may be cut after it; None if it is no such record, or cut before."""
     if len(local) < LOCAL.size or not local.startswith(b"PK\3\4"):
         return None
     _, _, flags, _, _, _, _, _, _, length, _ = LOCAL.unpack_from(local)
-    return decoded(local[LOCAL.size : LOCAL.size + length], flags)
+    raw_name = local[LOCAL.size : LOCAL.size + length]
+    return decoded(raw_name, flags) if len(raw_name) == length else None
 
 
 def _near(key: str) -> Iterator[bytes]:

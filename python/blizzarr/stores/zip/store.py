@@ -105,12 +105,12 @@ class ZipStore(BaseStore):
             )
         with failures("open", "", self):
             self._archive = Archive.open(self.path, mode)
-        if complaints := self._archive.complaints:
-            shown = "; ".join(complaints[:5]) + (f"; and {len(complaints) - 5} more" if len(complaints) > 5 else "")
-            warn(f"{self.path}: {shown}")
         _open.add(self)
         # Also when the program ends, so that forgetting `close` loses nothing.
         self._finish = weakref.finalize(self, self._archive.finish)
+        if complaints := self._archive.complaints:
+            shown = "; ".join(complaints[:5]) + (f"; and {len(complaints) - 5} more" if len(complaints) > 5 else "")
+            warn(f"{self.path}: {shown}")
 
     @property
     def is_current(self) -> bool:

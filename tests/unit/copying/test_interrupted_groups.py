@@ -1,0 +1,96 @@
+"""Copies of groups that end between any two changes of the store: none passes for a whole one, and all go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.errors import ConflictError, NodeExistsError
+
+
+class Kept(dict[str, Any]):
+    """A mapping that keeps what it was after each change: what a program that is killed there would leave."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        super().__init__(values)
+        self.states: list[dict[str, Any]] = []
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        super().__setitem__(key, value)
+        self.states.append(dict(self))
+
+    def __delitem__(self, key: str) -> None:
+        super().__delitem__(key)
+        self.states.append(dict(self))
+
+
+def hierarchy(zarr_format: Any, first: int = 1) -> dict[str, Any]:
+    source: dict[str, Any] = {}
+    group = blizzarr.create_group(source, zarr_format=zarr_format, attributes={"first": first})
+    for name in ("a", "b/c", "b/d", "e"):
+        group.create_array(name, data=np.arange(first, first + 6), chunks=3)
+    group.create_group("f/g")
+    return source
+
+
+def kinds(store: Any, path: str = "") -> Iterator[str]:
+    yield from blizzarr.check(store, path=path).kinds()
+
+
+@pytest.mark.parametrize("zarr_format", [3, 2, "v3_draft"])
+@pytest.mark.parametrize("path", ["", "x/y"])
+@pytest.mark.parametrize("overwrite", [False, True], ids=["new", "in place of another"])
+def test_every_state_is_reported_and_finished(zarr_format: Any, path: str, overwrite: bool) -> None:
+    source = hierarchy(zarr_format)
+    dest = Kept({})
+    if overwrite:
+        blizzarr.copy(hierarchy(zarr_format, first=20), dest, path=path)
+        dest.states.clear()
+    before = dict(dest)
+    blizzarr.copy(source, dest, path=path, overwrite=overwrite)
+    states = dest.states
+    assert len(states) > 20
+    assert list(kinds(dest)) == []
+    begun = 0
+    for number, state in enumerate(states[:-1]):
+        try:
+            here = blizzarr.open(state, path=path, mode="r")
+        except blizzarr.errors.BlizzarrError:
+            continue  # nothing is there that could pass for the copy
+        if state != before and here.attrs.asdict() == {"first": 1}:
+            assert "unfinished" in kinds(state), number
+            begun += 1
+            with pytest.raises(NodeExistsError, match="an interrupted copy is here; resume=True finishes it"):
+                blizzarr.copy(source, dict(state), path=path)
+            again = dict(state)
+            blizzarr.copy(source, again, path=path, overwrite=True)
+            assert blizzarr.diff(source, blizzarr.open(again, path=path)).same, number
+            assert list(kinds(again)) == [], number
+            blizzarr.copy(source, state, path=path, resume=True)
+            assert blizzarr.diff(source, blizzarr.open(state, path=path)).same, number
+            assert list(kinds(state)) == [], number
+    assert begun > 15
+
+
+def test_another_copy_does_not_go_on_with_it() -> None:
+    source = hierarchy(3)
+    dest = Kept({})
+    blizzarr.copy(source, dest)
+    state = dest.states[len(dest.states) // 2]
+    for other, options in ((source, {"chunks": 2}), (hierarchy(3, first=2), {})):
+        with pytest.raises(ConflictError, match="the interrupted copy that is here has another source, layout"):
+            blizzarr.copy(other, dict(state), resume=True, **options)
+    assert blizzarr.diff(source, blizzarr.copy(hierarchy(3), dict(state), resume=True)).same
+
+
+def test_a_zip_file_keeps_the_record_as_complete(tmp_path: Path) -> None:
+    """Nothing can be deleted there, and nothing is wrong with it."""
+    group = blizzarr.copy(hierarchy(3), tmp_path / "x.zip")
+    group.store.close()
+    assert list(kinds(tmp_path / "x.zip")) == []
+    assert blizzarr.diff(hierarchy(3), tmp_path / "x.zip").same
