@@ -13,7 +13,7 @@ from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names
 from blizzarr.errors import MetadataError, NodeExistsError, Problem
-from blizzarr.formats import Format, detect, encode, format_named, format_of, translate
+from blizzarr.formats import Format, OmeChange, detect, encode, format_named, format_of, ome_changes, translate
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -197,14 +197,19 @@ def _plan_group(
     groups: dict[str, GroupMeta] = {}
     jobs = []
     problems: list[Problem] = []
-    for name, node in ("", source), *_members(source):
+    members: list[tuple[str, Source | Group | dict[str, Any]]] = [("", source), *_members(source)]
+    known = {name: node.metadata for name, node in members if isinstance(node, Array | Group)}
+    changes = ome_changes(known, form.name)
+    for name, node in members:
         path = join(place, name) if name else place
+        change = changes.get(name)
         try:
             if isinstance(node, Group | dict):
-                groups[path] = _group_meta(node, form)
+                groups[path] = _group_meta(node, form, change)
                 encode(groups[path], path)
             else:
-                jobs.append(ArrayCopy.plan(node, store, path, options))
+                own = {} if change is None else change.options
+                jobs.append(ArrayCopy.plan(node, store, path, {**own, **options}))
         except MetadataError as error:
             problems += [problem.of_node(path) for problem in error.problems]
     if problems:
@@ -212,13 +217,13 @@ def _plan_group(
     return jobs, groups
 
 
-def _group_meta(group: Group | dict[str, Any], form: Format) -> GroupMeta:
+def _group_meta(group: Group | dict[str, Any], form: Format, change: OmeChange | None) -> GroupMeta:
     if not isinstance(group, Group):
         return GroupMeta(format=form.name)
     meta = group.metadata.with_consolidated(None)
     if meta.format == form.name:
         return replace(meta, source=None)
-    made = translate(meta, form)[0]
+    made = translate(meta, form, ome=change)[0]
     assert isinstance(made, GroupMeta)
     return made
 
