@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from blizzarr.dtypes.value_text import value_text
-from blizzarr.formats.dimension_names import ATTRIBUTE
+from blizzarr.formats.dimension_names import ATTRIBUTE, nczarr_names
 from blizzarr.formats.format import Format, Node
 from blizzarr.formats.masked_value import MASKED, masked_value, masks_fill, with_masked_value
 from blizzarr.formats.ome import OmeChange
@@ -45,6 +45,10 @@ def translate(
     if ome is not None and ome.options.get("dimension_names", ()) is None:
         # Without names, xarray masks nothing.
         meta = replace(meta, dimension_names=None)
+    if meta.dimension_names is None and meta.format == "v2":
+        meta = replace(meta, dimension_names=nczarr_names(meta.extra, len(meta.shape)))
+        if meta.dimension_names is not None:
+            notes.append("the names of the dimensions in _NCZARR_ARRAY stay")
     attributes = meta.attributes
     names = meta.dimension_names
     if names is not None and attributes.get(ATTRIBUTE) == list(names) and form.has_dimension_names:
