@@ -229,3 +229,17 @@ def test_a_difference_is_still_found() -> None:
     assert [(item.kind, item.path) for item in found.differences] == [("attributes", "/0")]
     found = blizzarr.diff(written(OLD_SERIES, 2), written(NEW_SERIES, 3, dimension_names=["a", "b"]))
     assert [(item.kind, item.path) for item in found.differences] == [("dimension-names", "/0/s0")]
+
+
+def test_lists_of_others_in_an_image_stay() -> None:
+    """`series` and `labels` are OME-Zarr's only in their places."""
+    old: Attributes = OLD_SERIES | {"0/mine": {"series": ["0"], "labels": ["a"]}}
+    assert attributes_of(moved(written(old, 2), 3, "copy"))["0/mine"] == {"series": ["0"], "labels": ["a"]}
+
+
+def test_without_names_nothing_is_translated_for_xarray() -> None:
+    made: dict[str, Any] = {}
+    store = written(NEW_SERIES, 3, attributes={"_FillValue": 7})
+    blizzarr.copy(store, made, zarr_format=2, dimension_names=None)
+    (array,) = arrays_of(made)
+    assert (array.metadata.dimension_names, array.fill_value, dict(array.attrs)) == (None, 0, {"_FillValue": 7})
