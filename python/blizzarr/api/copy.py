@@ -13,7 +13,7 @@ from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names
 from blizzarr.errors import BlizzarrError, MetadataError, NodeExistsError, Problem
-from blizzarr.formats import Format, detect, encode, format_named, format_of, translate
+from blizzarr.formats import Format, OmeChange, detect, encode, format_named, format_of, ome_changes, translate
 from blizzarr.group import Group, node_of
 from blizzarr.group_members import members_and_errors
 from blizzarr.hierarchy.consolidate import consolidate
@@ -239,20 +239,24 @@ def _plan_group(
     consolidated: list[str] = []
     jobs = []
     problems: list[Problem] = []
-    members = list(_members(source, lost))
-    check_layout(options, members)
-    for name, node in ("", source), *members:
+    members: list[tuple[str, Source | Group | dict[str, Any]]] = [("", source), *_members(source, lost)]
+    check_layout(options, members[1:])
+    known = {name: node.metadata for name, node in members if isinstance(node, Array | Group)}
+    changes = ome_changes(known, form.name)
+    for name, node in members:
         path = join(place, name) if name else place
+        change = changes.get(name)
         try:
             if isinstance(node, Group | dict):
-                groups[path] = _group_meta(node, form)
+                groups[path] = _group_meta(node, form, change)
                 encode(groups[path], path)
                 has = isinstance(node, Group) and node.metadata.consolidated is not None and _has_consolidated(form)
                 # Those of a group have what is in the groups below.
                 if has and {*ancestors(path)}.isdisjoint(consolidated):
                     consolidated.append(path)
             else:
-                jobs.append(ArrayCopy.plan(node, store, path, layout_for(options, name, node)))
+                own = {} if change is None else change.options
+                jobs.append(ArrayCopy.plan(node, store, path, {**own, **layout_for(options, name, node)}))
         except MetadataError as error:
             problems += [problem.of_node(path) for problem in error.problems]
     if problems:
@@ -260,13 +264,13 @@ def _plan_group(
     return jobs, groups, consolidated
 
 
-def _group_meta(group: Group | dict[str, Any], form: Format) -> GroupMeta:
+def _group_meta(group: Group | dict[str, Any], form: Format, change: OmeChange | None) -> GroupMeta:
     if not isinstance(group, Group):
         return GroupMeta(format=form.name)
     meta = _own(group)
     if meta.format == form.name:
         return replace(meta, source=None)
-    made = translate(meta, form)[0]
+    made = translate(meta, form, ome=change)[0]
     assert isinstance(made, GroupMeta)
     return made
 

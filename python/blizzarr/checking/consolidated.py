@@ -79,9 +79,8 @@ def _differences(nodes: Nodes, path: str, meta: GroupMeta, start: str) -> list[s
 
 
 def _bare(node: Node) -> Node:
-    """Return a node without consolidated metadata; zarr-python 3 writes a member for them in copies of v2 groups."""
+    """Return a node without consolidated metadata."""
     if not isinstance(node, GroupMeta):
         # Neither the document nor the copy has what was inferred from chunks.
         return as_documented(node)
-    extra = {name: value for name, value in node.extra.items() if name != "consolidated_metadata"}
-    return replace(node, consolidated=None, extra=extra)
+    return replace(node, consolidated=None)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from blizzarr.array import Array
 from blizzarr.comparing.comparison import Comparison, Difference
 from blizzarr.comparing.elements import compare_elements
-from blizzarr.comparing.metadata import metadata_differences
+from blizzarr.comparing.metadata import comparable_metadata, metadata_differences
 from blizzarr.comparing.values import EXACT, Tolerance, comparable
 from blizzarr.copying.array import size_of
 from blizzarr.errors import BlizzarrError
 from blizzarr.group import Group
 from blizzarr.group_members import members_and_errors
+from blizzarr.model import ArrayMeta, GroupMeta
 
 __all__ = ["Progress", "diff"]
 
@@ -35,6 +36,8 @@ def diff(
     began = time.monotonic()
     made = Comparison(_name(a), _name(b))
     sides = _nodes(a), _nodes(b)
+    known = [{name: node.metadata for name, node in side.items() if isinstance(node, Node)} for side in sides]
+    metadata = comparable_metadata(*known)
     pairs: list[tuple[str, Array, Array]] = []
     for name in sorted({*sides[0], *sides[1]}):
         path = f"/{name}"
@@ -49,10 +52,10 @@ def diff(
             made.add(Difference("only-a" if other is None else "only-b", path, _what(there)))
         elif isinstance(one, Array) and isinstance(other, Array):
             made.arrays += 1
-            pairs.append((path, one, other))
+            pairs.append((name, one, other))
         elif isinstance(one, Group) and isinstance(other, Group):
             made.groups += 1
-            _add_metadata(made, path, one, other)
+            _add_metadata(made, name, metadata)
         else:
             made.add(Difference("node-type", path, f"{_what(one)} against {_what(other)}"))
     total, done = sum(size_of(one) for _, one, other in pairs if one.shape == other.shape), 0
@@ -64,8 +67,9 @@ def diff(
             progress(done, total)
 
     told(0)
-    for path, one, other in pairs:
-        _add_metadata(made, path, one, other)
+    for name, one, other in pairs:
+        path = f"/{name}"
+        _add_metadata(made, name, metadata)
         if one.shape != other.shape:
             continue
         if not comparable(one.dtype, other.dtype):
@@ -80,8 +84,8 @@ def diff(
     return made
 
 
-def _add_metadata(made: Comparison, path: str, a: Node, b: Node) -> None:
-    for difference in metadata_differences(path, a.metadata, b.metadata):
+def _add_metadata(made: Comparison, name: str, metadata: Sequence[Mapping[str, ArrayMeta | GroupMeta]]) -> None:
+    for difference in metadata_differences(f"/{name}", *(side[name] for side in metadata)):
         made.add(difference)
 
 

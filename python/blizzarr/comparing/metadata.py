@@ -4,15 +4,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 from blizzarr.comparing.comparison import Difference
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.dimension_names import ATTRIBUTE, names_in
 from blizzarr.formats.masked_value import follows_xarray, is_nan, masked_value, masks_fill, without_masked
+from blizzarr.formats.ome import axis_names, one_version
 from blizzarr.model import ArrayMeta, GroupMeta
 
-__all__ = ["metadata_differences"]
+__all__ = ["comparable_metadata", "metadata_differences"]
+
+Nodes: TypeAlias = Mapping[str, ArrayMeta | GroupMeta]
+
+
+def comparable_metadata(a: Nodes, b: Nodes) -> tuple[Nodes, Nodes]:
+    """Return the metadata of two hierarchies by path; where the formats differ, OME-Zarr has one version in both."""
+    paths = [path for path in a.keys() & b.keys() if masks_fill(a[path].format) != masks_fill(b[path].format)]
+    if not paths:
+        return a, b
+    made = dict(a), dict(b)
+    for nodes, one, other in ((a, *made), (b, *made[::-1])):
+        axes, attributes = axis_names(nodes), one_version(nodes)
+        for path in paths:
+            node = one[path]
+            if path in attributes:
+                one[path] = node.with_attributes(attributes[path])
+            elif isinstance(node, ArrayMeta) and not masks_fill(node.format) and path in axes:
+                there = other[path]
+                if (
+                    isinstance(there, ArrayMeta)
+                    and there.dimension_names is None
+                    and node.dimension_names == axes[path]
+                ):
+                    # Only the axes of the image tell them there.
+                    one[path] = replace(node, dimension_names=None)
+    return made
 
 
 def metadata_differences(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -> Iterator[Difference]:

@@ -67,6 +67,8 @@ class ArrayCopy:
             same = source.metadata.format == metadata.format
             # The chunk keys of the copy are chosen already; the format may not have those of the source.
             keyed = replace(source.metadata, chunk_keys=metadata.chunk_keys)
+            if options.get("dimension_names", ()) is None:
+                keyed = replace(keyed, dimension_names=None)
             old = source.metadata if same else translate(keyed, format_of(metadata))[0]
             assert isinstance(old, ArrayMeta)
             # Attributes are taken as they are stored: they may be such that users could not set them here.

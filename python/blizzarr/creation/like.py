@@ -53,6 +53,9 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         dtype = type_of(data) if isinstance(data, LazyArray | np.ndarray) else data.dtype
         return {"shape": tuple(data.shape), "dtype": dtype, **options}
     meta = replace(data.metadata, codecs=without_blocks(data.metadata.codecs, data.metadata.dtype))
+    if options.get("dimension_names", ()) is None:
+        # Without names, xarray masks nothing.
+        meta = replace(meta, dimension_names=None)
     if options.get("zarr_format") not in (None, meta.format):
         meta = _with_index(_one_byte_order(meta), format_named(options["zarr_format"]).index_codecs)
     form = format_named(options.get("zarr_format") or meta.format)

@@ -35,6 +35,7 @@ from blizzarr.formats.nodes import (
     stored_document,
     write_node,
 )
+from blizzarr.formats.ome import OmeChange, axis_names, ome_changes
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, relatives
 from blizzarr.formats.translate import translate
 from blizzarr.formats.v2_separator import as_documented, settled
@@ -45,8 +46,10 @@ __all__ = [
     "Child",
     "Format",
     "Found",
+    "OmeChange",
     "arranged",
     "as_documented",
+    "axis_names",
     "below",
     "children",
     "chunk_prefix",
@@ -71,6 +74,7 @@ __all__ = [
     "new_mark",
     "node_of",
     "node_prefixes",
+    "ome_changes",
     "own_copies_differ",
     "read_node",
     "relatives",

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from blizzarr.problems import Problems
 
-__all__ = ["ATTRIBUTE", "names_in", "with_names"]
+__all__ = ["ATTRIBUTE", "names_in", "nczarr_names", "with_names"]
 
 ATTRIBUTE: Final = "_ARRAY_DIMENSIONS"
 
@@ -27,6 +27,19 @@ def names_in(attributes: Mapping[str, Any], rank: int) -> tuple[str, ...] | None
     if type(value) is list and len(value) == rank and all(type(name) is str for name in value):
         return tuple(value)
     return None
+
+
+def nczarr_names(extra: Mapping[str, Any], rank: int) -> tuple[str, ...] | None:
+    """Return the dimension names in a member that netCDF-C 4.8 and 4.9 add to array documents, as paths.
+
+    Examples
+    --------
+    >>> nczarr_names({"_NCZARR_ARRAY": {"dimrefs": ["/y", "/g/x"]}}, 2)
+    ('y', 'x')
+    """
+    member = extra.get("_NCZARR_ARRAY")
+    listed = names_in({ATTRIBUTE: member.get("dimrefs")}, rank) if type(member) is dict else None
+    return None if listed is None else tuple(path.rpartition("/")[2] for path in listed)
 
 
 def with_names(

@@ -80,6 +80,8 @@ def with_masked_value(
     attributes = meta.attributes
     if follows_xarray(meta) and not (same and masks_fill(meta.format) == masks_fill(form.name)):
         before = masked_value(meta)
+        # GDAL, which writes this attribute, takes the fill value for the one to mask in every format.
+        keeps = in_place or "_CRS" in attributes
         value = before if same or before is None else _converted(before, kind)
         if before is not None:
             attributes = without_masked(attributes)
@@ -88,7 +90,10 @@ def with_masked_value(
                 attributes = {**attributes, MASKED: _encode(kind, value)}
         elif value is not None and not (in_place and kind.fill_identity(value) != kind.fill_identity(fill_value)):
             fill_value, undefined = value, False
-        elif form.has_null_fill and not is_nan(kind, fill_value) and not (in_place and fill_value != zero(kind)):
+            if _names_masked(attributes.get("_nczarr_attr")):
+                # netCDF-C masks what the attribute says, in v2, too.
+                attributes = {**attributes, MASKED: kind.fill_to_json(value)}
+        elif form.has_null_fill and not is_nan(kind, fill_value) and not (keeps and fill_value != zero(kind)):
             fill_value, undefined = zero(kind), True
             if value is not None and kind.kind in (Kind.INTEGER, Kind.FLOAT) and not is_nan(kind, value):
                 attributes = {**attributes, MASKED: value.item()}
@@ -136,6 +141,12 @@ def follows_xarray(meta: ArrayMeta) -> bool:
 def _has_spelling(dtype: DataType) -> bool:
     """Return whether xarray can read the attribute in v3; with another data type, it cannot open the array."""
     return dtype.numpy.kind in "biufc" or dtype.name in ("string", "bytes")
+
+
+def _names_masked(types: Any) -> bool:
+    """Return whether an attribute of NCZarr lists the type of `_FillValue`."""
+    listed = types.get("types") if type(types) is dict else None
+    return type(listed) is dict and MASKED in listed
 
 
 def is_nan(dtype: DataType, value: Any) -> bool:

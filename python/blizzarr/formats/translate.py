@@ -7,18 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 from blizzarr.dtypes.value_text import value_text
-from blizzarr.formats.dimension_names import ATTRIBUTE
+from blizzarr.formats.dimension_names import ATTRIBUTE, nczarr_names
 from blizzarr.formats.format import Format, Node
 from blizzarr.formats.masked_value import MASKED, masked_value, masks_fill, with_masked_value
+from blizzarr.formats.ome import OmeChange
 from blizzarr.model import ArrayMeta
 
 __all__ = ["translate"]
 
 
-def translate(meta: Node, form: Format, *, in_place: bool = False) -> tuple[Node, list[str]]:
+def translate(
+    meta: Node, form: Format, *, in_place: bool = False, ome: OmeChange | None = None
+) -> tuple[Node, list[str]]:
     """Return the node in another format, and descriptions of what is not the same there.
 
-    With `in_place`, elements that are not stored have the same value in both.
+    With `in_place`, elements that are not stored have the same value in both. The change `ome` is made, too.
     `Format.encode` raises an error if that format cannot express the result.
 
     Raises
@@ -37,7 +40,15 @@ def translate(meta: Node, form: Format, *, in_place: bool = False) -> tuple[Node
     if meta.extra:
         notes.append(f"left out: {', '.join(meta.extra)}, which only other programs know")
     if not isinstance(meta, ArrayMeta):
-        return replace(meta, format=form.name, consolidated=None, extra={}, source=None), notes
+        group = replace(meta, format=form.name, consolidated=None, extra={}, source=None)
+        return (group, notes) if ome is None else (ome.of(group), [*notes, *ome.notes])
+    if ome is not None and ome.options.get("dimension_names", ()) is None:
+        # Without names, xarray masks nothing.
+        meta = replace(meta, dimension_names=None)
+    if meta.dimension_names is None and meta.format == "v2":
+        meta = replace(meta, dimension_names=nczarr_names(meta.extra, len(meta.shape)))
+        if meta.dimension_names is not None:
+            notes.append("the names of the dimensions in _NCZARR_ARRAY stay")
     attributes = meta.attributes
     names = meta.dimension_names
     if names is not None and attributes.get(ATTRIBUTE) == list(names) and form.has_dimension_names:
@@ -49,7 +60,8 @@ def translate(meta: Node, form: Format, *, in_place: bool = False) -> tuple[Node
     made = with_masked_value(replace(meta, attributes=attributes), form, in_place=in_place)
     notes += _fill_notes(meta, made, form)
     keys = form.chunk_keys(meta.chunk_keys)
-    return replace(made, format=form.name, chunk_keys=keys, dimension_names=names, extra={}, source=None), notes
+    made = replace(made, format=form.name, chunk_keys=keys, dimension_names=names, extra={}, source=None)
+    return (made, notes) if ome is None else (ome.of(made), [*notes, *ome.notes])
 
 
 def _fill_notes(meta: ArrayMeta, made: ArrayMeta, form: Format) -> list[str]:

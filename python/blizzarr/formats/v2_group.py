@@ -16,6 +16,7 @@ from blizzarr.problems import MISSING, Problems
 __all__ = ["check_format", "decode", "encode", "other_members"]
 
 _MEMBERS: Final = frozenset(("zarr_format",))
+_CONSOLIDATED: Final = "consolidated_metadata"
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
@@ -48,6 +49,9 @@ def decode(document: dict[str, Any], problems: Problems) -> GroupMeta | None:
     if not check_format(document, problems):
         return None
     extra = other_members(document, _MEMBERS, problems)
+    if _CONSOLIDATED in extra:
+        # zarr-python 3 writes it into copies in .zmetadata; in a document, it would believe it.
+        extra = {name: value for name, value in extra.items() if name != _CONSOLIDATED}
     return None if len(problems.items) > before else GroupMeta(extra=extra, format="v2", source=document)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from blizzarr.errors import BlizzarrError, MetadataError, Problem
-from blizzarr.formats import Format, Found, chunk_prefix, chunk_store, get_many, translate
+from blizzarr.formats import Format, Found, OmeChange, chunk_prefix, chunk_store, get_many, ome_changes, translate
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.printable import printable
 from blizzarr.stores import Store
@@ -144,7 +144,9 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
     consolidated = False
     # The old entry document has been replaced first, so that it is given here.
     entry = old.entry_documents().get(old.entry_key) if switched and old.entry_key is not None else None
-    for path, found in walk(store, old, entry).items():
+    walked = walk(store, old, entry)
+    changes = ome_changes({path: found.meta for path, found in walked.items() if isinstance(found, Found)}, new.name)
+    for path, found in walked.items():
         name = path.rpartition("/")[2]
         reason = new.name_problem(name) if path else None
         if reason is not None:
@@ -153,7 +155,7 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
             if isinstance(found, BlizzarrError):
                 raise found
             consolidated |= not path and isinstance(found.meta, GroupMeta) and found.meta.consolidated is not None
-            nodes.append(_translated(path, found, old, new))
+            nodes.append(_translated(path, found, old, new, changes.get(path)))
             reserved = new.reserved(name) if path else None
             if reserved is not None:
                 nodes[-1] = replace(nodes[-1], notes=(*nodes[-1].notes, f"in {new.name} {reserved}; it is kept"))
@@ -198,8 +200,8 @@ def _conflicts(store: Store, nodes: list[NodeUpgrade], old: Format) -> list[Prob
     return problems
 
 
-def _translated(path: str, found: Found, old: Format, new: Format) -> NodeUpgrade:
-    meta, notes = translate(found.meta, new, in_place=True)
+def _translated(path: str, found: Found, old: Format, new: Format, ome: OmeChange | None) -> NodeUpgrade:
+    meta, notes = translate(found.meta, new, in_place=True, ome=ome)
     documents = new.encode(meta, path)
     if not path:
         documents |= new.entry_documents()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import blizzarr
 from blizzarr.errors import MetadataError
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.formats.v2 import V2
@@ -164,3 +165,18 @@ def test_nodes_of_other_formats() -> None:
     """Copies are of documents of v2; a hierarchy that has others too cannot be consolidated."""
     with pytest.raises(MetadataError, match=r'metadata\["x"\]: expected a node of v2.* found "v3"'):
         V2.encode(GroupMeta({}, {"x": GroupMeta(format="v3")}, format="v2"), "")
+
+
+def test_copies_of_groups_do_not_get_the_member_that_zarr_python_writes() -> None:
+    """In a document, zarr-python 3 would take it for the truth, and show a group without members."""
+    inner = {"zarr_format": 2, "consolidated_metadata": {"metadata": {}, "must_understand": False, "kind": "inline"}}
+    copies = {"zarr_consolidated_format": 1, "metadata": {".zgroup": {"zarr_format": 2}, "a/.zgroup": inner}}
+    store = {
+        ".zgroup": b'{"zarr_format":2}',
+        "a/.zgroup": b'{"zarr_format":2}',
+        ".zmetadata": json.dumps(copies).encode(),
+    }
+    made: dict[str, Any] = {}
+    blizzarr.copy(store, made)
+    assert json.loads(made["a/.zgroup"]) == {"zarr_format": 2}
+    assert not blizzarr.check(store).findings
