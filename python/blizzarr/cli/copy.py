@@ -90,7 +90,7 @@ def run(
     settings |= {} if memory is None else {"copy_bytes": parse_bytes(memory)}
     what = _source(source)
     lost: list[BlizzarrError] = []
-    meter = Meter(f"copy {Path(source).name}", going_on=resume)
+    meter = Meter(f"copy {Path(source).name}", going_on=resume, is_copy=True)
     try:
         with config.set(**settings), meter:
             node = api.copy(
