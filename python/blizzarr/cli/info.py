@@ -31,7 +31,7 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
     from blizzarr.printable import printable
 
     meta = node.metadata
-    found = stored(node.store, chunk_prefix(node.path, meta), LOOKED_AT)
+    found = stored(node.store, chunk_prefix(node.path, meta), LOOKED_AT, over_network=True)
     if as_json:
         typer.echo(json.dumps({"store": str(node.store), **facts.as_document(node.path, meta, found)}, indent=2))
         return
