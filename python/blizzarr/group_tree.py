@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from textwrap import wrap
+from typing import Final
 
 from blizzarr.formats import Child
 from blizzarr.model import ArrayMeta
 from blizzarr.printable import printable
 
 __all__ = ["Tree"]
+
+_LEAST: Final = 20
+"""The columns that a node has at least, however deep it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +38,26 @@ class Tree:
     children: tuple[Child, ...]
     """The nodes below the group by path, each group right before its members."""
 
+    def text(self, width: int | None = None) -> str:
+        """Return the tree as text; lines that are longer than `width` go on below themselves.
+
+        Examples
+        --------
+        >>> from blizzarr.model import GroupMeta
+        >>> print(Tree("/", (Child("two words", GroupMeta()), Child("b", GroupMeta()))).text(24))
+        /
+        ├── two words
+        └── b
+        """
+        return "\n".join((printable(self.name), *self._lines(width)))
+
     def __str__(self) -> str:
-        return "\n".join((printable(self.name), *self._lines()))
+        return self.text()
 
     def __repr__(self) -> str:
         return str(self)
 
-    def _lines(self) -> Iterator[str]:
+    def _lines(self, width: int | None) -> Iterator[str]:
         depths = [child.name.count("/") for child in self.children]
         # Backwards, it is known at each node whether another one follows at its level.
         last: list[bool] = []
@@ -51,7 +69,16 @@ class Tree:
             bars.append([level in open_below for level in range(depth)])
         for child, is_last, bar in zip(self.children, reversed(last), reversed(bars), strict=True):
             indent = "".join("│   " if drawn else "    " for drawn in bar)
-            yield f"{indent}{'└── ' if is_last else '├── '}{_label(child)}"
+            label = _label(child)
+            room = None if width is None else max(_LEAST, width - len(indent) - 4)
+            first, *rest = [label] if room is None else _wrapped(label, room)
+            yield f"{indent}{'└── ' if is_last else '├── '}{first}"
+            yield from (f"{indent}{'    ' if is_last else '│   '}{line}" for line in rest)
+
+
+def _wrapped(label: str, room: int) -> list[str]:
+    # What goes on is set apart from the names of neighbours.
+    return wrap(label, room, subsequent_indent="  ", break_on_hyphens=False) or [label]
 
 
 def _label(child: Child) -> str:

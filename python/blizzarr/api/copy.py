@@ -158,6 +158,8 @@ def copy(
             _refuse_interrupted(record, jobs)
         _place_groups(record, _group_mark(what, groups, jobs), groups, resume=resume, overwrite=overwrite)
         overwrite = False
+    if isinstance(what, Array | Group) and what.metadata.format != form.name:
+        _warn_of_reserved(form, place, [*groups, *(job.path for job in jobs)])
     for job in jobs:
         job.run(meter, resume=resume, overwrite=overwrite, lost=lost)
     for group in consolidated if getattr(found, "supports_list", True) else ():
@@ -172,6 +174,14 @@ def copy(
     metadata = detect(found, place)
     assert metadata is not None
     return node_of(found, place, metadata)
+
+
+def _warn_of_reserved(form: Format, place: str, paths: Sequence[str]) -> None:
+    """Warn of names that nodes may have in the new format, but that nobody should give them."""
+    for path in paths:
+        reason = form.reserved(path.rpartition("/")[2]) if path != place else None
+        if reason is not None:
+            warn(f"/{path}: in {form.name} {reason}; it is kept")
 
 
 class _Meter:
@@ -250,7 +260,7 @@ def _plan_group(
             if isinstance(node, Group | dict):
                 groups[path] = _group_meta(node, form, change)
                 encode(groups[path], path)
-                has = isinstance(node, Group) and node.metadata.consolidated is not None and _has_consolidated(form)
+                has = isinstance(node, Group) and node.metadata.consolidated is not None
                 # Those of a group have what is in the groups below.
                 if has and {*ancestors(path)}.isdisjoint(consolidated):
                     consolidated.append(path)
@@ -261,6 +271,9 @@ def _plan_group(
             problems += [problem.of_node(path) for problem in error.problems]
     if problems:
         raise MetadataError(problems=problems, store=str(store), wanted_format=form.name)
+    if consolidated and not _has_consolidated(form):
+        warn(f"the copy has no consolidated metadata, as {form.name} has none")
+        consolidated = []
     return jobs, groups, consolidated
 
 

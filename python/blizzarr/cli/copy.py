@@ -90,7 +90,7 @@ def run(
     settings |= {} if memory is None else {"copy_bytes": parse_bytes(memory)}
     what = _source(source)
     lost: list[BlizzarrError] = []
-    meter = Meter(f"copy {Path(source).name}", going_on=resume)
+    meter = Meter(f"copy {Path(source).name}", going_on=resume, is_copy=True)
     try:
         with config.set(**settings), meter:
             node = api.copy(
@@ -123,7 +123,7 @@ def _tell(node: Array | Group, meter: Meter, target: str) -> None:
     from blizzarr.formats import chunk_prefix
 
     speed = f", {bytes_text(int(meter.came / meter.seconds))}/s" if meter.seconds > 0.1 and meter.came else ""
-    found = stored(node.store, chunk_prefix(node.path, node.metadata))
+    found = stored(node.store, chunk_prefix(node.path, node.metadata), over_network=True)
     size = f", stored in {bytes_text(found.bytes)}" if found is not None and found.complete else ""
     took = duration_text(meter.seconds)
     typer.echo(f"Copied {bytes_text(meter.came)} to {target} in {took}{speed}{size}.", err=True)

@@ -9,6 +9,7 @@ import typer
 
 from blizzarr.cli.opened import open_node
 from blizzarr.cli.place import PathArgument, Place
+from blizzarr.cli.terminal import columns, facts_lines
 
 __all__ = ["EXAMPLES", "JsonOption", "run"]
 
@@ -31,12 +32,15 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
     from blizzarr.printable import printable
 
     meta = node.metadata
-    found = stored(node.store, chunk_prefix(node.path, meta), LOOKED_AT)
+    found = stored(node.store, chunk_prefix(node.path, meta), LOOKED_AT, over_network=True)
     if as_json:
         typer.echo(json.dumps({"store": str(node.store), **facts.as_document(node.path, meta, found)}, indent=2))
         return
     kind = "Array" if isinstance(node, Array) else "Group"
-    typer.echo(f"{kind} {typer.style(printable(node.name), bold=True)} in {node.store}")
+    width = columns()
+    name, where = printable(node.name), str(node.store)
+    between = " " if width is None or len(f"{kind} {name} in {where}") <= width else "\n  "
+    typer.echo(f"{kind} {typer.style(name, bold=True)}{between}in {where}")
     if isinstance(node, Array):
         rows = facts.rows(node.metadata, found)
     else:
@@ -47,9 +51,8 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
         rows += [("Consolidated", "yes")] if facts_of.consolidated else []
         rows += [("Stored size", facts.objects_text(found))] if found is not None else []
     rows += [(f"Attribute {name}", _short(value)) for name, value in meta.attributes.items()]
-    wide = max(len(printable(name)) for name, _ in rows)
-    for name, value in [(printable(name), printable(value)) for name, value in rows]:
-        typer.echo(f"  {name:<{wide}}  {value}")
+    for line in facts_lines([(printable(name), printable(value)) for name, value in rows], width):
+        typer.echo(line)
 
 
 def _count(number: int, noun: str) -> str:

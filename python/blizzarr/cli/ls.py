@@ -32,7 +32,7 @@ def run(
     from blizzarr.printable import printable
 
     def size_of(child: Array | Group) -> Stored | None:
-        return stored(child.store, chunk_prefix(child.path, child.metadata))
+        return stored(child.store, chunk_prefix(child.path, child.metadata), over_network=True)
 
     members, bad = ([(node.basename or node.name, node)], {}) if isinstance(node, Array) else members_of(node)
     if as_json:
@@ -48,7 +48,7 @@ def run(
         if not isinstance(meta, ArrayMeta):
             lines.append((f"{name}/", "group", "", "", ""))
             continue
-        found = size_of(child)
+        found = size_of(child) if long else None
         size = "" if found is None else ("" if found.complete else "> ") + bytes_text(found.bytes)
         lines.append((name, str(meta.dtype), shape_text(meta.shape), shape_text(meta.chunk_shape), size))
     lines += [(name, "unreadable", error.line) for name, error in bad.items()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -16,7 +17,11 @@ _QUIET: Final = 2.0
 """Seconds before the first line without a terminal."""
 _PAUSE: Final = 5.0
 _TELLING: Final = 0.002
-"""The fraction of the work after which its speed is meaningful."""
+"""The fraction of steps, of which some take longer than others, after which their speed is meaningful."""
+_TICK: Final = 0.25
+"""Seconds between two looks at what the engine has done."""
+_SHARE: Final = 0.05
+"""The least share of the time that reading, or writing, is taken to have of each part of a copy."""
 
 
 def duration_text(seconds: float) -> str:
@@ -37,7 +42,8 @@ def duration_text(seconds: float) -> str:
 class Meter:
     """A progress callback that, within a ``with`` block, shows the bytes done and their total on standard error.
 
-    If something other than bytes is counted, `unit` names it.
+    If something other than bytes is counted, `unit` names it. With `is_copy`, it also moves between two calls, of which
+    each says that a part has been read and then written: by how much the engine has decoded and encoded meanwhile.
 
     Examples
     --------
@@ -47,7 +53,7 @@ class Meter:
     50
     """
 
-    def __init__(self, what: str, *, going_on: bool = False, unit: str = "") -> None:
+    def __init__(self, what: str, *, going_on: bool = False, unit: str = "", is_copy: bool = False) -> None:
         self.done = 0
         self.seconds = 0.0
         self._what = what
@@ -57,33 +63,59 @@ class Meter:
         self._going_on = going_on
         self._started = self._said = time.monotonic()
         self._bar: Progress | None = None
+        self._total = 0
+        self._shown = 0
+        self._part: _Part | None = None
+        self._lock = Lock()
+        self._over = Event()
+        self._watcher = Thread(target=self._watch, daemon=True) if is_copy else None
 
     def __enter__(self) -> Self:
         self._started = self._said = time.monotonic()
         if sys.stderr.isatty():
             self._bar = _bar(self._unit)
             self._bar.start()
+        if self._watcher is not None:
+            self._watcher.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.seconds = time.monotonic() - self._started
+        self._over.set()
+        if self._watcher is not None:
+            self._watcher.join()
         if self._bar is not None:
             self._bar.stop()
 
     def __call__(self, done: int, total: int) -> None:
         """Show that `done` of `total` bytes are done."""
-        if self._before is None and (done or not self._going_on):
+        if self._before is None and (self._total or not self._going_on):
             self._before = done if self._going_on else 0
             self._started = time.monotonic()
             if self._bar is not None:
                 self._bar.add_task(self._what, total=total, completed=done)
-        self.done = done
+        with self._lock:
+            self.done, self._total = done, total
+            if self._watcher is not None:
+                self._part = _Part() if self._part is None else self._part.next()
+            self._show(done)
+
+    def _watch(self) -> None:
+        """Show what has been done of the part that is being copied."""
+        while not self._over.wait(_TICK):
+            with self._lock:
+                if self._before is not None and self._part is not None:
+                    self._show(min(self._total, self.done + self._part.come()))
+
+    def _show(self, done: int) -> None:
+        # What was estimated of a part may have been too much.
+        self._shown = done = max(done, self._shown)
         if self._bar is not None and self._bar.tasks:
             self._bar.update(self._bar.task_ids[0], completed=done)
         elif self._bar is None:
-            self._say(done, total)
+            self._say(done, self._total)
 
     @property
     def came(self) -> int:
@@ -96,9 +128,10 @@ class Meter:
             return
         self._said = now
         said = f"{self._what}: {100 * done / total:.0f} %, {self._ratio(done, total)}"
+        came = done - (self._before or 0)
         # The first few steps say nothing about the remaining time.
-        if self.came >= _TELLING * (total - (self._before or 0)):
-            speed = max(1.0, self.came / (now - self._started))
+        if came > (_TELLING * (total - (self._before or 0)) if self._unit else 0):
+            speed = max(1.0, came / (now - self._started))
             said += f", {self._text(int(speed))}/s, {duration_text((total - done) / speed)} left"
         print(said, file=sys.stderr, flush=True)
 
@@ -109,6 +142,40 @@ class Meter:
         from blizzarr.display.sizes import bytes_text
 
         return f"{count:,} {self._unit}" if self._unit else bytes_text(count)
+
+
+class _Part:
+    """What the engine has done of one part of a copy, which is read and then written.
+
+    Of each byte, `share` is taken to be done when it has been decoded. It is the share of the time that reading took in
+    the part before.
+    """
+
+    def __init__(self, share: float = _SHARE) -> None:
+        self._share = share
+        self._begun = self._written = time.monotonic()
+        self._before = _so_far()
+
+    def come(self) -> int:
+        """Return about how many bytes are done."""
+        decoded, encoded = (now - before for now, before in zip(_so_far(), self._before, strict=True))
+        if not encoded:
+            self._written = time.monotonic()
+        return int(self._share * decoded + (1 - self._share) * encoded)
+
+    def next(self) -> _Part:
+        """Return the part that comes after this one."""
+        taken = time.monotonic() - self._begun
+        if taken < 2 * _TICK:
+            return _Part(self._share)
+        return _Part(min(1 - _SHARE, max(_SHARE, (self._written - self._begun) / taken)))
+
+
+def _so_far() -> tuple[int, int]:
+    """Return the bytes that the engine has decoded and encoded, which not all commands need."""
+    from blizzarr._native import progress
+
+    return progress()
 
 
 def _bar(unit: str) -> Progress:

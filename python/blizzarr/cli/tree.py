@@ -10,6 +10,7 @@ import typer
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.opened import members_of, open_node
 from blizzarr.cli.place import PathArgument, Place
+from blizzarr.cli.terminal import columns
 
 if TYPE_CHECKING:
     from blizzarr.group import Group
@@ -36,7 +37,7 @@ def run(
     elif as_json:
         typer.echo(json.dumps(_nested(node, depth), indent=2))
     else:
-        typer.echo(str(node.tree(depth)))
+        typer.echo(node.tree(depth).text(columns()))
 
 
 def _leaf(array: Any) -> dict[str, Any]:

@@ -6,8 +6,10 @@ Damaged objects are copied like the others, so damage in the source is damage in
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from math import prod
+from typing import Final
 
 from blizzarr.array import Array
 from blizzarr.array.stored import stored_chunks
@@ -21,7 +23,9 @@ from blizzarr.stores.threads import Threads
 __all__ = ["copy_stored", "same_layout", "stored_objects"]
 
 BATCH = 256
-"""The number of objects that are copied between two updates of the record."""
+"""The most objects that are copied between two updates of the record."""
+_PAUSE: Final = 0.5
+"""Seconds after which the record is updated even if fewer objects have been copied."""
 
 
 def same_layout(source: ArrayMeta, target: ArrayMeta) -> bool:
@@ -83,6 +87,9 @@ def copy_stored(
         compare()
         for start in range(done, len(positions), BATCH):
             batch = positions[start : start + BATCH]
-            list(pool.map(as_durable_as_here(one), batch))
-            compare()
-            after(start + len(batch), len(batch))
+            said, told = 0, time.monotonic()
+            for came, _ in enumerate(pool.map(as_durable_as_here(one), batch), 1):
+                if came == len(batch) or time.monotonic() - told >= _PAUSE:
+                    compare()
+                    after(start + came, came - said)
+                    said, told = came, time.monotonic()

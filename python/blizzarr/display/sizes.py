@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from blizzarr.errors import BlizzarrError
+from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.formats import node_of
 from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
@@ -25,6 +25,9 @@ __all__ = ["Stored", "bytes_text", "ratio_text", "shape_text", "stored"]
 
 LOOKED_AT: Final = 20_000
 """How many objects are looked at by default to add up their sizes."""
+
+_OVER_NETWORK: Final = 2.0
+"""The seconds for the listing of one node in a store that is far away."""
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
@@ -62,8 +65,10 @@ def ratio_text(raw: int | None, found: Stored | None) -> str | None:
     return f"{ratio:,.{1 if ratio < 1000 else 0}f}\N{MULTIPLICATION SIGN}"
 
 
-def stored(store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = math.inf) -> Stored | None:
-    """What the chunks of a node take, if its store can tell without reading and without a network; else None.
+def stored(
+    store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = math.inf, *, over_network: bool = False
+) -> Stored | None:
+    """What the chunks of a node take, if its store can tell without reading; else None.
 
     Parameters
     ----------
@@ -71,6 +76,8 @@ def stored(store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = mat
         What the keys of its chunks begin with.
     limit, seconds
         Stop after so many objects, or so much time, and say so: the directory may be huge, or on a network after all.
+    over_network
+        Also ask a store that is far away, for a listing, which tells the sizes, too.
     """
     # A handle that only reads has the store itself behind it.
     store = unwrapped(store)
@@ -79,10 +86,20 @@ def stored(store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = mat
         sizes = _sizes_within(store, prefix)
     elif isinstance(store, LocalStore):
         sizes = _file_sizes(store.root / prefix)
+    elif over_network and callable(getattr(store, "list_sizes", None)):
+        try:
+            return _added_up(_listed_sizes(store, prefix), limit, min(seconds, _OVER_NETWORK))
+        except (StoreError, UnsupportedOperationError):
+            # That it cannot list, or not now, is no reason to fail.
+            return None
     elif callable(getattr(store, "size", None)) and not is_remote(store):
         sizes = (store.size(key) or 0 for key in store.list(prefix.rstrip("/")) if not _is_document(key))
     else:
         return None
+    return _added_up(sizes, limit, seconds)
+
+
+def _added_up(sizes: Iterator[int], limit: int, seconds: float) -> Stored:
     objects = total = 0
     until = time.monotonic() + seconds
     for size in islice(sizes, limit):
@@ -91,6 +108,12 @@ def stored(store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = mat
         if time.monotonic() > until:
             break
     return Stored(objects, total, next(sizes, None) is None)
+
+
+def _listed_sizes(store: Any, prefix: str) -> Iterator[int]:
+    for key, size in store.list_sizes(prefix.rstrip("/")):
+        if not _is_document(key):
+            yield size
 
 
 def _is_document(key: str) -> bool:

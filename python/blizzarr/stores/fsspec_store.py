@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
 from blizzarr.errors import StoreError, UnsupportedOperationError
@@ -183,6 +183,28 @@ class FsspecStore(BaseStore):
                 return [], []
             names = (key for key in map(self._key, found) if key is not None and key.startswith(prefix))
             return keys_and_others(names)
+
+    def list_sizes(self, prefix: str = "") -> Iterator[tuple[str, int]]:
+        """Yield all keys under the prefix, and the lengths of their values in bytes, which most file systems list.
+
+        Raises
+        ------
+        UnsupportedOperationError
+            If this one does not.
+        """
+        path = self._listed(prefix)
+        with failures("list", prefix, self):
+            try:
+                found = self.fs.find(path, detail=True)
+            except _MISSING:
+                return
+        for name, entry in found.items():
+            key = self._key(name)
+            if key is None or not key.startswith(prefix):
+                continue
+            if entry.get("size") is None:
+                raise UnsupportedOperationError("its listing has no sizes", store=str(self), direction="list")
+            yield key, int(entry["size"])
 
     def list_dir(self, prefix: str = "") -> Listing:
         """Return the keys and prefixes directly under the prefix."""

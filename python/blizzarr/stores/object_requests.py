@@ -262,6 +262,13 @@ class ObjectRequests:
             except obstore().exceptions.InvalidPathError as error:
                 return names_of(self.calls, prefix, error)[0]
 
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        """Yield the names of all objects under a prefix, in any order, with their sizes."""
+        with self._failures("list", prefix):
+            stream = obstore().list(self.calls.target, prefix or None, chunk_size=_LISTED)
+            while (part := self.calls.next_of(stream)) is not None:
+                yield from ((entry["path"], entry["size"]) for entry in part)
+
     def _keys(self, prefix: str, most: int | None = None) -> set[str]:
         """Return all keys under a prefix, or those of the first `most` parts of the listing."""
         stream = obstore().list(self.calls.target, prefix or None, chunk_size=_LISTED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Self
 
 from blizzarr.errors import ConflictError, PathError, UnsupportedOperationError
@@ -295,6 +295,10 @@ class ObjectStore(BaseStore):
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
         """Return what `list` does, and the names under the prefix that are no keys of a store."""
         return keys_and_others(self._requests.list(self._listable(prefix)), _is_key)
+
+    def list_sizes(self, prefix: str = "") -> Iterator[tuple[str, int]]:
+        """Yield all keys under the prefix, as they are listed, and the lengths of their values in bytes."""
+        return self._requests.list_sizes(self._listable(prefix))
 
     def list_dir(self, prefix: str = "") -> Listing:
         """Return the keys and prefixes directly under the prefix."""

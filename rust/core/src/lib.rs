@@ -22,6 +22,7 @@ pub mod interrupt;
 pub mod memory;
 pub mod panics;
 pub mod pool;
+pub mod progress;
 pub mod read;
 mod read_cached;
 pub mod read_element;

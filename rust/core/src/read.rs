@@ -18,6 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::memory::{Origin, Target};
 use crate::panics;
 use crate::pool;
+use crate::progress;
 use crate::read_cached::CachedChunk;
 use crate::read_raw::read_raw;
 use crate::read_shard::read_shard;
@@ -143,10 +144,13 @@ pub fn read_cell(
             })
         });
     }
-    if chain.codecs.is_empty() {
-        return read_raw(chain, reader, region, target).map_err(|error| error.in_codec(chain.last_codec()));
-    }
-    with_encoded(chain, reader, |encoded| decode_elements(chain, encoded, region, target))
+    let found = if chain.codecs.is_empty() {
+        read_raw(chain, reader, region, target).map_err(|error| error.in_codec(chain.last_codec()))
+    } else {
+        with_encoded(chain, reader, |encoded| decode_elements(chain, encoded, region, target))
+    };
+    progress::decoded(region.len() * chain.elements.itemsize);
+    found
 }
 
 /// Lends `work` the whole encoded value, from memory if it is there.

@@ -18,6 +18,7 @@ use crate::fill::{is_fill, set_fill};
 use crate::memory::{Origin, Target};
 use crate::panics;
 use crate::pool;
+use crate::progress;
 use crate::read::read_cell;
 use crate::region::Region;
 use crate::scratch;
@@ -158,6 +159,12 @@ pub fn encode_cell<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
     if let Serializer::Shard(shard) = &chain.serializer {
         return encode_shard(chain, shard, update, out);
     }
+    let encoded = encode_elements(chain, update, out);
+    progress::encoded(update.region.len() * chain.elements.itemsize);
+    encoded
+}
+
+fn encode_elements<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>) -> Result<Encoded<'a>> {
     let Update { region, origin, existing, options } = *update;
     let itemsize = chain.elements.itemsize;
     let whole = region.covers(&chain.shape);

@@ -103,6 +103,12 @@ fn is_given_up(by_signal: bool) -> bool {
     blizzarr_core::pool::is_given_up(by_signal)
 }
 
+/// The bytes of elements that this process has decoded and encoded so far.
+#[pyfunction]
+fn progress() -> (u64, u64) {
+    blizzarr_core::progress::so_far()
+}
+
 /// Called when the interpreter begins to end.
 #[pyfunction]
 fn interpreter_ends(py: Python<'_>) {
@@ -140,6 +146,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(threads, module)?)?;
     module.add_function(wrap_pyfunction!(threads_set, module)?)?;
     module.add_function(wrap_pyfunction!(requests_set, module)?)?;
+    module.add_function(wrap_pyfunction!(progress, module)?)?;
     module.add_function(wrap_pyfunction!(durability_set, module)?)?;
     module.add_function(wrap_pyfunction!(durability_choose, module)?)?;
     module.add_function(wrap_pyfunction!(durability_choice, module)?)?;

@@ -168,3 +168,16 @@ def test_options_are_those_of_the_call(server: str) -> None:
     blizzarr.save(store, VALUES)
     assert np.array_equal(blizzarr.load(store), VALUES)
     assert np.array_equal(blizzarr.load(store.target), VALUES)
+
+
+def test_the_shell_shows_what_is_stored(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A listing on S3 has the sizes in it."""
+    from blizzarr.cli.app import app
+
+    root = blizzarr.create_group(url)
+    root.create_array("raw", data=np.arange(1000, dtype="i4"), chunks=500, compressors=None)
+    root.create_array("empty", shape=(10,), dtype="i4")
+    app(["ls", "-l", url], standalone_mode=False)
+    assert [line.split()[-2:] for line in capsys.readouterr().out.splitlines()[1:]] == [["0", "bytes"], ["3.91", "KiB"]]
+    app(["info", f"{url}/raw"], standalone_mode=False)
+    assert "3.91 KiB in 2 of 2 chunks, ratio 1.0\N{MULTIPLICATION SIGN}" in capsys.readouterr().out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -197,3 +198,35 @@ def test_every_verb_takes_urls(run: Run, tmp_path: Path) -> None:
     ):
         assert run(*command)[0] == 0, command
     assert run("ls", url)[1] == "a\n"
+
+
+def test_a_copy_moves_while_one_part_of_it_takes_long(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shard of slow codecs is one call of the engine: nothing moved, and no rate was known, until it was done."""
+    for name in ("_QUIET", "_PAUSE", "_TICK"):
+        monkeypatch.setattr(progress, name, 0.01)
+    counted = [0, 0]
+    monkeypatch.setattr(progress, "_so_far", lambda: (counted[0], counted[1]))
+    with progress.Meter("copy", is_copy=True) as meter:
+        meter(0, 100 << 20)
+        lines: list[str] = []
+        for now in ([100 << 20, 0], [100 << 20, 50 << 20], [150 << 20, 200 << 20]):
+            counted[:] = now
+            _wait_for_lines(capsys, lines)
+        meter(100 << 20, 100 << 20)
+    assert [line.split(",")[0] for line in lines] == ["copy: 5 %", "copy: 52 %", "copy: 100 %"]
+    assert all("/s, " in line and line.endswith(" left") for line in lines)
+    assert meter.done == 100 << 20
+
+
+def _wait_for_lines(capsys: pytest.CaptureFixture[str], lines: list[str]) -> None:
+    """Wait until something new is said."""
+    before = list(lines)
+    for _ in range(1000):
+        said = capsys.readouterr().err.splitlines()
+        lines += [line for line in said if not lines or line.split(",")[0] != lines[-1].split(",")[0]]
+        if len(lines) > len(before):
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"nothing more was said after {before}")

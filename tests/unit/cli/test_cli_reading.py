@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -300,3 +301,29 @@ def test_cat_of_types_that_numpy_has_no_text_for(
     blizzarr.create_array("b.zarr", data=data)
     assert f"{texts[1]} against {texts[0]}" in run("diff", "a.zarr", "b.zarr")[1]
     assert json.loads(run("diff", "a.zarr", "b.zarr", "--json")[1])
+
+
+def test_a_terminal_gets_lines_that_fit(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They go on below themselves; elsewhere programs find one fact, or one node, in each line."""
+    monkeypatch.chdir(tmp_path)
+    root = blizzarr.create_group("wide.zarr")
+    fields = [("longitude", "f8"), ("latitude", "f8"), ("temperature", "f4"), ("humidity", "i4")]
+    root.create_array("records", shape=(10,), dtype=fields)
+    attributes = {"n" * 50: 1, "history": "made of words " * 9}
+    names = ["time_of_observation", "latitude_in_degrees", "longitude_in_degrees", "ensemble_member"]
+    codecs = ["bytes", {"name": "blosc", "configuration": {"cname": "zstd", "shuffle": "noshuffle"}}, "crc32c", "gzip"]
+    options = {"chunks": (10, 20, 30, 4), "dtype": "f4", "dimension_names": names, "attributes": attributes}
+    root.create_array("a/b/c/temperature", shape=(365_000, 180_000, 360_000, 40), **options, codecs=codecs)
+    commands = [("tree", "wide.zarr"), ("info", "wide.zarr/a/b/c/temperature")]
+    whole = [run(*command).out for command in commands]
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    shown = [re.sub("\x1b.*?m", "", run(*command).out) for command in commands]
+    for before, after in zip(whole, shown, strict=True):
+        assert max(map(len, before.splitlines())) > 100
+        # Paths stay whole, so that they can be copied.
+        assert max(len(line) for line in after.splitlines() if "in /" not in line) <= 80
+        assert re.sub("[│ \n]", "", after) == re.sub("[│ \n]", "", before)
+    assert "  Dimensions         time_of_observation, latitude_in_degrees," in shown[1].splitlines()
+    assert "                     longitude_in_degrees, ensemble_member" in shown[1].splitlines()
+    assert "      '<f4'), ('humidity', '<i4')]" in shown[0].splitlines()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +186,9 @@ def test_consolidated_metadata_are_kept(old: str, new: str, resume: bool) -> Non
     source.create_array("inner/y", data=np.arange(6), chunks=2)
     source = blizzarr.consolidate_metadata(source)
     values: dict[str, bytes] = {}
-    made = blizzarr.copy(source, values, zarr_format=new, chunks={"/inner/y": 3}, resume=resume)
+    said = pytest.warns(UserWarning, match="no consolidated") if new == "v3_draft" else nullcontext()
+    with said:
+        made = blizzarr.copy(source, values, zarr_format=new, chunks={"/inner/y": 3}, resume=resume)
     assert isinstance(made, blizzarr.Group)
     assert (made.metadata.consolidated is not None) == (new != "v3_draft")
     assert blizzarr.check(values).ok
@@ -211,3 +216,30 @@ def test_consolidated_metadata_in_a_zip_file(tmp_path: Path) -> None:
     blizzarr.copy(blizzarr.consolidate_metadata(source), tmp_path / "c.zip")
     assert list(blizzarr.open_group(tmp_path / "c.zip", mode="r").metadata.consolidated) == ["x"]
     assert blizzarr.check(tmp_path / "c.zip").ok
+
+
+def test_a_copy_says_that_names_are_reserved_as_upgrade_does() -> None:
+    source = blizzarr.create_group({}, zarr_format=2)
+    source.create_array("__xarray_dataarray_variable__", data=np.arange(3))
+    text = '/__xarray_dataarray_variable__: in v3 a name may not start with "__", which is reserved; it is kept'
+    with pytest.warns(UserWarning, match=f"^{re.escape(text)}$") as warned:
+        copied = blizzarr.copy(source, {}, zarr_format=3)
+    assert len(warned) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = blizzarr.copy(copied, {})
+        blizzarr.copy(source, {})
+    assert again["__xarray_dataarray_variable__"][:].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("zarr_format", ["v3_draft", "n5"])
+def test_a_copy_says_that_it_has_no_consolidated_metadata(zarr_format: str) -> None:
+    store: dict[str, bytes] = {}
+    root = blizzarr.create_group(store)
+    root.create_group("below")
+    blizzarr.consolidate_metadata(store)
+    source = blizzarr.open_group(store, mode="r")
+    assert source.metadata.consolidated is not None
+    with pytest.warns(UserWarning, match=f"^the copy has no consolidated metadata, as {zarr_format} has none$"):
+        copied = blizzarr.copy(source, {}, zarr_format=zarr_format)
+    assert list(copied) == ["below"]

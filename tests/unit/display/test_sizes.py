@@ -8,7 +8,8 @@ import pytest
 
 import blizzarr
 from blizzarr.display.sizes import Stored, bytes_text, ratio_text, stored
-from blizzarr.stores import LocalStore, MappingStore, MemoryStore, Store, read_only
+from blizzarr.errors import StoreError
+from blizzarr.stores import FsspecStore, LocalStore, MappingStore, MemoryStore, ObjectStore, Store, read_only
 
 
 @pytest.fixture(params=["local", "memory"])
@@ -37,6 +38,33 @@ def test_counting_stops(store: Store) -> None:
 
 def test_stores_that_cannot_tell_are_not_asked() -> None:
     assert stored(MappingStore({}), "") is None
+
+
+@pytest.mark.parametrize("kind", ["objects", "fsspec"])
+def test_a_store_that_is_far_away_tells_in_its_listing(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One listing, no request per object; and nothing unasked, as for what a notebook shows."""
+    made: Store
+    if kind == "objects":
+        made = ObjectStore(pytest.importorskip("obstore").store.MemoryStore())
+    else:
+        made = FsspecStore(pytest.importorskip("fsspec").filesystem("memory"), "/test_sizes")
+        monkeypatch.setattr(made, "remote", True)
+    for name in ("a", "ab"):
+        blizzarr.create_array(made, name=name, shape=(3,), dtype="int8", chunks=1, overwrite=True)
+        for chunk in range(3):
+            made.set(f"{name}/c/{chunk}", bytes(10))
+    for method in ("get", "size", "version"):
+        monkeypatch.setattr(type(made), method, None, raising=False)
+    assert stored(made, "a") is None
+    assert stored(made, "a/", over_network=True) == Stored(3, 30, True)
+    assert stored(made, "a", limit=2, over_network=True) == Stored(2, 20, False)
+    assert stored(read_only(made), "", over_network=True) == Stored(6, 60, True)
+
+    def refused(prefix: str) -> None:
+        raise StoreError("no right to list")
+
+    monkeypatch.setattr(made, "list_sizes", refused)
+    assert stored(made, "a", over_network=True) is None
 
 
 @pytest.mark.parametrize(

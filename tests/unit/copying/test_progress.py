@@ -1,0 +1,42 @@
+"""Progress within one part of a copy, which may take minutes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr import _native
+from blizzarr.copying import stored
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"compressors": "zstd"}, {"compressors": None}, {"shards": (32, 64)}],
+    ids=["compressed", "raw", "shards"],
+)
+def test_the_engine_counts_what_it_decodes_and_encodes(options: dict[str, Any]) -> None:
+    """Elements count, not the chunks that they are cut from."""
+    array = blizzarr.create_array({}, shape=(64, 64), chunks=(16, 16), dtype="i4", **options)
+    before = _native.progress()
+    array[...] = np.arange(64 * 64, dtype="i4").reshape(64, 64)
+    written = _native.progress()
+    assert (written[0] - before[0], written[1] - before[1]) == (0, array.nbytes)
+    assert array[5:60, 3].tolist() == list(range(5 * 64 + 3, 60 * 64, 64))
+    read = _native.progress()
+    assert (read[0] - written[0], read[1] - written[1]) == (55 * 4, 0)
+
+
+def test_stored_objects_are_told_of_as_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was once for every 256, however large they were."""
+    source = blizzarr.create_array({}, data=np.arange(100), chunks=10)
+    told: list[int] = []
+    blizzarr.copy(source, {}, progress=lambda done, _: told.append(done))
+    assert told == [0, 0, 800]
+    monkeypatch.setattr(stored, "_PAUSE", 0.0)
+    told.clear()
+    copied = blizzarr.copy(source, {}, progress=lambda done, _: told.append(done))
+    assert told == [0, *range(0, 801, 80)]
+    assert copied[:].tolist() == list(range(100))
