@@ -41,7 +41,7 @@ def remove_node(store: Store, path: str) -> None:
     Raises
     ------
     NodeExistsError
-        If files of other programs are among the keys; then nothing is removed.
+        If files of other programs are among the keys, or arrays and groups lie below an array; then nothing is removed.
     ReadOnlyError
         If the store was opened for reading.
     UnsupportedOperationError
@@ -54,6 +54,8 @@ def remove_node(store: Store, path: str) -> None:
     if not found.documents and not found.chunks:
         return
     refuse_foreign_files(store, path, found.foreign)
+    if path in found.arrays or path in found.behind:
+        _refuse_nodes_below(store, path, found.documents)
     _remove_what_is_there(store, path, found)
     for _ in range(_ROUNDS):
         if path in found.arrays or path in found.behind:
@@ -64,6 +66,27 @@ def remove_node(store: Store, path: str) -> None:
         if not found.documents:
             return
         _remove_what_is_there(store, path, found)
+
+
+def _refuse_nodes_below(store: Store, path: str, documents: Sequence[str]) -> None:
+    """Raise an error if there are arrays or groups below an array: somebody has put it above them by mistake.
+
+    Raises
+    ------
+    NodeExistsError
+        The text names them.
+    """
+    places = {form.node_of(key) for key in documents for form in FORMATS.values()} - {None, path}
+    below = sorted(place for place in places if place is not None and (not path or place.startswith(f"{path}/")))
+    if below:
+        named = ", ".join(f"/{place}" for place in below[:NAMED])
+        more = f" and {len(below) - NAMED:,} more" if len(below) > NAMED else ""
+        raise NodeExistsError(
+            f"expected nothing below an array, found arrays or groups: {named}{more}; move them away, or remove each "
+            "by itself",
+            array="/" + path,
+            store=str(store),
+        )
 
 
 def _refuse_successor(store: Store, path: str) -> None:

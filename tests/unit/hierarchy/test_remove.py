@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import blizzarr
 from blizzarr.api import consolidate_metadata
 from blizzarr.config import config
 from blizzarr.creation.describe import describe_array, describe_group
@@ -219,3 +220,21 @@ def test_what_is_being_removed_is_listed_nowhere(tmp_path: Path) -> None:
         with pytest.raises(UnsupportedOperationError):
             del group["x"]
         assert group.refresh().metadata.consolidated is not None
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_what_lies_below_an_array_is_not_removed_with_it(zarr_format: int, tmp_path: Path) -> None:
+    """Somebody has put the array above whole hierarchies by mistake: `rm` and `overwrite` must not cost them."""
+    folder = tmp_path / "folder"
+    blizzarr.create_array(folder / "data.zarr", data=np.arange(3))
+    blizzarr.create_group(folder / "more.zarr", zarr_format=2)
+    blizzarr.create_array(folder, data=np.arange(4), zarr_format=zarr_format)
+    for remove in (
+        lambda: blizzarr.create_array(folder, data=np.arange(4), zarr_format=zarr_format, overwrite=True),
+        lambda: remove_node(LocalStore(folder), ""),
+        lambda: blizzarr.save(folder, np.arange(4)),
+    ):
+        with pytest.raises(NodeExistsError, match=r"found arrays or groups: /data.zarr, /more.zarr; move them away"):
+            remove()
+    assert blizzarr.open_array(folder / "data.zarr")[...].tolist() == [0, 1, 2]
+    assert blizzarr.open_array(folder)[...].tolist() == [0, 1, 2, 3]
