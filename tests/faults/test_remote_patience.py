@@ -1,4 +1,4 @@
-"""Rows 93, 94, 101, 115, 118, 120 and 121 far away: values that change between requests, servers that come to no end."""
+"""Rows 93, 94, 101, 115, 118, 120, 121 far away: values that change between requests, servers that come to no end."""
 
 from __future__ import annotations
 
