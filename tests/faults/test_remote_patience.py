@@ -1,4 +1,4 @@
-"""Rows 93, 94, 101, 115, 118 and 121 far away: values that change between requests, servers that come to no end."""
+"""Rows 93, 94, 101, 115, 118, 120, 121 far away: values that change between requests, servers that come to no end."""
 
 from __future__ import annotations
 
@@ -90,6 +90,28 @@ def test_row_101_a_range_beyond_the_end_of_what_does_not_change_is_an_error(serv
         array[448:512]
     assert caught.value.key == "c/0"
     assert len(server.requests) < 50
+
+
+@pytest.mark.parametrize(("reach", "pause"), [(FaultyServer.store, 0), (FaultyServer.store, 0.15), (by_http, 0)])
+def test_row_120_another_etag_for_each_answer(
+    server: FaultyServer, reach: Callable[[FaultyServer], ObjectStore], pause: float
+) -> None:
+    """Several requests are never of one version; who waits is told so within seconds. One request is enough for all."""
+    stored(server)
+    numbers = itertools.count()
+    server.tags = lambda value: f'"{next(numbers)}"'
+    server.fault = lambda method, path: time.sleep(pause) if path == KEY else None
+    store = reach(server)
+    array = blizzarr.open_array(store, mode="r")
+    for read in (
+        lambda: array[320:384],
+        lambda: store.get_ranges("c/0", [(0, 4), (-4, 4)]),  # which are two requests
+    ):
+        began = time.monotonic()
+        with pytest.raises(ConflictError, match=r"another ETag"):
+            read()
+        assert time.monotonic() - began < 7
+    assert np.array_equal(array[:], VALUES)
 
 
 def test_row_101_a_file_of_fsspec_that_is_longer_and_shorter_by_turns(server: FaultyServer) -> None:

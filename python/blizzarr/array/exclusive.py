@@ -197,14 +197,14 @@ def _lock(descriptor: int, store: LocalStore, path: str) -> None:
 
 
 def _unlock(descriptor: int) -> None:
-    import fcntl
-
     with _held.changing:
         if descriptor not in _held.descriptors:
             # This is a child of the process that locked it.
             return
         _held.descriptors.remove(descriptor)
         try:
+            import fcntl
+
             # Closing alone would leave it locked as long as a child has it open, too.
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_UN)

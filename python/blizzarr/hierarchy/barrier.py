@@ -124,9 +124,9 @@ def _lock(descriptor: int, *, alone: bool) -> bool:
 def _close(descriptor: int | None) -> None:
     if descriptor is None:
         return
-    import fcntl
-
     try:
+        import fcntl
+
         # Closing alone would leave it locked as long as a forked child has it open, too.
         fcntl.flock(descriptor, fcntl.LOCK_UN)
     except OSError:

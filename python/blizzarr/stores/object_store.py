@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Self
 
@@ -23,6 +24,10 @@ __all__ = ["ObjectStore"]
 _AT_ONCE: Final = 8
 """How many parts of one value are requested at once; the engine asks for many values at once besides."""
 _ATTEMPTS: Final = 20
+_AT_LEAST: Final = 3
+"""How often several parts of one value are requested, until they are of one version; or until `_PATIENCE` is over."""
+_PATIENCE: Final = 4.0
+"""In seconds."""
 _CONTROL = re.compile(r"[\0-\x1f\x7f]")
 
 
@@ -173,16 +178,18 @@ class ObjectStore(BaseStore):
         """
         _check(key)
         spans = spans_of(ranges) or [Span(0, 0)]
-        for _ in range(_ATTEMPTS):
+        began = time.monotonic()
+        for done in range(1, 1 + _ATTEMPTS):
             found = self._get_spans(key, spans)
             if found is None:
                 return None
             versions = {is_now for _, is_now in found}
             if len(versions) == 1 and version in (None, *versions):
                 return parts_of(spans, [value for value, _ in found], ranges), versions.pop()
-            if version is not None:
+            if version is not None or (done >= _AT_LEAST and time.monotonic() - began > _PATIENCE):
                 break
-        raise ConflictError("the object was replaced while parts of it were read", key=key, store=str(self))
+        reason = "the object was replaced while parts of it were read, or the server gives each answer another ETag"
+        raise ConflictError(reason, key=key, store=str(self))
 
     @property
     def get_with_version(self) -> Callable[[str], tuple[Value, str] | None]:

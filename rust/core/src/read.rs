@@ -9,6 +9,7 @@
 //! An array with a pool keeps what was decoded: [`crate::read_cached`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::array::{Array, Options};
 use crate::chain::{Chain, Serializer};
@@ -29,6 +30,10 @@ use crate::store::Reader;
 
 /// How often a value is begun to be read, at most, if somebody replaces it again and again.
 const UNDISTURBED: usize = 100;
+/// For how long it is begun to be read again then, but for the first times: a server whose answers all have other
+/// versions would otherwise take hours, if it is slow as well.
+const PATIENCE: Duration = Duration::from_secs(4);
+const AT_LEAST: usize = 3;
 
 /// Reads the elements of `region` (of the whole array) into `target`.
 pub fn read(array: &Array, region: &Region, target: &Target<'_>, options: &Options<'_>) -> Result<()> {
@@ -95,9 +100,12 @@ pub fn read_asked(
 
 /// Reads a value from the beginning again whenever somebody has replaced it meanwhile.
 pub fn undisturbed<T>(interrupt: Interrupt<'_>, mut read: impl FnMut() -> Result<T>) -> Result<T> {
-    for _ in 1..UNDISTURBED {
+    let began = Instant::now();
+    for done in 1..UNDISTURBED {
         match read() {
-            Err(error) if error.kind == Kind::Conflict => interrupt()?,
+            Err(error) if error.kind == Kind::Conflict && (done < AT_LEAST || began.elapsed() < PATIENCE) => {
+                interrupt()?
+            }
             other => return other,
         }
     }

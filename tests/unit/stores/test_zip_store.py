@@ -336,6 +336,25 @@ def test_no_zip_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_locks_that_cannot_be_imported_are_not_left_out() -> None:
+    """Without memory, their module is there but cannot be loaded: that must not pass for a system without them."""
+    program = """
+import sys
+class Loading:
+    def find_spec(self, name, path=None, target=None):
+        if name == "fcntl":
+            raise ImportError("failed to map segment from shared object")
+sys.modules.pop("fcntl", None)
+sys.meta_path.insert(0, Loading())
+try:
+    import blizzarr.stores.zip.file
+except ImportError as error:
+    print(error)
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout == "failed to map segment from shared object\n"
+
+
 def test_what_a_fork_inherits_is_not_its_to_finish(tmp_path: Path) -> None:
     """A child that ends, or closes the store, leaves the file to its parent; adding to it is refused."""
     code = """

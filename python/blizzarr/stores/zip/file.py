@@ -11,7 +11,7 @@ from blizzarr.stores.regular import open_regular
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where the system itself refuses a second writer
+except ModuleNotFoundError:  # not on Windows, where the system itself refuses a second writer
     fcntl = None  # type: ignore[assignment]
 
 __all__ = ["AppendFile", "sync_directory"]
