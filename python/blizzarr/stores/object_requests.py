@@ -50,6 +50,10 @@ _BEYOND_END = re.compile(r"\b416\b|Invalid range|Range Not Satisfiable", re.IGNO
 _NO_CREDENTIALS = re.compile(r"/latest/api/token|/computeMetadata/|/metadata/identity/")
 _PLAIN_HTTP = re.compile(r"HTTP error: builder error")
 _NOT_PARTIAL = re.compile(r"non-partial|not partial|Range request not supported", re.IGNORECASE)
+_ASIDE = re.compile(r"^Generic \w+ error: | in \d[\d.]*(?:ns|µs|ms|s)(?= - )")
+"""The kind of client, and the time of one attempt."""
+_LONG = 0.3
+"""Seconds after which an error says how long was waited for it."""
 _XML = re.compile(r"(?:<\?xml[^>]*>\s*)?<(Error|ErrorResponse)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
 
 
@@ -322,7 +326,9 @@ class ObjectRequests:
             if is_of_signal(error):
                 raise
             reason, number = _reason(error), getattr(error, "errno", None)
-            reason += f" (after {time.monotonic() - began:.1f} s)"
+            waited = time.monotonic() - began
+            if waited >= _LONG:
+                reason += f" (after {waited:.1f} s)"
             if isinstance(error, TimeoutError):
                 number = errno.ETIMEDOUT
             if isinstance(error, errors.PermissionDeniedError | errors.UnauthenticatedError):
@@ -330,7 +336,7 @@ class ObjectRequests:
                 number = errno.EACCES
             elif _NO_BUCKET.search(str(error)):
                 # It has the same status as a missing object, but is not a fill value.
-                reason, number = f"there is no such bucket: {reason}", errno.ENOENT
+                reason, number = "there is no such bucket", errno.ENOENT
             elif _NO_CREDENTIALS.search(reason):
                 reason = (
                     "no credentials were found: set AWS_ACCESS_KEY_ID and its like, pass them, or skip_signature=True "
@@ -351,11 +357,12 @@ def _reason(error: Exception) -> str:
     Examples
     --------
     >>> _reason(RuntimeError('404: <?xml version="1.0"?><Error><Code>NoSuchKey</Code><Message>Gone.</Message></Error>'))
-    'RuntimeError: 404: Gone (NoSuchKey)'
+    '404: Gone (NoSuchKey)'
     """
     text = " ".join(str(error).partition("\n\nDebug source")[0].split())
-    text = _XML.sub(_told, text)
-    return f"{type(error).__name__}: {without_secrets(text)}"
+    text = _ASIDE.sub("", _XML.sub(_told, text))
+    # Its class is that of the cause; what it says is for whoever reads the sentence.
+    return without_secrets(text) or type(error).__name__
 
 
 def _told(answer: re.Match[str]) -> str:

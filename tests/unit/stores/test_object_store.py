@@ -386,3 +386,18 @@ def test_an_endpoint_without_encryption_in_the_environment(server: str, monkeypa
 def test_a_text_that_is_no_url() -> None:
     with pytest.raises(UnsupportedOperationError, match="found none"):
         ObjectStore.from_url("bucket/a")
+
+
+def test_errors_are_one_sentence() -> None:
+    """It has neither the class of the cause nor the time of one attempt in it; the cause says more."""
+    pytest.importorskip("obstore")
+    options = {"endpoint": "http://127.0.0.1:9", "region": "us-east-1", "client_options": {"allow_http": True}}
+    keys = {"access_key_id": "key", "secret_access_key": "secret"}
+    store = ObjectStore.from_url("s3://b/x", **options, **keys, retry_config={"max_retries": 0})
+    with pytest.raises(StoreError) as caught:
+        store.get("a")
+    assert str(caught.value) == (
+        "cannot read key a in s3://b/x: "
+        "Error performing GET http://127.0.0.1:9/b/x/a - HTTP error: error sending request"
+    )
+    assert "Generic S3 error" in str(caught.value.__cause__)
