@@ -81,7 +81,8 @@ def with_masked_value(
     if follows_xarray(meta) and not (same and masks_fill(meta.format) == masks_fill(form.name)):
         before = masked_value(meta)
         value = before if same or before is None else _converted(before, kind)
-        if before is not None:
+        if before is not None or not masks_fill(form.name):
+            # In v3, xarray cannot open an array whose attribute says nothing to it.
             attributes = without_masked(attributes)
         if not masks_fill(form.name):
             if value is not None and _has_spelling(kind):
