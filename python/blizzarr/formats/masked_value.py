@@ -83,7 +83,8 @@ def with_masked_value(
         # GDAL, which writes this attribute, takes the fill value for the one to mask in every format.
         keeps = in_place or "_CRS" in attributes
         value = before if same or before is None else _converted(before, kind)
-        if before is not None:
+        if before is not None or not masks_fill(form.name):
+            # In v3, xarray cannot open an array whose attribute says nothing to it.
             attributes = without_masked(attributes)
         if not masks_fill(form.name):
             if value is not None and _has_spelling(kind):

@@ -83,6 +83,8 @@ def _fill_notes(meta: ArrayMeta, made: ArrayMeta, form: Format) -> list[str]:
         notes.append(f"the attribute {MASKED}, which xarray masks, becomes the fill value")
     elif before is not None and MASKED in made.attributes and not masks_fill(form.name):
         notes.append(f"the fill value {text}, which xarray masks, becomes the attribute {MASKED}, too")
+    elif before is None and MASKED in meta.attributes and MASKED not in made.attributes:
+        notes.append(f"left out: the attribute {MASKED}, with which xarray could not open the array in {form.name}")
     return notes
 
 

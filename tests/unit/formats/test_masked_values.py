@@ -206,6 +206,18 @@ def test_attributes_that_name_no_value_stay(given: Any) -> None:
     assert copied.attrs["_FillValue"] == given
 
 
+@pytest.mark.parametrize("given", [None, "NaN", [1, 2], {}, 70000, 1.5])
+def test_attributes_that_name_no_value_do_not_keep_xarray_from_opening_v3(given: Any, tmp_path: Path) -> None:
+    place, other = str(tmp_path / "a.zarr"), str(tmp_path / "b.zarr")
+    group = blizzarr.create_group(place, zarr_format=2)
+    data = np.array([1, 5], "i2")
+    group.create_array("a", data=data, fill_value=None, dimension_names=["x"], attributes={"_FillValue": given})
+    blizzarr.copy(place, other, zarr_format=3)
+    assert "left out: the attribute _FillValue" in str(blizzarr.upgrade(place))
+    for made in (place, other):
+        assert opened(made)["a"].values.tolist() == [1, 5]
+
+
 @pytest.mark.parametrize(("old", "new"), [(2, 2), (2, 3), (3, 2), (3, 3)])
 def test_the_value_is_converted_with_the_elements(old: int, new: int) -> None:
     attributes = {"_FillValue": 5} if old == 3 else {}
