@@ -46,7 +46,7 @@ def colour_table(name: str) -> NDArray[np.uint8]:
 def _table_of_matplotlib(name: str) -> NDArray[np.uint8]:
     names = f"{', '.join(COLOUR_MAPS)} (or one with _r)"
     try:
-        from matplotlib import colormaps
+        from matplotlib import colormaps  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         raise ValueError(f"expected one of the colour maps {names}, or Matplotlib with more, found {name!r}") from None
     if name not in colormaps:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError
-from blizzarr.formats import encode, find_again, find_implied, mark_of, marked, new_mark, unmarked
+from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError, NodeTypeError
+from blizzarr.formats import encode, find_again, find_implied, format_of, mark_of, marked, new_mark, unmarked
 from blizzarr.hierarchy.barrier import nobody_changing
 from blizzarr.hierarchy.changing import changing, withdraw
 from blizzarr.hierarchy.documents import Node, put
@@ -32,7 +32,8 @@ def consolidate(store: Store, path: str, meta: GroupMeta) -> None:
     Raises
     ------
     BlizzarrError
-        If a member cannot be read; nothing changes then.
+        If a member cannot be read; nothing changes then. `NodeTypeError`: if there are nodes of another format, which
+        readers would take for nodes of this one.
     NodeNotFoundError
         If the group was removed in the meantime.
     ConflictError
@@ -101,6 +102,14 @@ def _below(store: Store, path: str, meta: GroupMeta) -> dict[str, Node]:
         if child.error is not None:
             raise _named(child.error, child.name)
     nodes = {child.name: child.meta for child in children if child.meta is not None}
+    others = [name for name, node in nodes.items() if format_of(node).zarr_format != format_of(meta).zarr_format]
+    if others:
+        said = f"found {others[0]!r} in {nodes[others[0]].format}, and {len(others) - 1:,} more of other formats"
+        raise NodeTypeError(
+            f"expected nodes of one format to consolidate, as the group is in {meta.format}, {said}; upgrade these",
+            array="/" + path,
+            store=str(store),
+        )
     return {name: node.with_consolidated(None) if isinstance(node, GroupMeta) else node for name, node in nodes.items()}
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import blizzarr
 from blizzarr.config import config
 from blizzarr.creation.describe import describe_array, describe_group
 from blizzarr.errors import (
@@ -178,3 +180,13 @@ def test_a_group_of_n5_is_not_replaced_unasked() -> None:
     store = MappingStore({"a/attributes.json": b"{}", "a/c/0": b""})
     with pytest.raises(NodeExistsError, match=r"already \(a/attributes\.json\); overwrite=True"):
         place_node(store, "a", ARRAY)
+
+
+def test_nodes_of_two_formats_are_not_consolidated(tmp_path: Path) -> None:
+    """Readers would take those of v2 for nodes of v3, and find other documents there."""
+    blizzarr.create_array(tmp_path / "x" / "new", data=[1])
+    blizzarr.create_array(tmp_path / "x" / "old", data=[2], zarr_format=2)
+    with pytest.raises(NodeTypeError, match="found 'old' in v2, and 0 more"):
+        blizzarr.consolidate_metadata(tmp_path / "x")
+    assert not (tmp_path / "x" / "zarr.json").exists()
+    assert blizzarr.open_group(tmp_path / "x", mode="r")["old"][...].tolist() == [2]
