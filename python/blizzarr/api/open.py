@@ -10,7 +10,8 @@ from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names, describe_group
 from blizzarr.creation.make import choose_format, make_array
 from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, NodeTypeError, Problem
-from blizzarr.formats import detect, format_named, read_node
+from blizzarr.formats import detect, find_implied, format_named, read_node
+from blizzarr.formats.n5 import N5
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.keywords import exact_keywords, unknown_keywords
@@ -212,6 +213,10 @@ def _existing(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> A
     form = None if zarr_format is None else format_named(zarr_format)
     if mode == "a":
         metadata = detect(store, path, form)
+        implied = find_implied(store, path) if metadata is None and form in (None, N5) else None
+        if implied is not None and implied.meta.format == N5.name:
+            # A new group of another format would hide everything in this one.
+            metadata = implied.meta
         return None if metadata is None else node_of(store, path, metadata)
     if mode not in ("r", "r+"):
         return None

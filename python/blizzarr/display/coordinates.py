@@ -60,7 +60,7 @@ class Coordinates:
         value = self.values[index]
         if self.values.dtype.kind == "M":
             return str(np.datetime_as_string(value, unit=_precision(self.values)))
-        if self.values.dtype.kind in "iuf":
+        if self.values.dtype.kind in "iuf" and np.isfinite(value):
             return tick_text(float(value))
         text = str(value)
         return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "~"
@@ -70,7 +70,7 @@ class Coordinates:
         values = self.values[indices.start : indices.stop if indices.stop >= 0 else None : indices.step]
         if values.dtype.kind in "iuf" and len(values) > 1:
             steps = np.diff(values.astype(float))
-            if (steps > 0).all() or (steps < 0).all():
+            if np.isfinite(steps).all() and ((steps > 0).all() or (steps < 0).all()):
                 order = np.argsort(values)
                 places = np.arange(len(values))[order]
                 round_ones = ticks(float(values[order[0]]), float(values[order[-1]]), wanted)

@@ -67,6 +67,8 @@ def draw(text: str) -> NDArray[np.bool_]:
     """
     if not text:
         return np.zeros((HEIGHT, 0), np.bool_)
+    # No font has control characters and halves of surrogate pairs, and Pillow fails at them.
+    text = "".join(character if character.isprintable() else "?" for character in text)
     positions = [_CHARACTERS.find(character) for character in text]
     if min(positions) < 0 and (drawn := _draw_in_any_script(text)) is not None:
         return drawn

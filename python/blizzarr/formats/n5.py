@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 from blizzarr.formats.attributes import check_depth
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.remembered_nodes import RememberedNodes
-from blizzarr.formats.sibling_documents import SiblingDocuments
+from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.without_groups import only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
@@ -48,6 +48,12 @@ class N5Format(SiblingDocuments):
     def groups_above(self, path: str) -> tuple[str, ...]:
         """Return no paths, as groups need no documents."""
         return ()
+
+    def name_problem(self, name: str) -> str | None:
+        """Return why no node may have this name; `None` if it may."""
+        if name == _DOCUMENT:
+            return f"a name may not be {name}, which is the key of metadata"
+        return super().name_problem(name)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
         """Return the chunk key encoding of new arrays: the indices with a slash between them.
@@ -88,6 +94,7 @@ class N5Format(SiblingDocuments):
 
         (key,) = self.node_keys(path)
         problems = Problems()
+        check_names(path, self.name_problem, problems)
         document = n5_array.encode(meta, problems) if isinstance(meta, ArrayMeta) else _encode_group(meta, problems)
         problems.raise_any(key=key)
         raw = dump(document, key)

@@ -243,6 +243,7 @@ def test_coordinates_stand_beside_the_axes(monkeypatch: pytest.MonkeyPatch) -> N
         ([0, 1], {"units": "days since 2001-01-01", "calendar": "360_day"}, "1"),
         ([0, np.nan], {"units": "days since 2001-01-01"}, "nan"),
         ([0, 1e300], {"units": "days since 2001-01-01"}, "1e300"),
+        ([0, -np.inf], {}, "-inf"),
         ([0, 1], {"units": "days since 2001-02-30"}, "1"),
         ([0, 1], {"units": 5, "scale_factor": "2"}, "1"),
         (np.array(["2001-01-01", "2001-01-02"], "M8[ns]"), {}, "2001-01-02"),
@@ -258,6 +259,11 @@ def test_ticks_lie_where_their_coordinates_are(indices: range) -> None:
     for place, text in Coordinates(values).ticks(indices, 4):
         there = np.interp(place, np.arange(len(indices)), values[list(indices)])
         assert there == pytest.approx(float(text))
+
+
+def test_infinite_coordinates_have_ticks_at_indices() -> None:
+    values = np.array([-np.inf, 0, 1, np.inf])
+    assert [text for _, text in Coordinates(values).ticks(range(4), 4)] == ["-inf", "0", "1", "inf"]
 
 
 def test_neighbours_that_cannot_be_read_leave_indices() -> None:
@@ -299,3 +305,8 @@ def test_text_in_other_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not np.array_equal(draw("Θ"), draw("?"))
         assert draw("Θ").shape[0] == draw("?").shape[0]
         assert draw("Θ").any()
+
+
+@pytest.mark.parametrize("character", ["\n", "\0", "\ud800", "\x1b"])
+def test_unprintable_characters_become_question_marks(character: str) -> None:
+    assert np.array_equal(draw(f"a{character}b"), draw("a?b"))

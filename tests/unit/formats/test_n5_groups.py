@@ -11,7 +11,7 @@ import pytest
 import tensorstore as ts
 
 import blizzarr
-from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError
+from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, PathError
 
 DATA = np.arange(6, dtype="uint8").reshape(2, 3)
 LEVELS = {"setup0/timepoint0/s0": DATA, "setup0/timepoint0/s1": DATA[:1], "volumes/raw/data/s0": DATA[:, :1]}
@@ -86,6 +86,26 @@ def test_it_is_changed(container: Path) -> None:
         root["new"].attrs.update({"dimensions": [1], "dataType": "uint8"})
     with pytest.raises(MetadataError, match="no consolidated metadata: N5 has none"):
         blizzarr.consolidate_metadata(container)
+
+
+def test_a_directory_in_a_container_is_opened_in_any_mode(container: Path) -> None:
+    """With mode "a", a group of v3 was created, which hid everything below it."""
+    for mode in ("r", "r+", "a"):
+        group = blizzarr.open_group(container / "volumes", mode=mode)
+        assert (group.metadata.format, list(group)) == ("n5", ["raw"])
+    assert not (container / "volumes/zarr.json").exists()
+    assert blizzarr.open_group(container / "volumes", mode="a", zarr_format=3).metadata.format == "v3"
+
+
+def test_no_member_has_the_name_of_the_document(tmp_path: Path) -> None:
+    """In a directory, it would be in the place of the document of the group."""
+    source = blizzarr.create_group({})
+    source.create_array("attributes.json", data=DATA)
+    with pytest.raises(MetadataError, match=r"attributes\.json, which is the key of metadata"):
+        blizzarr.copy(source, tmp_path / "x.n5", zarr_format="n5")
+    assert not (tmp_path / "x.n5").exists()
+    with pytest.raises(PathError, match="which is the key of metadata"):
+        blizzarr.create_group({}, zarr_format="n5").create_array("attributes.json", data=DATA)
 
 
 def test_groups_of_zarr_have_no_members_of_n5(container: Path) -> None:
