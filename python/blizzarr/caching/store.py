@@ -31,7 +31,7 @@ class CachedStore(StoreHandle):
     >>> import blizzarr
     >>> pool = blizzarr.CachePool(1 << 20)
     >>> store = CachedStore(blizzarr.stores.MemoryStore(), pool, recheck=False)
-    >>> group = blizzarr.open_group(store)
+    >>> group = blizzarr.create_group(store)
     >>> z = group.create_array("z", data=[1, 2, 3])
     >>> z[1], z[2], pool.info().hits
     (np.int64(2), np.int64(3), 1)

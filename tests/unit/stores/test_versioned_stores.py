@@ -303,7 +303,8 @@ def test_who_never_gets_through_can_be_interrupted() -> None:
             if key != KEY:
                 return super().set_if_version(key, value, version)
             self.calls.append("set_if_version")
-            if self.calls.count("set_if_version") == 20:
+            # More than once: an interrupt that comes while Python cleans up is lost.
+            if self.calls.count("set_if_version") % 40 == 20:
                 threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
             return False
 
