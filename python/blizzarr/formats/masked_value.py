@@ -77,28 +77,30 @@ def with_masked_value(
     kind = meta.dtype if dtype is None else dtype
     same = kind == meta.dtype
     fill_value, undefined = meta.fill_value if same else kind.default_fill, meta.fill_undefined and form.has_null_fill
-    attributes = meta.attributes
-    if follows_xarray(meta) and not (same and masks_fill(meta.format) == masks_fill(form.name)):
-        before = masked_value(meta)
-        # GDAL, which writes this attribute, takes the fill value for the one to mask in every format.
-        keeps = in_place or "_CRS" in attributes
-        value = before if same or before is None else _converted(before, kind)
-        if before is not None or not masks_fill(form.name):
-            # In v3, xarray cannot open an array whose attribute says nothing to it.
-            attributes = without_masked(attributes)
-        if not masks_fill(form.name):
-            if value is not None and _has_spelling(kind):
-                attributes = {**attributes, MASKED: _encode(kind, value)}
-        elif value is not None and not (in_place and kind.fill_identity(value) != kind.fill_identity(fill_value)):
-            fill_value, undefined = value, False
-            if _names_masked(attributes.get("_nczarr_attr")):
-                # netCDF-C masks what the attribute says, in v2, too.
-                attributes = {**attributes, MASKED: kind.fill_to_json(value)}
-        elif form.has_null_fill and not is_nan(kind, fill_value) and not (keeps and fill_value != zero(kind)):
-            fill_value, undefined = zero(kind), True
-            if value is not None and kind.kind in (Kind.INTEGER, Kind.FLOAT) and not is_nan(kind, value):
-                attributes = {**attributes, MASKED: value.item()}
-    return replace(meta, dtype=kind, fill_value=fill_value, fill_undefined=undefined, attributes=attributes)
+    made = replace(meta, dtype=kind, fill_value=fill_value, fill_undefined=undefined)
+    if not follows_xarray(meta) or (same and masks_fill(meta.format) == masks_fill(form.name)):
+        return made
+    before = masked_value(meta)
+    value = before if same or before is None else _converted(before, kind)
+    if not masks_fill(form.name):
+        # Without an attribute that says nothing to xarray, with which it could not open the array.
+        attributes = without_masked(meta.attributes)
+        if value is not None and _has_spelling(kind):
+            attributes[MASKED] = _encode(kind, value)
+        return replace(made, attributes=attributes)
+    attributes = meta.attributes if before is None else without_masked(meta.attributes)
+    if value is not None and not (in_place and kind.fill_identity(value) != kind.fill_identity(fill_value)):
+        if _names_masked(attributes.get("_nczarr_attr")):
+            # netCDF-C masks what the attribute says, in v2, too.
+            attributes = {**attributes, MASKED: kind.fill_to_json(value)}
+        return replace(made, fill_value=value, fill_undefined=False, attributes=attributes)
+    # GDAL, which writes this attribute, takes the fill value for the one to mask in every format.
+    keeps = (in_place or "_CRS" in attributes) and fill_value != zero(kind)
+    if form.has_null_fill and not is_nan(kind, fill_value) and not keeps:
+        if value is not None and kind.kind in (Kind.INTEGER, Kind.FLOAT) and not is_nan(kind, value):
+            attributes = {**attributes, MASKED: value.item()}
+        return replace(made, fill_value=zero(kind), fill_undefined=True, attributes=attributes)
+    return replace(made, attributes=attributes)
 
 
 def masks_fill(form: str) -> bool:
