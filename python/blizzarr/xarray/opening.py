@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,24 +9,10 @@ from blizzarr.api import open_array, open_group
 from blizzarr.array import Array
 from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.group import Group
-from blizzarr.stores import FsspecStore, resolve
+from blizzarr.stores import resolve
+from blizzarr.stores.storage_options import with_storage_options
 
-__all__ = ["open_node", "target_of"]
-
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
-
-
-def target_of(target: Any, storage_options: Mapping[str, Any] | None) -> Any:
-    """Return what to open: with options for fsspec, the store that it makes of a URL."""
-    if not storage_options:
-        return target
-    if not isinstance(target, str | os.PathLike):
-        raise ValueError(
-            f"expected a URL with storage_options, found {type(target).__name__}; make the store with them"
-        )
-    text = os.fspath(target)
-    # As in fsspec, options are for remote data: local paths ignore them.
-    return FsspecStore.from_url(text, storage_options) if _URL.match(text) else text
+__all__ = ["open_node"]
 
 
 def open_node(
@@ -67,7 +51,7 @@ def open_node(
     if isinstance(target, Group | Array):
         return _below(target, path, consolidated)
     # Once for all that follows, since a zip file is opened here.
-    store, root = resolve(target_of(target, storage_options), "r")
+    store, root = resolve(with_storage_options(target, storage_options), "r")
     options: dict[str, Any] = {"mode": "r", "use_consolidated": consolidated, "zarr_format": zarr_format}
     if path and consolidated is not False:
         try:
