@@ -51,7 +51,7 @@ FLOORS: list[set[str]] = [
     {"checking", "spec"},
     {"display"},
     {"api"},
-    {"tensorstore"},
+    {"tensorstore", "dask", "xarray"},
     {"cli", "testing"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

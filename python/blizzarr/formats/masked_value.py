@@ -26,6 +26,7 @@ __all__ = [
     "MASKED",
     "follows_xarray",
     "is_nan",
+    "masked_attribute",
     "masked_value",
     "masks_fill",
     "with_lost_masked_value",
@@ -48,8 +49,18 @@ def masked_value(meta: ArrayMeta) -> Any:
     """
     if not follows_xarray(meta):
         return None
-    if masks_fill(meta.format) and not meta.fill_undefined:
-        return meta.fill_value
+    return meta.fill_value if masks_fill(meta.format) and not meta.fill_undefined else masked_attribute(meta)
+
+
+def masked_attribute(meta: ArrayMeta) -> Any:
+    """Return the value in the attribute ``_FillValue``, as a scalar of the data type; `None` if that cannot express it.
+
+    Examples
+    --------
+    >>> from blizzarr.creation.describe import describe_array
+    >>> masked_attribute(describe_array(shape=4, dtype="float32", attributes={"_FillValue": "AAAAAAAA8L8="}))
+    np.float32(-1.0)
+    """
     try:
         return _decode(meta.dtype, meta.attributes.get(MASKED))
     except (ValueError, TypeError, OverflowError, MetadataError):
