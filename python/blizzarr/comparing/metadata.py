@@ -11,10 +11,10 @@ from blizzarr.comparing.comparison import Difference
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.dimension_names import ATTRIBUTE, names_in
 from blizzarr.formats.masked_value import follows_xarray, is_nan, masked_value, masks_fill, without_masked
-from blizzarr.formats.ome import axis_names, one_version
+from blizzarr.formats.ome import axis_names, one_version, with_lost_ome
 from blizzarr.model import ArrayMeta, GroupMeta
 
-__all__ = ["comparable_metadata", "metadata_differences"]
+__all__ = ["comparable_metadata", "lost_in_one", "metadata_differences"]
 
 Nodes: TypeAlias = Mapping[str, ArrayMeta | GroupMeta]
 
@@ -41,6 +41,16 @@ def comparable_metadata(a: Nodes, b: Nodes) -> tuple[Nodes, Nodes]:
                     # Only the axes of the image tell them there.
                     one[path] = replace(node, dimension_names=None)
     return made
+
+
+def lost_in_one(a: Nodes, b: Nodes) -> dict[str, str]:
+    """Return the side, A or B, of each node with metadata of OME-Zarr that readers find only on the other side."""
+    return {
+        path: name
+        for name, nodes, others in (("A", a, b), ("B", b, a))
+        for path in with_lost_ome(nodes)
+        if path in others and masks_fill(others[path].format)
+    }
 
 
 def metadata_differences(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -> Iterator[Difference]:
