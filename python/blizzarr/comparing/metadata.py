@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from blizzarr.comparing.comparison import Difference
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.dimension_names import ATTRIBUTE, names_in
-from blizzarr.formats.masked_value import follows_xarray, is_nan, masked_value, masks_fill, without_masked
+from blizzarr.formats.masked_value import follows_xarray, masked_value, masks_fill, masks_same, without_masked
 from blizzarr.formats.ome import axis_names, one_version, with_lost_ome
 from blizzarr.model import ArrayMeta, GroupMeta
 
@@ -76,8 +76,9 @@ def _fill_values(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
     if _same_convention(a, b):
         values, what = [None if side.fill_undefined else side.fill_value for side in (a, b)], ""
     elif follows_xarray(a) or follows_xarray(b):
+        if masks_same(a, b):
+            return
         values, what = [masked_value(side) for side in (a, b)], "that xarray masks: "
-        values = [None if is_nan(side.dtype, value) else value for value, side in zip(values, (a, b), strict=True)]
     else:
         # Null is written as what it reads as where the format has no null.
         values, what = [a.fill_value, b.fill_value], ""

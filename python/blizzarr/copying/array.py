@@ -21,7 +21,7 @@ from blizzarr.creation.elements import check_convertible
 from blizzarr.creation.like import like
 from blizzarr.dtypes import DataType
 from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError
-from blizzarr.formats import detect, encode, format_of, made_of, translate, with_masked_value
+from blizzarr.formats import detect, encode, format_of, lost_mask, made_of, translate, with_masked_value
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
@@ -47,6 +47,8 @@ class ArrayCopy:
     store: Store
     path: str
     metadata: ArrayMeta
+    lost_mask: str | None = None
+    """A description of what xarray masks in the copy, if it is not what it masks in the source."""
 
     @classmethod
     def plan(cls, source: Source, store: Store, path: str, options: dict[str, Any]) -> ArrayCopy:
@@ -64,6 +66,7 @@ class ArrayCopy:
         metadata = describe_array(**arguments | {"attributes": attributes})
         found = source.metadata.dtype if isinstance(source, Array) else DataType.parse(source.dtype)
         check_convertible(found, metadata.dtype)
+        lost = None
         if isinstance(source, Array):
             same = source.metadata.format == metadata.format
             # The chunk keys of the copy are chosen already; the format may not have those of the source.
@@ -72,12 +75,13 @@ class ArrayCopy:
                 keyed = replace(keyed, dimension_names=None)
             old = source.metadata if same else translate(keyed, format_of(metadata))[0]
             assert isinstance(old, ArrayMeta)
+            lost = lost_mask(keyed, old)
             # Attributes are taken as they are stored: they may be such that users could not set them here.
             filled = with_masked_value(old, format_of(metadata), metadata.dtype)
             taken = metadata.attributes if attributes is not None else filled.attributes
             names = metadata.dimension_names if "dimension_names" in options else old.dimension_names
             metadata = replace(metadata, extra=old.extra, attributes=taken, dimension_names=names)
-        return cls(source, store, path, made_of(encode(metadata, path), metadata, path))
+        return cls(source, store, path, made_of(encode(metadata, path), metadata, path), lost)
 
     @property
     def interrupted(self) -> bool:
