@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -55,16 +56,19 @@ def verify(
         return [Finding("not-supported", named(path), f"chunks cannot be decoded here: {said}")]
     places = np.array(positions, np.int64).reshape(len(positions), len(meta.shape))
     start, count = 0, _FIRST
+    followed, first = 0, None
     while start < len(places):
         batch = places[start : start + count]
         began = time.monotonic()
-        objects, _, size, chunks, errors, left_out, shared = handle.verify(batch, fast)
+        objects, _, size, chunks, errors, left_out, shared, surplus = handle.verify(batch, fast)
         report.objects += objects
         report.bytes += size
         report.chunks += chunks
         report.left_out += left_out
         found += [_finding(meta, path, error) for error in errors]
         found += [_sharing(path, meta, tuple(place), times) for place, times in shared]
+        followed += surplus[0]
+        first = first or surplus[1]
         told(len(batch))
         start += len(batch)
         if start < len(places):
@@ -72,6 +76,8 @@ def verify(
             handle = engine_handle(store, path, meta)
         took = time.monotonic() - began
         count = min(_MOST, max(1, int(len(batch) * min(4.0, _SECONDS / max(took, 1e-6)))))
+    if first is not None:
+        found.append(_surplus(meta, path, first, followed))
     return found
 
 
@@ -82,6 +88,13 @@ def engine_handle(store: Store, path: str, meta: ArrayMeta) -> Any:
         handle = handle.tokens().handle
     assert isinstance(handle, _native.ArrayHandle)
     return handle
+
+
+def _surplus(meta: ArrayMeta, path: str, first: BaseException, count: int) -> Finding:
+    """Return the finding for all objects of an array with zeros behind what is encoded."""
+    finding = _finding(meta, path, first)
+    more = f", also in {count - 1:,} more" if count > 1 else ""
+    return replace(finding, kind="surplus", message=finding.message + more, repairable=False)
 
 
 def _finding(meta: ArrayMeta, path: str, error: BaseException) -> Finding:

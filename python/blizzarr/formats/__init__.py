@@ -38,7 +38,7 @@ from blizzarr.formats.nodes import (
 )
 from blizzarr.formats.ome import OmeChange, axis_names, ome_changes
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, relatives
-from blizzarr.formats.translate import translate
+from blizzarr.formats.translate import lost_mask, translate
 from blizzarr.formats.v2_separator import as_documented, settled
 
 __all__ = [
@@ -71,6 +71,7 @@ __all__ = [
     "is_implicit",
     "listed",
     "lock_key",
+    "lost_mask",
     "made_of",
     "mark_of",
     "marked",

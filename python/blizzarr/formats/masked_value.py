@@ -29,6 +29,7 @@ __all__ = [
     "masked_attribute",
     "masked_value",
     "masks_fill",
+    "masks_same",
     "with_lost_masked_value",
     "with_masked_value",
     "without_masked",
@@ -117,6 +118,24 @@ def with_masked_value(
 def masks_fill(form: str) -> bool:
     """Return whether xarray masks the fill value of arrays in the format of this name."""
     return form in _MASK_FILL
+
+
+def masks_same(a: ArrayMeta, b: ArrayMeta) -> bool:
+    """Return whether xarray masks the same in two arrays of one data type; NaN is missing in any case.
+
+    Examples
+    --------
+    >>> from blizzarr.creation.describe import describe_array
+    >>> nan, zero = (describe_array(shape=4, dtype="f4", fill_value=fill, dimension_names=["x"], zarr_format=2)
+    ...              for fill in (float("nan"), 0))
+    >>> masks_same(nan, zero), masks_same(nan, replace(nan, format="v3"))
+    (False, True)
+    """
+    values = [(side.dtype, masked_value(side)) for side in (a, b)]
+    one, other = (
+        None if value is None or is_nan(dtype, value) else dtype.fill_identity(value) for dtype, value in values
+    )
+    return one == other
 
 
 def without_masked(attributes: Mapping[str, Any]) -> dict[str, Any]:
