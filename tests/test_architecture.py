@@ -29,7 +29,7 @@ FLOORS: list[set[str]] = [
         "fork",
         "futures",
     },
-    {"dtypes", "indexing", "stores", "caching", "transactions"},
+    {"dtypes", "indexing", "stores", "caching", "transactions", "distributing"},
     {"codecs", "transformers", "views"},
     {"model"},
     {"formats", "transfer"},

@@ -45,6 +45,7 @@ def copy(
     overwrite: bool = False,
     skip_damaged: bool | Callable[[BlizzarrError], object] = False,
     zarr_format: ZarrFormat = None,
+    executor: Any = None,
     **options: Any,
 ) -> Array | Group:
     """Copy an array, or a group with everything in it, into any layout and any format.
@@ -82,6 +83,10 @@ def copy(
     zarr_format
         The format of the copy, see `create_array`; by default that of the groups above it, otherwise that of the
         source.
+    executor
+        Where the work is done, in parts: a `concurrent.futures.Executor`, or a client of Dask. By default it is done
+        here, on all cores. See `docs/clusters.md`. Arrays of
+        NumPy are in the memory of this process, and copied here.
     **options
         Options of `create_array` that the copy has instead of those of the source: `chunks`, `shards`, `codecs`,
         `compressors`, `dtype`, ...; for a group, in each of its arrays. `chunks` and `shards` may also be mappings from
@@ -108,6 +113,8 @@ def copy(
         If a chunk of the source is damaged, and not `skip_damaged`.
     StoreError
         If a store fails.
+    WorkerLostError
+        With `executor`, if its workers die again and again; `resume` goes on.
 
     Examples
     --------
@@ -125,6 +132,7 @@ def copy(
     from blizzarr.copying.array import ArrayCopy, size_of
     from blizzarr.copying.layout import check_layout, layout_for
     from blizzarr.copying.progress import Record
+    from blizzarr.distributing import workers_of
 
     check_option_names(options)
     if resume and overwrite:
@@ -153,18 +161,20 @@ def copy(
                 _refuse_overlap(job.source, found, place)
     meter = _Meter(progress, sum(size_of(job.source) for job in jobs))
     record = Record(found, place)
-    if groups:
-        if not (resume or overwrite):
-            _refuse_interrupted(record, jobs)
-        _place_groups(record, _group_mark(what, groups, jobs), groups, resume=resume, overwrite=overwrite)
-        overwrite = False
-    if isinstance(what, Array | Group) and what.metadata.format != form.name:
-        _warn_of_reserved(form, place, [*groups, *(job.path for job in jobs)])
-    changed = [f"/{job.path}: {job.lost_mask}" for job in jobs if job.lost_mask is not None]
-    if changed:
-        warn(changed[0] + (f"; the like of {len(changed) - 1:,} more" if len(changed) > 1 else ""))
-    for job in jobs:
-        job.run(meter, resume=resume, overwrite=overwrite, lost=lost)
+    stores = [job.source.store for job in jobs if isinstance(job.source, Array)]
+    with workers_of(executor, *stores, *([found] if stores else [])) as workers:
+        if groups:
+            if not (resume or overwrite):
+                _refuse_interrupted(record, jobs)
+            _place_groups(record, _group_mark(what, groups, jobs), groups, resume=resume, overwrite=overwrite)
+            overwrite = False
+        if isinstance(what, Array | Group) and what.metadata.format != form.name:
+            _warn_of_reserved(form, place, [*groups, *(job.path for job in jobs)])
+        changed = [f"/{job.path}: {job.lost_mask}" for job in jobs if job.lost_mask is not None]
+        if changed:
+            warn(changed[0] + (f"; the like of {len(changed) - 1:,} more" if len(changed) > 1 else ""))
+        for job in jobs:
+            job.run(meter, resume=resume, overwrite=overwrite, lost=lost, workers=workers)
     for group in consolidated if getattr(found, "supports_list", True) else ():
         consolidate(found, group, groups[group])
     if groups:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, Never
 
 from blizzarr.creation.describe import ZarrFormat
 from blizzarr.errors import PathError, UnsupportedOperationError
@@ -22,7 +22,13 @@ __all__ = ["upgrade"]
 
 @exact_keywords
 def upgrade(
-    store: StoreLike, *, to: ZarrFormat = "v3", dry_run: bool = False, progress: Told | None = None, **unknown: Never
+    store: StoreLike,
+    *,
+    to: ZarrFormat = "v3",
+    dry_run: bool = False,
+    progress: Told | None = None,
+    executor: Any = None,
+    **unknown: Never,
 ) -> Upgrade:
     """Give a whole hierarchy the metadata of another format, in place; the bytes of its chunks stay as they are.
 
@@ -41,6 +47,9 @@ def upgrade(
         Change nothing, and return what would be done.
     progress
         Called with the number of steps done and of steps in all.
+    executor
+        Where the work is done, in parts: a `concurrent.futures.Executor`, or a client of Dask. By default it is done
+        here, on all cores. See `docs/clusters.md`.
 
     Returns
     -------
@@ -61,6 +70,8 @@ def upgrade(
         If the store was opened for reading.
     StoreError
         If the store fails; call again to go on.
+    WorkerLostError
+        With `executor`, if its workers die again and again; call again to go on.
 
     Examples
     --------
@@ -74,6 +85,7 @@ def upgrade(
     """
     if unknown:
         raise unknown_keywords(upgrade, unknown)
+    from blizzarr.distributing import workers_of
     from blizzarr.upgrading.plan import Upgrade, plan
     from blizzarr.upgrading.record import Record
     from blizzarr.upgrading.run import run
@@ -110,7 +122,8 @@ def upgrade(
         return planned
     planned.raise_problems()
     check_writable(found, "")
-    run(planned, progress, switched=switched)
+    with workers_of(executor, found) as workers:
+        run(planned, progress, switched=switched, workers=workers)
     return replace(planned, done=True)
 
 

@@ -16,6 +16,7 @@ from blizzarr.checking.lost_meaning import find_lost
 from blizzarr.checking.nodes import Nodes, find_quietly, named, read_nodes
 from blizzarr.checking.report import Report
 from blizzarr.checking.survey import Survey, survey
+from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError, NodeNotFoundError
 from blizzarr.formats import FORMATS, Found, format_of, read_node
 from blizzarr.stores import Store
@@ -35,7 +36,14 @@ class Seen:
         self.keys = keys
 
 
-def check(store: Store, path: str = "", *, fast: bool = False, progress: Progress | None = None) -> Report:
+def check(
+    store: Store,
+    path: str = "",
+    *,
+    fast: bool = False,
+    progress: Progress | None = None,
+    workers: Workers | None = None,
+) -> Report:
     """Check a node and everything below it, without changing anything.
 
     Raises
@@ -43,10 +51,12 @@ def check(store: Store, path: str = "", *, fast: bool = False, progress: Progres
     NodeNotFoundError
         There is no node at the path, and nothing below it.
     """
-    return look(store, path, fast=fast, progress=progress)[0]
+    return look(store, path, fast=fast, progress=progress, workers=workers)[0]
 
 
-def look(store: Store, path: str, *, fast: bool, progress: Progress | None) -> tuple[Report, Seen]:
+def look(
+    store: Store, path: str, *, fast: bool, progress: Progress | None, workers: Workers | None = None
+) -> tuple[Report, Seen]:
     """Return the report, and the intermediate results for repairs."""
     began = time.monotonic()
     report = Report(str(store), named(path), fast)
@@ -77,7 +87,7 @@ def look(store: Store, path: str, *, fast: bool, progress: Progress | None) -> t
     told(0)
     for place, positions in keys.chunks.items():
         if positions:
-            found += verify(store, place, arrays[place], positions, report, fast=fast, told=told)
+            found += verify(store, place, arrays[place], positions, report, fast=fast, told=told, workers=workers)
     report.add(found)
     report.seconds = time.monotonic() - began
     return report, Seen(surveyed, nodes, keys)

@@ -17,6 +17,7 @@ from blizzarr.checking.lost_meaning import REPAIRED, mend_lost
 from blizzarr.checking.nodes import find_quietly, named
 from blizzarr.checking.quarantine import Quarantine
 from blizzarr.checking.report import Repair, Report
+from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError, UnsupportedOperationError
 from blizzarr.formats import Found, chunk_prefix, chunk_store, lock_key
 from blizzarr.hierarchy.consolidate import consolidate
@@ -41,7 +42,13 @@ class Repairs:
 
 
 def check_and_repair(
-    store: Store, path: str, how: Repairs, *, fast: bool = False, progress: Progress | None = None
+    store: Store,
+    path: str,
+    how: Repairs,
+    *,
+    fast: bool = False,
+    progress: Progress | None = None,
+    workers: Workers | None = None,
 ) -> Report:
     """Check a node, repair what can be repaired, and return a report of the findings and repairs.
 
@@ -58,7 +65,7 @@ def check_and_repair(
                 "skip_damaged=True",
                 store=str(store),
             )
-    report, seen = look(store, path, fast=fast, progress=progress)
+    report, seen = look(store, path, fast=fast, progress=progress, workers=workers)
     if not how.dry_run and any(finding.repairable or finding.kind in _CHUNKS for finding in report.findings):
         how.quarantine.check()
     report.repairs += _shards(store, report, seen, how)

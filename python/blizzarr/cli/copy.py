@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from blizzarr.cli.cluster import SchedulerOption, executor_of
 from blizzarr.cli.codecs import (
     CodecOption,
     CopiedChunksOption,
@@ -66,6 +67,7 @@ def run(
         str | None, typer.Option(help="How much of an array to hold in memory, like 512MB; 128MiB by default.")
     ] = None,
     threads: Annotated[int, typer.Option(min=0, help="How many threads to use; 0 means one per core.")] = 0,
+    scheduler: SchedulerOption = None,
 ) -> None:
     """Copy an array or a group, as it is or into other chunks, shards, codecs and formats.
 
@@ -92,7 +94,7 @@ def run(
     lost: list[BlizzarrError] = []
     meter = Meter(f"copy {Path(source).name}", going_on=resume, is_copy=True)
     try:
-        with config.set(**settings), meter:
+        with executor_of(scheduler) as executor, config.set(**settings), meter:
             node = api.copy(
                 what,
                 target.target,
@@ -102,10 +104,12 @@ def run(
                 overwrite=overwrite,
                 skip_damaged=lost.append if skip_damaged else False,
                 zarr_format=zarr_format,
+                executor=executor,
                 **options,
             )
     except KeyboardInterrupt:
         said = {"chunks": chunks, "shards": shards, "codec": codec, "memory": memory, "format": zarr_format}
+        said["scheduler"] = scheduler
         again = _again(source, destination, threads, **said) + (" --skip-damaged" if skip_damaged else "")
         _list(lost)
         typer.echo(f"\nInterrupted. What was copied is kept; this goes on:\n  {again}", err=True)

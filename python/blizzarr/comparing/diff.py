@@ -12,6 +12,7 @@ from blizzarr.comparing.elements import compare_elements
 from blizzarr.comparing.metadata import comparable_metadata, lost_in_one, metadata_differences
 from blizzarr.comparing.values import EXACT, Tolerance, comparable
 from blizzarr.copying.array import size_of
+from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError
 from blizzarr.group import Group
 from blizzarr.group_members import members_and_errors
@@ -31,6 +32,7 @@ def diff(
     tolerance: Tolerance = EXACT,
     shown: int = 5,
     progress: Progress | None = None,
+    workers: Workers | None = None,
 ) -> Comparison:
     """Compare two nodes and everything below them; what cannot be read is reported, and the rest is compared."""
     began = time.monotonic()
@@ -79,7 +81,7 @@ def diff(
         if not comparable(one.dtype, other.dtype):
             told(size_of(one))
             continue
-        elements, unreadable = compare_elements(path, one, other, tolerance, shown, told)
+        elements, unreadable = compare_elements(path, one, other, tolerance, shown, told, workers)
         made.elements += elements.compared
         made.unreadable += unreadable
         if elements.different:

@@ -19,6 +19,7 @@ from blizzarr.copying.stored import copy_stored, same_layout, stored_objects
 from blizzarr.creation.describe import describe_array
 from blizzarr.creation.elements import check_convertible
 from blizzarr.creation.like import like
+from blizzarr.distributing import Workers
 from blizzarr.dtypes import DataType
 from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError
 from blizzarr.formats import detect, encode, format_of, lost_mask, made_of, translate, with_masked_value
@@ -88,7 +89,15 @@ class ArrayCopy:
         """True if a copy to the same place was begun and not finished."""
         return Record(self.store, self.path).read() is not None
 
-    def run(self, told: Told, *, resume: bool = False, overwrite: bool = False, lost: Lost | None = None) -> Array:
+    def run(
+        self,
+        told: Told,
+        *,
+        resume: bool = False,
+        overwrite: bool = False,
+        lost: Lost | None = None,
+        workers: Workers | None = None,
+    ) -> Array:
         """Copy the array, or go on with a copy that was interrupted.
 
         With `lost`, chunks that cannot be decoded are left as the fill value; it is called once with each error.
@@ -125,7 +134,7 @@ class ArrayCopy:
                 record.write(mark, state, number)
                 told(total * number // count - total * (number - came) // count)
 
-            copy_stored(self.source, target, positions, done, stored)
+            copy_stored(self.source, target, positions, done, stored, workers)
             if not positions:
                 told(total)
         else:
@@ -136,7 +145,8 @@ class ArrayCopy:
                 record.write(mark, state, number)
                 told(came)
 
-            copy_elements(self.source, target, regions, cells, done, copied, None if lost is None else _once(lost))
+            once = None if lost is None else _once(lost)
+            copy_elements(self.source, target, regions, cells, done, copied, once, workers)
             if cells is not None:
                 told(size_of(self.source) - sum(_bytes(regions.region(cell), target) for cell in cells))
         record.finish()
