@@ -10,6 +10,7 @@ from blizzarr.dtypes.value_text import value_text
 from blizzarr.errors import ArchiveError, BlizzarrError, LimitError, MetadataError, UnknownExtensionError
 from blizzarr.formats import FORMATS, Format, Found, find_many, format_of, relatives
 from blizzarr.formats.masked_value import with_lost_masked_value
+from blizzarr.formats.ome import axis_names
 from blizzarr.hierarchy.documents import Node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
@@ -75,6 +76,7 @@ def read_nodes(store: Store, path: str, keys: Sequence[str], found: list[Finding
     if isinstance(here, Found) and path not in nodes.metas and path not in nodes.unreadable:
         # A group without a document, or the entry point of the hierarchy.
         nodes.metas[path], nodes.documents[path] = here.meta, here.documents
+    _check_masked(store, path, nodes, found)
     _check_above(nodes, path, found)
     return nodes
 
@@ -154,9 +156,6 @@ def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, fo
         if len(own) > 1:
             said = f"an array and a group: {own[0]} counts, {own[1]} is ignored"
             found.append(Finding("two-formats", place, said, key=own[1]))
-        if isinstance(here.meta, ArrayMeta) and with_lost_masked_value(here.meta) is not None:
-            said = f"xarray does not mask the fill value {value_text(here.meta.fill_value)} as in v2: no _FillValue"
-            found.append(Finding("masked-value", place, said, key=own[0] if own else None, repairable=True))
         doubts = [notice.text for notice in here.notices if notice.kind != "two-nodes"]
     elif here is not None:
         nodes.unreadable.add(path)
@@ -193,6 +192,21 @@ def _document(place: str, error: BlizzarrError, documents: Mapping[str, bytes]) 
     kind = "document" if isinstance(error, MetadataError) else "unreadable"
     kind = "archive" if isinstance(error, ArchiveError) else kind
     return Finding(kind, place, said, key=key)
+
+
+def _check_masked(store: Store, start: str, nodes: Nodes, found: list[Finding]) -> None:
+    """Add a finding for each array that an early version upgraded without what xarray masks."""
+    lost = {path: meta for path, meta in nodes.arrays().items() if with_lost_masked_value(meta) is not None}
+    if not lost:
+        return
+    above = {path: find_quietly(store, path, nodes.forms) for path in ancestors(start)}
+    # Names that an upgrade took from OME-Zarr were not there for xarray in v2, which masked nothing.
+    axes = axis_names({path: one.meta for path, one in above.items() if isinstance(one, Found)} | nodes.metas)
+    for path, meta in lost.items():
+        if meta.dimension_names != axes.get(path):
+            said = f"xarray does not mask the fill value {value_text(meta.fill_value)} as in v2: no _FillValue"
+            key = next(iter(nodes.documents[path]), None)
+            found.append(Finding("masked-value", named(path), said, key=key, repairable=True))
 
 
 def _check_above(nodes: Nodes, start: str, found: list[Finding]) -> None:

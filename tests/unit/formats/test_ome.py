@@ -243,3 +243,15 @@ def test_without_names_nothing_is_translated_for_xarray() -> None:
     blizzarr.copy(store, made, zarr_format=2, dimension_names=None)
     (array,) = arrays_of(made)
     assert (array.metadata.dimension_names, array.fill_value, dict(array.attrs)) == (None, 0, {"_FillValue": 7})
+
+
+@pytest.mark.parametrize("path", ["", "0"])
+def test_check_asks_no_mask_of_names_from_the_axes(path: str) -> None:
+    """xarray saw no names in v2, and so it masked nothing."""
+    store: dict[str, Any] = {}
+    image = {"version": "0.4", "axes": [{"name": "x", "type": "space"}], "datasets": [{"path": "0"}]}
+    group = blizzarr.create_group(store, zarr_format=2, attributes={"multiscales": [image]})
+    group.create_array("0", data=np.array([1, 5], "u1"), fill_value=5)
+    blizzarr.upgrade(store)
+    assert blizzarr.open_group(store)["0"].metadata.dimension_names == ("x",)
+    assert blizzarr.check(store, path=path).clean
