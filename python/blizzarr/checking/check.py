@@ -72,7 +72,7 @@ def look(
     arrays = nodes.arrays()
     report.arrays, report.groups = len(arrays), len(nodes.groups())
     keys = sort_keys(store, surveyed, nodes, found)
-    found += find_lost(nodes)
+    found += find_lost(store, path, nodes)
     found += check_consolidated(nodes, path)
     found += find_leftovers(store, surveyed, keys)
     total = sum(map(len, keys.chunks.values()))

@@ -97,7 +97,7 @@ KINDS: Final[dict[str, Kind]] = {
     "masked-value": Kind(
         Severity.WARNING,
         "arrays that an early version upgraded without what xarray masks",
-        "repair: the attribute _FillValue gets the fill value; or set it to null if nothing is missing",
+        "nothing, if no element is missing; otherwise repair: the attribute _FillValue gets the fill value",
         True,
     ),
     "ome-zarr": Kind(

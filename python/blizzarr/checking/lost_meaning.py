@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import TypeVar, cast
 
 from blizzarr.checking.finding import Finding
-from blizzarr.checking.nodes import Nodes, named
+from blizzarr.checking.nodes import Nodes, find_quietly, named
 from blizzarr.checking.report import Repair, Report
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import format_of
+from blizzarr.formats import Found, format_of
 from blizzarr.formats.masked_value import with_lost_masked_value
 from blizzarr.formats.ome import axis_names, with_lost_ome
 from blizzarr.hierarchy.documents import Node, revise
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.names import ancestors
 from blizzarr.stores import Store
 
 __all__ = ["REPAIRED", "find_lost", "mend_lost"]
@@ -28,15 +29,17 @@ REPAIRED = {
 """The kinds of findings, with what a repair says."""
 
 
-def find_lost(nodes: Nodes) -> list[Finding]:
-    """Return a finding for each node that an upgrade did not translate."""
+def find_lost(store: Store, start: str, nodes: Nodes) -> list[Finding]:
+    """Return a finding for each node at `start` or below that an upgrade did not translate."""
     found = []
-    # The dimensions of these have got names since v2, in which xarray could not open them.
-    named_since = axis_names(nodes.metas)
-    for path, meta in nodes.arrays().items():
-        if path not in named_since and with_lost_masked_value(meta) is not None:
-            said = f"xarray does not mask the fill value {value_text(meta.fill_value)} as in v2: no _FillValue"
-            found.append(_finding("masked-value", path, said, nodes))
+    lost = {path: meta for path, meta in nodes.arrays().items() if with_lost_masked_value(meta) is not None}
+    above = {path: find_quietly(store, path, nodes.forms) for path in (ancestors(start) if lost else ())}
+    # Without the names that an upgrade took from OME-Zarr xarray could not open these arrays, and masked nothing.
+    axes = axis_names({path: one.meta for path, one in above.items() if isinstance(one, Found)} | nodes.metas)
+    for path, meta in lost.items():
+        if meta.dimension_names != axes.get(path):
+            text = f"xarray does not mask the fill value {value_text(meta.fill_value)} as in v2: no _FillValue"
+            found.append(_finding("masked-value", path, text, nodes))
     for path, node in with_lost_ome(nodes.metas).items():
         what = "names of its dimensions" if isinstance(node, ArrayMeta) else "attribute ome"
         found.append(_finding("ome-zarr", path, f"OME-Zarr 0.4 in v3, where readers expect 0.5: no {what}", nodes))

@@ -173,7 +173,7 @@ def follows_xarray(meta: ArrayMeta) -> bool:
 
 def _has_spelling(dtype: DataType) -> bool:
     """Return whether xarray can read the attribute in v3; with another data type, it cannot open the array."""
-    return dtype.numpy.kind in "biufc" or dtype.name in ("string", "bytes")
+    return dtype.numpy.kind in "biufc"
 
 
 def _names_masked(types: Any) -> bool:
@@ -204,9 +204,7 @@ def _encode(dtype: DataType, value: Any) -> Any:
         return base64.b64encode(struct.pack("<d", float(value))).decode()
     if dtype.kind is Kind.COMPLEX:
         return [base64.b64encode(struct.pack("<d", float(part))).decode() for part in (value.real, value.imag)]
-    if dtype.name == "bytes":
-        return base64.b64encode(value).decode()
-    return value.item() if isinstance(value, np.generic) else value
+    return value.item()
 
 
 def _decode(dtype: DataType, given: Any) -> Any:

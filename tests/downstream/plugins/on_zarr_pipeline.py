@@ -2,8 +2,9 @@
 
 import os
 
-import blizzarr.for_zarr  # noqa: F401  registers the pipeline
 import zarr
+
+import blizzarr.for_zarr  # noqa: F401  registers the pipeline
 
 # A reset of the settings reads the environment again, not what was set.
 os.environ["ZARR_CODEC_PIPELINE__PATH"] = "blizzarr.ZarrPipeline"

@@ -259,14 +259,29 @@ def test_arrays_without_dimension_names_are_left_alone() -> None:
     assert moved(copied, 2).fill_value == 7
 
 
-def test_xarray_cannot_mask_times_and_texts_of_fixed_length_in_v3(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dtype", ["S3", "U3", "str", "bytes"])
+def test_xarray_cannot_mask_texts_in_v3(dtype: str, tmp_path: Path) -> None:
     """With the attribute, it could not open them."""
     place = str(tmp_path / "x.zarr")
-    data = np.array(["a", "b"], "S3")
-    blizzarr.create_array(place, data=data, fill_value="a", zarr_format=2, dimension_names=["x"])
-    assert "xarray masks nothing instead of b'a', as v3 cannot say it" in str(blizzarr.upgrade(place, dry_run=True))
+    text: list[Any] = [b"a", b"b"] if dtype in ("S3", "bytes") else ["a", "b"]
+    root = blizzarr.create_group(place, zarr_format=2)
+    array = root.create_array("t", shape=2, dtype=dtype, fill_value=text[0], dimension_names=["x"])
+    array[:] = np.array(text, object)
+    assert "/t: xarray masks nothing instead of " in str(blizzarr.upgrade(place, dry_run=True))
     blizzarr.upgrade(place)
-    assert dict(blizzarr.open_array(place).attrs) == {}
+    assert opened(place)["t"].values.tolist() == text
+
+
+@pytest.mark.parametrize("dtype", ["S3", "U3"])
+def test_a_null_fill_value_of_text_comes_back(dtype: str, tmp_path: Path) -> None:
+    """Of an upgrade and back: as the empty text, it would be what xarray masks."""
+    place = str(tmp_path / "x.zarr")
+    blizzarr.create_group(place, zarr_format=2).create_array(
+        "t", data=np.array(["", "a"], dtype), fill_value=None, dimension_names=["x"]
+    )
+    blizzarr.upgrade(place)
+    blizzarr.upgrade(place, to="v2")
+    assert blizzarr.open(place)["t"].fill_value is None
 
 
 def test_a_new_array_may_have_a_fill_value_of_null() -> None:

@@ -280,3 +280,15 @@ def test_names_that_an_upgrade_took_from_the_axes_are_no_finding() -> None:
     blizzarr.upgrade(store)
     assert arrays_of(store)[0].metadata.dimension_names == ("y", "x")
     assert blizzarr.check(store).clean
+
+
+@pytest.mark.parametrize("path", ["", "0"])
+def test_check_asks_no_mask_of_names_from_the_axes(path: str) -> None:
+    """xarray saw no names in v2, and so it masked nothing."""
+    store: dict[str, Any] = {}
+    image = {"version": "0.4", "axes": [{"name": "x", "type": "space"}], "datasets": [{"path": "0"}]}
+    group = blizzarr.create_group(store, zarr_format=2, attributes={"multiscales": [image]})
+    group.create_array("0", data=np.array([1, 5], "u1"), fill_value=5)
+    blizzarr.upgrade(store)
+    assert blizzarr.open_group(store)["0"].metadata.dimension_names == ("x",)
+    assert blizzarr.check(store, path=path).clean
