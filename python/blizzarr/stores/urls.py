@@ -17,7 +17,7 @@ from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.readonly import read_only
-from blizzarr.stores.zarr_python import native_store
+from blizzarr.stores.zarr_python import is_zarr_python_store, of_zarr_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,8 +50,9 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         The path or ``file://`` URL of a directory or a zip file (a path in the zip file may follow its name);
         ``memory://a/b``, the node ``a/b`` in memory that the whole process shares; the URL of a bucket or a server
         (``s3://``, ``gs://``, ``az://``, ``abfs://``, ``https://``), or another that fsspec knows; a store, also one of
-        obstore; a path of universal_pathlib; a file system of fsspec; a mapping; any object with the methods of a
-        store; None for new memory. A mapping that is not mutable is a read-only store.
+        obstore, of zarr-python, or derived from the latter (icechunk, VirtualiZarr); a path of universal_pathlib; a
+        file system of fsspec; a mapping; any object with the methods of a store; None for new memory. A mapping that is
+        not mutable is a read-only store.
     mode
         With ``"r"``, the result is read-only. With ``"w"`` and no path in it, a zip file is replaced; other stores are
         not touched.
@@ -96,9 +97,12 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         store = MemoryStore()
     elif isinstance(target, BaseStore):
         store = target
+    elif (theirs := of_zarr_python(target)) is not None:
+        store, above = theirs
+        path = f"{above}/{path}".strip("/")
     else:
         _refuse_node(target)
-        known = native_store(target) or known_store(target)
+        known = known_store(target)
         if known is not None:
             store = known
         elif isinstance(target, MutableMapping):
@@ -113,12 +117,16 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
 def _refuse_node(target: Any) -> None:
     """Say what to pass in place of an array or group; a group has the methods of a store, but its members are nodes."""
     store, path = getattr(target, "store", None), getattr(target, "path", None)
-    if isinstance(store, BaseStore) and isinstance(path, str) and hasattr(target, "metadata"):
+    if not isinstance(store, BaseStore) and not is_zarr_python_store(store):
+        return
+    if isinstance(path, str) and hasattr(target, "metadata"):
         kind = type(target).__name__.lower()
         article = "an" if kind[0] in "aeiou" else "a"
         raise TypeError(
             f"expected a store, found {article} {kind}; pass {kind}.store, with the path {path!r} or one below it"
         )
+    if not callable(getattr(target, "get", None)):
+        raise TypeError(f"expected a store, found {type(target).__name__}; pass its attribute `store`")
 
 
 def check_mode(mode: str) -> str:

@@ -1,4 +1,4 @@
-"""From a store of zarr-python to our store of the same place, where we know that."""
+"""From a store of zarr-python to ours: of the same place where we know that, otherwise one that calls theirs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,47 @@ from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.protocol import Store, Value
 
-__all__ = ["native_store"]
+__all__ = ["is_zarr_python_store", "native_store", "of_zarr_python"]
+
+
+def is_zarr_python_store(target: object) -> bool:
+    """Return whether this is a store of zarr-python, or derived from one; zarr-python is not imported for it.
+
+    Examples
+    --------
+    >>> is_zarr_python_store({})
+    False
+    """
+    module: Any = sys.modules.get("zarr.abc.store")
+    return module is not None and isinstance(target, module.Store)
+
+
+def of_zarr_python(target: Any) -> tuple[Store, str] | None:
+    """Return the store for a store or `StorePath` of zarr-python, and the path in it; None for all else.
+
+    Raises
+    ------
+    StoreError
+        If the place cannot be opened.
+
+    Examples
+    --------
+    >>> of_zarr_python({}) is None
+    True
+    """
+    module: Any = sys.modules.get("zarr.storage")
+    path = ""
+    if module is not None and isinstance(target, module.StorePath):
+        target, path = target.store, target.path
+    if not is_zarr_python_store(target):
+        return None
+    store = native_store(target)
+    if store is None:
+        # Event loops take a while to import.
+        from blizzarr.stores.zarr_python_store import foreign_store
+
+        store = foreign_store(target)
+    return store, path
 
 
 def native_store(store: Any) -> Store | None:
