@@ -1,8 +1,10 @@
-"""zarr-python reads and writes through blizzarr's codec pipeline, also after a test has reset its settings."""
+"""zarr-python reads and writes through blizzarr's codec pipeline, also after a test has reset its settings.
+
+zarr-python finds the pipeline by its entry point, in child processes as well.
+"""
 
 import os
 
-import blizzarr.for_zarr  # noqa: F401  registers the pipeline
 import zarr
 
 # A reset of the settings reads the environment again, not what was set.
