@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 from xml.etree import ElementTree
 
+from downstream.environment import ROOT, declared
 from downstream.suite import HERE, Suite
 
 __all__ = ["Outcome", "compare", "run"]
@@ -18,7 +19,6 @@ __all__ = ["Outcome", "compare", "run"]
 Outcome: TypeAlias = Mapping[str, str]
 """What became of each test: ``passed``, ``skipped`` or ``failed``."""
 
-ROOT = HERE.parents[1]
 _LIMIT = 3 * 3600
 
 
@@ -30,7 +30,8 @@ def run(suite: Suite, interpreter: Path, top: Path, with_plugin: bool, jobs: int
         command += ["-o", "junit_family=xunit1", "-o", "junit_logging=no", "--tb=short", *suite.pytest]
         if jobs > 1:
             command += ["--numprocesses", str(jobs)]
-        variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(HERE / "plugins")])}
+        paths = [ROOT / "python", HERE / "plugins", declared()]
+        variables = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
         if with_plugin:
             command += ["-p", suite.plugin]
             variables.update(suite.variables)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from blizzarr.array.binding import bind
-from blizzarr.formats import format_named
+from blizzarr.formats import format_named, lock_key
 from blizzarr.model import ArrayMeta
 from blizzarr.stores.zarr_python import native_store
 from blizzarr.transfer import Binding
 
-__all__ = ["Bound", "NotTakenError", "bound"]
+__all__ = ["Bound", "NotTakenError", "bound", "root_of"]
 
 _SMALL = 1 << 20
 """The most bytes in a chunk of which a part may be read at once."""
@@ -33,10 +33,14 @@ class Bound:
 
     store: Any
     """The store of zarr-python."""
+    root: object
+    """The root of that store, which can be moved."""
     prefix: str
     """The prefix of the chunk keys, without the head that all keys have."""
     head: str
     separator: str
+    document: str
+    """The key of the metadata document, which writers lock."""
     binding: Binding
     chunk: tuple[int, ...]
     """The shape of a stored object: of a shard, or of a chunk if there are no shards."""
@@ -86,9 +90,22 @@ def bound(place: Any, metadata: Any, spec: Any) -> Bound:
     path = _array_path(place.path, len(meta.shape), keys.head, keys.separator)
     binding = bind(store, path, meta, watch=False)
     binding = binding.resized((_UNBOUNDED,) * len(meta.shape))
-    prefix = f"{path}/" if path else ""
-    is_quick = prod(meta.chunk_shape) * dtype.itemsize <= _SMALL and not getattr(store, "remote", False)
-    return Bound(place.store, prefix, keys.head, keys.separator, binding, meta.write_shape, is_quick)
+    return Bound(
+        place.store,
+        root_of(place.store),
+        f"{path}/" if path else "",
+        keys.head,
+        keys.separator,
+        lock_key(path, meta),
+        binding,
+        meta.write_shape,
+        prod(meta.chunk_shape) * dtype.itemsize <= _SMALL and not getattr(store, "remote", False),
+    )
+
+
+def root_of(store: Any) -> object:
+    """Return what a store of zarr-python replaces when it is moved to another place; None for those that are not."""
+    return getattr(store, "root", None) or getattr(store, "path", None)
 
 
 def _translated(metadata: Any) -> ArrayMeta:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
@@ -17,10 +18,10 @@ from zarr.core.buffer import cpu
 from zarr.registry import register_pipeline
 from zarr.storage import StorePath
 
-from blizzarr.errors import BlizzarrError
+from blizzarr.errors import BlizzarrError, StoreError
 from blizzarr.indexing.basic import Lowered
 from blizzarr.transfer import Binding, read
-from blizzarr.zarr_pipeline.bound import Bound, NotTakenError, bound
+from blizzarr.zarr_pipeline.bound import Bound, NotTakenError, bound, root_of
 from blizzarr.zarr_pipeline.selection import Piece, whole
 
 if TYPE_CHECKING:
@@ -122,7 +123,15 @@ class ZarrPipeline(CodecPipeline):
             await self._usual.write(pieces, value, drop_axes)
             return
         elements = np.broadcast_to(elements, shape)
-        await asyncio.to_thread(array.binding.handle.write, elements, axes, pieces[0][1].config.write_empty_chunks)
+        write_empty = pieces[0][1].config.write_empty_chunks
+        try:
+            await asyncio.to_thread(array.binding.handle.write, elements, axes, write_empty)
+        except StoreError as error:
+            if error.errno != errno.ENOENT or error.key != array.document:
+                raise
+            # Consolidated metadata may list an array that has no document of its own, which writers could lock.
+            _LOG.debug("zarr-python's own pipeline writes to %s, as there is nothing to lock", pieces[0][0])
+            await self._usual.write(pieces, value, drop_axes)
 
     def _read(self, binding: Binding, lowered: Lowered, out: npt.NDArray[Any]) -> None:
         """Read a few elements, and learn how long that takes."""
@@ -143,7 +152,8 @@ class ZarrPipeline(CodecPipeline):
         if type(place) is not StorePath or type(buffer) is not cpu.NDBuffer or spec.prototype != cpu.buffer_prototype:
             return None
         array = self._bound
-        if array is None or array.store is not place.store or not place.path.startswith(array.prefix):
+        store = place.store
+        if array is None or array.store is not store or array.root is not root_of(store):
             array = self._bind(place, spec)
         elements = buffer.as_ndarray_like()
         if array is None or spec.shape != array.chunk or not isinstance(elements, np.ndarray):

@@ -1,4 +1,7 @@
-"""zarr-python reads and writes through blizzarr's codec pipeline, also after a test has reset its settings."""
+"""zarr-python reads and writes through blizzarr's codec pipeline, also after a test has reset its settings.
+
+zarr-python finds the pipeline by its entry point, in child processes as well.
+"""
 
 import os
 

@@ -232,6 +232,50 @@ def test_a_failing_store(tmp_path: Path) -> None:
     assert isinstance(caught.value, OSError)
 
 
+def test_a_store_that_was_moved(tmp_path: Path) -> None:
+    store = storage.LocalStore(tmp_path / "a")
+    array = zarr.create_array(store, data=DATA, chunks=(10, 50))
+    assert array[0, 1] == 1
+    zarr.core.sync.sync(store.move(tmp_path / "b"))
+    array[0, 1] = 9
+    assert (array[0, 1], (tmp_path / "a").exists()) == (9, False)
+
+
+def test_an_array_without_a_document_is_written_as_ever(tmp_path: Path) -> None:
+    array = zarr.create_array(tmp_path, name="x", data=DATA, chunks=(10, 50))
+    (tmp_path / "x/zarr.json").unlink()
+    array[0, 1] = 9
+    assert array[0, :3].tolist() == [0, 9, 2]
+
+
+@pytest.mark.parametrize("sharded", [False, True])
+def test_eight_processes_lose_nothing(sharded: bool, tmp_path: Path) -> None:
+    """All write elements of one chunk, or of one shard, through zarr-python at the same time."""
+    script = Path(__file__).parents[2] / "support" / "zarr_writers.py"
+    command = [sys.executable, str(script), str(tmp_path / "a"), "blizzarr.ZarrPipeline", "8", "8", str(sharded)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"
+
+
+def test_writers_of_an_object_store_lose_nothing() -> None:
+    from obstore.store import MemoryStore
+
+    store = storage.ObjectStore(MemoryStore())
+    zarr.create_array(store, shape=(64,), chunks=(64,), dtype="i4", fill_value=0)
+
+    def write(number: int) -> None:
+        array = zarr.open_array(store, mode="r+")
+        for place in range(number, 64, 4):
+            array[place] = number + 1
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(zarr.open_array(store, mode="r")[:], np.arange(64) % 4 + 1)
+
+
 def test_pickled(tmp_path: Path, engine: list[str]) -> None:
     array = zarr.create_array(storage.LocalStore(tmp_path), data=DATA, chunks=(10, 50))
     copy = pickle.loads(pickle.dumps(array))
