@@ -126,7 +126,7 @@ def copy(
     from blizzarr.copying.layout import check_layout, layout_for
     from blizzarr.copying.progress import Record
 
-    check_option_names(options)
+    check_option_names(options, "copy")
     if resume and overwrite:
         raise ValueError("expected resume= (keep what is there) or overwrite= (remove what is there), found both")
     what = _source(source)

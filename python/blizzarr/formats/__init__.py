@@ -16,6 +16,7 @@ from blizzarr.formats.finding import (
     find_implied,
     find_many,
     get_many,
+    is_complete,
     listed,
     read_node,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "format_of",
     "forms_again",
     "get_many",
+    "is_complete",
     "is_implicit",
     "listed",
     "lock_key",
