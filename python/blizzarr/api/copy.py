@@ -134,7 +134,7 @@ def copy(
     from blizzarr.copying.progress import Record
     from blizzarr.distributing import workers_of
 
-    check_option_names(options)
+    check_option_names(options, "copy")
     if resume and overwrite:
         raise ValueError("expected resume= (keep what is there) or overwrite= (remove what is there), found both")
     what = _source(source)

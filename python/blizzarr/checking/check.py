@@ -14,6 +14,7 @@ from blizzarr.checking.keys import Sorted, sort_keys
 from blizzarr.checking.leftovers import find_leftovers
 from blizzarr.checking.lost_meaning import find_lost
 from blizzarr.checking.nodes import Nodes, find_quietly, named, read_nodes
+from blizzarr.checking.quarantine import is_kept
 from blizzarr.checking.report import Report
 from blizzarr.checking.survey import Survey, survey
 from blizzarr.distributing import Workers
@@ -63,6 +64,8 @@ def look(
     found: list[Finding] = []
     prefixes = _prefixes(store, path)
     surveyed = survey(store, prefixes)
+    surveyed.keys = [key for key in surveyed.keys if not is_kept(key)]
+    surveyed.directories = [name for name in surveyed.directories if not is_kept(f"{name}/")]
     _add_beside(store, path, surveyed)
     nodes = read_nodes(store, path, surveyed.keys, found)
     if not nodes.metas and not nodes.unreadable and not found:

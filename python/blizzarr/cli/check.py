@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
-    "Examples:  blizzarr check data.zarr   |   blizzarr check --fast data.zarr/brain   |   "
-    "blizzarr check --json data.zarr   |   blizzarr check --repair --dry-run data.zarr   |   "
-    "blizzarr check --record data.sha256 data.zarr   |   blizzarr check --against data.sha256 data.zarr"
+    "blizzarr check data.zarr",
+    "blizzarr check --fast data.zarr/brain",
+    "blizzarr check --json data.zarr",
+    "blizzarr check --repair --dry-run data.zarr",
+    "blizzarr check --record data.sha256 data.zarr",
+    "blizzarr check --against data.sha256 data.zarr",
 )
 
 DAMAGED = 1

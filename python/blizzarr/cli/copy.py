@@ -18,6 +18,7 @@ from blizzarr.cli.codecs import (
     parse_layout,
 )
 from blizzarr.cli.completion import complete_path
+from blizzarr.cli.failing import as_options
 from blizzarr.cli.opened import open_node
 from blizzarr.cli.overwriting import KeepForeignOption
 from blizzarr.cli.place import Place
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
-    "Examples:  blizzarr copy data.zarr/t1 new.zarr/t1 --chunks 32,32,32 --shards 128,128,128 -z zstd:level=9   |   "
-    "blizzarr copy data.zarr new.zarr --chunks time=31,lat=45,lon=90 --shards time=186   |   "
-    "blizzarr copy volume.npy data.zarr/volume   |   blizzarr copy data.zarr data.zip   |   "
-    "blizzarr copy old.zarr new.zarr --format v3"
+    "blizzarr copy data.zarr/t1 new.zarr/t1 --chunks 32,32,32 --shards 128,128,128 -z zstd:level=9",
+    "blizzarr copy data.zarr new.zarr --chunks time=31,lat=45,lon=90 --shards time=186",
+    "blizzarr copy volume.npy data.zarr/volume",
+    "blizzarr copy data.zarr data.zip",
+    "blizzarr copy old.zarr new.zarr --format v3",
 )
 
 """The exit status that shells use for programs ended by Ctrl-C."""
@@ -140,7 +142,7 @@ def _list(lost: list[BlizzarrError]) -> bool:
     if lost:
         typer.echo(f"Not copied, because blizzarr cannot read it ({len(lost):,}):", err=True)
     for error in lost:
-        typer.echo(f"  {printable(error.line)}", err=True)
+        typer.echo(f"  {printable(as_options(error.line))}", err=True)
     return bool(lost)
 
 

@@ -19,8 +19,9 @@ from blizzarr.cli.progress import Meter
 __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
-    "Examples:  blizzarr diff data.zarr copy.zarr   |   blizzarr diff data.zarr/brain old.zarr/brain --rtol 1e-6   |   "
-    "blizzarr diff --json data.zarr data.zip"
+    "blizzarr diff data.zarr copy.zarr",
+    "blizzarr diff data.zarr/brain old.zarr/brain --rtol 1e-6",
+    "blizzarr diff --json data.zarr data.zip",
 )
 
 DIFFERENT = 1

@@ -15,7 +15,10 @@ from blizzarr.interrupts import INTERRUPTED
 
 __all__ = ["EXAMPLES", "run"]
 
-EXAMPLES = "Examples:  blizzarr upgrade old.zarr --dry-run   |   blizzarr upgrade old.zarr"
+EXAMPLES = (
+    "blizzarr upgrade old.zarr --dry-run",
+    "blizzarr upgrade old.zarr",
+)
 
 """The exit status that shells use for programs ended by Ctrl-C."""
 

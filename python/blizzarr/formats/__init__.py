@@ -17,6 +17,7 @@ from blizzarr.formats.finding import (
     find_implied,
     find_many,
     get_many,
+    is_complete,
     listed,
     read_node,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "format_of",
     "forms_again",
     "get_many",
+    "is_complete",
     "is_implicit",
     "listed",
     "lock_key",

@@ -35,6 +35,7 @@ __all__ = [
     "find_implied",
     "find_many",
     "get_many",
+    "is_complete",
     "listed",
     "read_node",
 ]
@@ -310,15 +311,14 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     found = find(store, path, form)
     if found is not None:
         return found.meta
-    implied = find_implied(store, path) if form in (None, V3, N5) else None
-    if implied is not None and implied.meta.format == N5.name and form is not V3:
-        return implied.meta
-    if implied is not None and implied.meta.format == TAG and form is not N5:
+    implied = find_implied(store, path, form)
+    if implied is not None and not is_complete(implied.meta):
         warn(
             f"no document says that /{path} in {store} is a group, as Zarr v3 wants it since 2024; it is read as one, "
             "because there are nodes below it; blizzarr.upgrade stores the documents that are missing",
             stacklevel=3,
         )
+    if implied is not None:
         return implied.meta
     sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
     # Those of all formats would hide what is there; the error has them as a field.
@@ -341,12 +341,17 @@ def _of_another_format(store: Store, path: str) -> str | None:
     return None if there is None else f"there is one of format {there.format}, which opens if no format is named"
 
 
-def find_implied(store: Store, path: str) -> Found | None:
+def find_implied(store: Store, path: str, form: Format | None = None) -> Found | None:
     """Return the group without a document at a path of N5, or of v3, which has none any more; see `v3_implicit`."""
-    for form, name in ((V3_IMPLICIT, TAG), (N5, N5.name)):
-        if is_implicit(store, form, path):
+    for wanted, implied, name in ((V3, V3_IMPLICIT, TAG), (N5, N5, N5.name)):
+        if form in (None, wanted) and is_implicit(store, implied, path):
             return Found(GroupMeta(format=name), {})
     return None
+
+
+def is_complete(meta: Node) -> bool:
+    """Return whether no document is missing that would make this a group."""
+    return meta.format != TAG
 
 
 def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Child]]:

@@ -145,7 +145,10 @@ def _compressor(meta: ArrayMeta, problems: Problems) -> Any:
     chain = meta.codecs
     compressor = chain.serializer.compressor if isinstance(chain.serializer, N5Codec) else None
     if chain != n5_chain(meta.dtype, len(meta.shape), compressor):
-        problems.add("codecs", "the first axis fastest, big-endian, and at most one compressor", chain.to_json())
+        wanted = "the first axis fastest, big-endian, and at most one compressor"
+        if chain.is_sharded:
+            wanted = "no shards, as this format has none (shards=None leaves them out)"
+        problems.add("codecs", wanted, chain.to_json())
     return compressor
 
 
