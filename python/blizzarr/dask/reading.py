@@ -65,12 +65,12 @@ def from_zarr(
     """
     array = _opened(target, component, storage_options)
     stored = array.shards or array.chunks
-    normal = da.core.normalize_chunks(  # type: ignore[no-untyped-call]
+    normal = da.core.normalize_chunks(
         stored if chunks is None else chunks, array.shape, dtype=array.dtype, previous_chunks=stored
     )
     if name is None:
         name = f"from-zarr-{content_token(array, normal)}"
-    found: da.Array = da.from_array(array, normal, name=name, inline_array=inline_array)  # type: ignore[no-untyped-call]
+    found: da.Array = da.from_array(array, normal, name=name, inline_array=inline_array)
     return found
 
 

@@ -112,7 +112,7 @@ def to_zarr(
     if array.shape != wanted:
         raise ValueError(f"expected an array of shape {wanted} to write, found shape {array.shape}")
     if not keeps_all_parts(stored.store):
-        array = array.rechunk(_aligned(array, stored, bounds))  # type: ignore[no-untyped-call]
+        array = array.rechunk(_aligned(array, stored, bounds))
     regions = None if region is None else tuple(slice(start, stop) for start, stop in bounds)
     return da.store(array, stored, lock=False, regions=regions, compute=compute, return_stored=return_stored)
 

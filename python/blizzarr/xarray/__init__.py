@@ -11,6 +11,8 @@ try:
 except ImportError as error:
     raise ImportError("blizzarr.xarray needs xarray: pip install 'blizzarr[xarray]'") from error
 
+from blizzarr.xarray.accessor import BlizzarrAccessor
 from blizzarr.xarray.engine import BlizzarrBackendEntrypoint
+from blizzarr.xarray.writing import to_zarr
 
-__all__ = ["BlizzarrBackendEntrypoint"]
+__all__ = ["BlizzarrAccessor", "BlizzarrBackendEntrypoint", "to_zarr"]

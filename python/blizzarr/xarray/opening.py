@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from blizzarr.api import open_array, open_group
 from blizzarr.array import Array
@@ -19,6 +19,7 @@ def open_node(
     target: Any,
     group: str | None = None,
     *,
+    mode: Literal["r", "r+"] = "r",
     consolidated: bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
     zarr_format: Any = None,
@@ -31,6 +32,8 @@ def open_node(
         Anything that `blizzarr.open` takes, or a group or array that is open already.
     group
         The path of the group there.
+    mode
+        Whether the group is to be written to.
     consolidated
         As in `xarray.open_zarr`. The consolidated metadata may be those of a group above.
     storage_options
@@ -51,8 +54,8 @@ def open_node(
     if isinstance(target, Group | Array):
         return _below(target, path, consolidated)
     # Once for all that follows, since a zip file is opened here.
-    store, root = resolve(with_storage_options(target, storage_options), "r")
-    options: dict[str, Any] = {"mode": "r", "use_consolidated": consolidated, "zarr_format": zarr_format}
+    store, root = resolve(with_storage_options(target, storage_options), mode)
+    options: dict[str, Any] = {"mode": mode, "use_consolidated": consolidated, "zarr_format": zarr_format}
     if path and consolidated is not False:
         try:
             above = open_group(store, path=root, **options)
@@ -66,7 +69,7 @@ def open_node(
     try:
         return open_group(store, path=path, **options)
     except NodeTypeError:
-        return open_array(store, mode="r", path=path, zarr_format=zarr_format)
+        return open_array(store, mode=mode, path=path, zarr_format=zarr_format)
 
 
 def _below(node: Group | Array, path: str, consolidated: bool | None) -> Group | Array:

@@ -32,7 +32,7 @@ class StoredArray(BackendArray):
         self.dtype = array.dtype
         if array.metadata.dtype.name == "string":
             # As zarr-python reads text, where NumPy has a type for it.
-            self.dtype = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)  # type: ignore[no-untyped-call]
+            self.dtype = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         select = self._array.__getitem__
