@@ -405,7 +405,7 @@ class Array:
         return type(self), (plain, self._config)
 
 
-AsyncArray.kind = Array
+AsyncArray.view(Array)
 
 _V2 = 2
 

@@ -5,13 +5,14 @@ There is one mechanism for all of them, and no second implementation.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Callable
 from functools import wraps
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.zarr.sync import in_thread
 
-__all__ = ["AsyncArray", "AsyncGroup", "as_async", "as_sync", "awaitable"]
+__all__ = ["AsyncArray", "AsyncGroup", "AsyncOIndex", "AsyncVIndex", "as_async", "as_sync", "awaitable"]
 
 _NAMES: Final = {
     "contains": "__contains__",
@@ -39,6 +40,16 @@ class _View:
     kind: ClassVar[Any] = None
     """The class that it is a view of."""
 
+    @classmethod
+    def view(cls, kind: type[Any]) -> None:
+        """Make this the view of a class: every method of that becomes one to be awaited."""
+        cls.kind = kind
+        names = {name: name for name in dir(kind) if not name.startswith("__")} | _NAMES
+        for name, method in names.items():
+            function = getattr(kind, method, None)
+            if inspect.isfunction(function) and name not in vars(cls):
+                setattr(cls, name, (_iterated if name in _ITERATED else _awaited)(method, function))
+
     def __init__(self, *args: Any, **named: Any) -> None:
         given = args[0] if len(args) == 1 and not named else None
         self._sync = given if isinstance(given, self.kind) else self.kind._of_parts(*args, **named)
@@ -48,12 +59,8 @@ class _View:
             raise AttributeError(name)
         if name in _CALLED:
             return awaitable(lambda: getattr(self._sync, name))
-        value = getattr(self._sync, _NAMES.get(name, name))
-        if name in _ITERATED:
-            return _iterating(value)
-        if callable(value) and not isinstance(value, type):
-            return awaitable(value)
-        return as_async(value)
+        value = getattr(self._sync, name)
+        return awaitable(value) if callable(value) and not isinstance(value, type) else as_async(value)
 
     @classmethod
     async def open(cls, *args: Any, **named: Any) -> Self:
@@ -89,14 +96,14 @@ class AsyncArray(_View):
     __slots__ = ()
 
     @property
-    def oindex(self) -> _AsyncSelector:
+    def oindex(self) -> AsyncOIndex:
         """Select orthogonally."""
-        return _AsyncSelector(self._sync.oindex)
+        return AsyncOIndex(self._sync.oindex)
 
     @property
-    def vindex(self) -> _AsyncSelector:
+    def vindex(self) -> AsyncVIndex:
         """Select points."""
-        return _AsyncSelector(self._sync.vindex)
+        return AsyncVIndex(self._sync.vindex)
 
     @classmethod
     async def create(cls, *args: Any, **named: Any) -> Any:
@@ -125,8 +132,8 @@ class AsyncGroup(_View):
         return cls(cls.kind.from_dict(store_path, data))
 
 
-class _AsyncSelector:
-    """Selects elements in one of the ways of an array."""
+class AsyncOIndex:
+    """Selects elements orthogonally."""
 
     def __init__(self, selector: Any) -> None:
         self._selector = selector
@@ -134,6 +141,14 @@ class _AsyncSelector:
     async def getitem(self, selection: Any) -> Any:
         """Read the elements that are selected."""
         return await in_thread(self._selector.__getitem__, selection)
+
+
+class AsyncVIndex(AsyncOIndex):
+    """Selects points."""
+
+    async def getitem(self, selection: Any) -> Any:
+        """Read the elements that are selected."""
+        return await super().getitem(selection)
 
 
 def awaitable(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -154,12 +169,26 @@ def awaitable(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _iterating(function: Callable[..., Any]) -> Callable[..., AsyncIterator[Any]]:
-    async def iterate(*args: Any, **named: Any) -> AsyncIterator[Any]:
+def _awaited(name: str, model: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method of a view for one of what it is a view of."""
+
+    @wraps(model, updated=())
+    async def method(self: Any, *args: Any, **named: Any) -> Any:
+        return await awaitable(getattr(self._sync, name))(*args, **named)
+
+    return method
+
+
+def _iterated(name: str, model: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method of a view for one that returns several items."""
+
+    @wraps(model, updated=())
+    async def method(self: Any, *args: Any, **named: Any) -> AsyncIterator[Any]:
+        function = getattr(self._sync, name)
         for item in await in_thread(lambda: list(function(*args, **named))):
             yield as_async(item)
 
-    return iterate
+    return method
 
 
 def as_async(value: Any) -> Any:

@@ -377,7 +377,7 @@ class Group:
         return type(self), (self.engine,)
 
 
-AsyncGroup.kind = Group
+AsyncGroup.view(Group)
 
 _PASSED = frozenset(("basename", "close", "name", "path", "read_only", "refresh"))
 """The names that are those of `blizzarr.Group`."""

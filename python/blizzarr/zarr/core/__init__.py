@@ -45,7 +45,7 @@ _NAMES: Final = {
         "metadata": "ConsolidatedMetadata GroupMetadata",
         "hierarchy": "create_hierarchy",
     },
-    "indexing": {"array": "Selector"},
+    "indexing": {"array": "Selector", "awaitable": "AsyncOIndex AsyncVIndex"},
     "metadata": {"metadata": "ArrayV2Metadata ArrayV3Metadata"},
     "metadata.v2": {"metadata": "ArrayV2Metadata"},
     "metadata.v3": {"metadata": "ArrayV3Metadata"},
